@@ -46,8 +46,7 @@ JOB_STEPS: Mapping[JobState, frozenset[JobState]] = {
 PROMPT_STEPS: Mapping[PromptState, frozenset[PromptState]] = {
     # A prompt whose message was edited is prepared again.
     P.NEW: frozenset({P.NEW, P.WAITING, P.WITHDRAWN, P.REFUSED}),
-    # A reply that joins another one is sent with it.
-    P.WAITING: frozenset({P.NEW, P.SENDING, P.SENT, P.WITHDRAWN, P.REFUSED}),
+    P.WAITING: frozenset({P.NEW, P.SENDING, P.WITHDRAWN, P.REFUSED}),
     P.SENDING: frozenset({P.SENT, P.WAITING, P.UNCONFIRMED, P.REFUSED}),
     # One whose message is edited has other words when a person sends it again.
     P.UNCONFIRMED: frozenset({P.UNCONFIRMED, P.SENT, P.NEW, P.WAITING, P.WITHDRAWN}),
@@ -207,11 +206,6 @@ def prompt_prepared(
     """Let a prompt wait to be sent, ``held_until`` then: names are resolved and access is confirmed."""
     due_at = held_until or prompt.due_at
     return replace(prompt, state=P.WAITING, text=text, attachments=attachments, due_at=due_at)
-
-
-def prompt_joined(prompt: Prompt) -> Prompt:
-    """Send an addition together with the follow-up of its author."""
-    return replace(prompt, state=P.SENT)
 
 
 def prompt_edited(prompt: Prompt, raw: str, files: tuple[SharedFile, ...], at: datetime) -> Prompt:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -177,19 +176,6 @@ class KnownRequest(NamedTuple):
     """How many of their prompts are not sent yet."""
 
 
-def _together(job: JobNumber, user: UserId, begun_at: datetime) -> ColumnElement[bool]:
-    """Return the condition for the parts of one follow-up: same user and job, begun at the same time."""
-    mine = and_(prompts.c.job == job, prompts.c.asked_by == user, prompts.c.asked_at == begun_at)
-    return and_(mine, prompts.c.kind == PromptKind.FOLLOW_UP, prompts.c.message_ts.is_not(None))
-
-
-def _joined(prompt: Prompt) -> ColumnElement[bool]:
-    """Return the condition for additions to a follow-up: sent, but never by themselves."""
-    together = _together(prompt.job, prompt.asked_by, prompt.asked_at)
-    is_sent = and_(prompts.c.state == PromptState.SENT, prompts.c.sent_at.is_(None))
-    return and_(together, prompts.c.id > prompt.id, is_sent)
-
-
 def _queued(project: ProjectId) -> ColumnElement[bool]:
     waits = and_(prompts.c.state == PromptState.WAITING, prompts.c.in_queue)
     return and_(prompts.c.project == project, waits)
@@ -247,50 +233,9 @@ class Prompts(Rows[Prompt]):
         newest = self._newest(same)
         return newest.id if newest else None
 
-    def held(self, job: JobNumber, user: UserId, since: datetime, now: datetime) -> datetime | None:
-        """Return when the user's follow-up that is held for additions was begun; None if there is none."""
-        is_held = or_(
-            prompts.c.state == PromptState.NEW,
-            and_(prompts.c.state == PromptState.WAITING, prompts.c.due_at > now, prompts.c.attempts == 0),
-        )
-        mine = and_(prompts.c.job == job, prompts.c.asked_by == user, prompts.c.asked_at > since)
-        is_reply = and_(prompts.c.kind == PromptKind.FOLLOW_UP, prompts.c.message_ts.is_not(None))
-        newest = self._newest(and_(mine, is_reply, is_held, ~prompts.c.in_queue))
-        return newest.asked_at if newest else None
-
-    def hold(self, job: JobNumber, user: UserId, begun_at: datetime, until: datetime) -> None:
-        """Hold the parts of a user's follow-up, begun at ``begun_at``, until another time."""
-        waits = and_(_together(job, user, begun_at), prompts.c.state == PromptState.WAITING)
-        self.connection.execute(prompts.update().where(waits).values(due_at=until))
-
-    def join(self, prompt: Prompt) -> None:
-        """Mark its author's additions to a follow-up as sent with it."""
-        if prompt.message_ts is None:
-            return
-        added = and_(
-            _together(prompt.job, prompt.asked_by, prompt.asked_at),
-            *(prompts.c.id > prompt.id, prompts.c.state == PromptState.WAITING),
-        )
-        for addition in self._all(added):
-            self.save(addition, lifecycle.prompt_joined(addition))
-
-    def joined(self, prompt: Prompt) -> Sequence[Prompt]:
-        """Return the additions to a follow-up, oldest first."""
-        return () if prompt.message_ts is None else self._all(_joined(prompt))
-
     def _all(self, condition: ColumnElement[bool]) -> Sequence[Prompt]:
         rows = self.connection.execute(select(prompts).where(condition).order_by(prompts.c.id))
         return [self.read(row) for row in rows.mappings()]
-
-    def part(self, prompt: Prompt) -> Sequence[Prompt]:
-        """Let the additions to a follow-up wait again, since it was not sent after all; return them."""
-        parted = [replace(addition, state=PromptState.WAITING) for addition in self.joined(prompt)]
-        self.connection.execute(prompts.update().where(_joined(prompt)).values(state=PromptState.WAITING))
-        return parted
-
-    def clear_joined(self, prompt: Prompt) -> None:
-        """Delete the texts of the additions to a follow-up."""
-        self.connection.execute(prompts.update().where(_joined(prompt)).values(text=""))
 
     def subject(self, job: TrackedJob) -> str:
         """Return the subject of the prompt that made a job's current version.
