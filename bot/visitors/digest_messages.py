@@ -30,14 +30,16 @@ from bot.visitors.messages import (
 )
 from bot.visitors.model import (
     Counts,
+    Digest,
+    Outcome,
     Question,
     ReadingProblem,
+    Report,
     Subscription,
     SubscriptionChange,
     SubscriptionState,
 )
 from bot.visitors.periods import Period, WeeklyTime, short_day
-from bot.visitors.report import Digest, Outcome, Report
 
 _TITLE_LENGTH, _PATH_LENGTH, _QUOTE_LENGTH, _RESULT_LENGTH = 60, 40, 60, 200
 _MOST_LISTED, _MOST_IDEAS = 15, 20

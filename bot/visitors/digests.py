@@ -24,9 +24,17 @@ from bot.store.channels import Channels
 from bot.visitors import digest_messages
 from bot.visitors.content_gaps import Source
 from bot.visitors.gap_messages import compare_unmet, gap_recommendations
-from bot.visitors.model import Numbers, Query, Question, ReadingProblem, SubscriptionState
+from bot.visitors.model import (
+    Digest,
+    Numbers,
+    Outcome,
+    Query,
+    Question,
+    ReadingProblem,
+    SubscriptionState,
+    build_report,
+)
 from bot.visitors.periods import WEEK, Period, day_start, days_before, last_full_week
-from bot.visitors.report import Digest, Outcome, build_report
 from bot.visitors.store import Questions, Snapshots, Subscriptions
 
 log = structlog.get_logger(__name__)

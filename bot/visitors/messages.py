@@ -21,12 +21,12 @@ from bot.visitors.model import (
     Page,
     Query,
     ReadingProblem,
+    Report,
     SortBy,
     in_section,
     is_beyond_chance,
 )
 from bot.visitors.periods import Period
-from bot.visitors.report import Report
 
 TIME, TIME_OF_DAY = "{date_short_pretty} {time}", "{time}"
 UNIQUE = "Unique visitors, approximate, so they don't add up"

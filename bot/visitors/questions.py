@@ -45,10 +45,11 @@ from bot.visitors.model import (
     QuestionKind,
     QuestionState,
     ReadingProblem,
+    Report,
     Snapshot,
+    build_report,
 )
 from bot.visitors.periods import Period
-from bot.visitors.report import Report, build_report
 from bot.visitors.store import Questions, Snapshots
 
 log = structlog.get_logger(__name__)

@@ -42,9 +42,8 @@ from bot.messages.plain_text import visible
 from bot.projects import Project, Projects
 from bot.visitors.content_gaps import GAP_TOPICS, page_of
 from bot.visitors.digests import MOST_RECOMMENDED
-from bot.visitors.model import MOST_TOP, Counts, Numbers, Page, Query, Snapshot, Weekday
+from bot.visitors.model import MOST_TOP, Counts, Numbers, Outcome, Page, Query, Report, Snapshot, Weekday
 from bot.visitors.periods import Period, WeeklyTime
-from bot.visitors.report import Outcome, Report
 from tests.builders import ANA, BEN, CHANNEL, NOW
 from tests.messages.samples import PERMALINK, PULL_REQUEST
 

@@ -278,7 +278,7 @@ class AskedForNumbers(Tale):
 
     watched = (
         *("visitors/questions", "visitors/reading", "outbox/deliver"),
-        *("visitors/report", "visitors/subscriptions"),
+        *("visitors/model", "visitors/subscriptions"),
     )
 
     def options(self, folder: Path) -> WorldOptions:

@@ -15,9 +15,8 @@ from bot.jobs.messages import forms
 from bot.visitors import gap_messages, messages
 from bot.visitors.digest_messages import digest
 from bot.visitors.messages import chart, shown_path
-from bot.visitors.model import Counts, Numbers, Page, Query
+from bot.visitors.model import Counts, Digest, Numbers, Page, Query, Report
 from bot.visitors.periods import Period
-from bot.visitors.report import Digest, Report
 from tests.builders import ANA, BEN
 from tests.messages.anything import GAPS, PATHS, PERIODS, addresses, built, reports
 from tests.messages.slack_limits import Allowed, modal_problems, problems_of, rendered

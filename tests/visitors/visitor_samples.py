@@ -11,11 +11,13 @@ from bot.jobs.model.jobs import ToReview
 from bot.jobs.model.quota import Budget
 from bot.visitors.model import (
     Counts,
+    Digest,
     Page,
     Query,
     Question,
     QuestionKind,
     QuestionState,
+    Report,
     Snapshot,
     SnapshotState,
     Subscription,
@@ -23,7 +25,6 @@ from bot.visitors.model import (
     Weekday,
 )
 from bot.visitors.periods import Period, WeeklyTime
-from bot.visitors.report import Digest, Report
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
 
 WEEK = Period(date(2026, 10, 26), date(2026, 11, 2))

@@ -17,12 +17,12 @@ from bot.visitors.gap_messages import row_reference
 from bot.visitors.model import (
     NO_VISITORS,
     Counts,
+    Outcome,
     ReadingProblem,
     SnapshotState,
     SubscriptionChange,
     SubscriptionState,
 )
-from bot.visitors.report import Outcome
 from tests.builders import BEN, CHANNEL, NOW, PROJECT
 from tests.messages.samples import PERMALINK, job
 from tests.visitors.visitor_samples import QUESTION, WEEK, question, report, snapshot, subscription, weekly

@@ -12,9 +12,17 @@ from bot.jobs.model.quota import Budget
 from bot.outbox.model import NotPosted
 from bot.visitors import digest_messages, gap_messages, messages
 from bot.visitors.content_gaps import Topic
-from bot.visitors.model import NO_VISITORS, Counts, FileTo, Query, ReadingProblem, SnapshotState, SortBy
+from bot.visitors.model import (
+    NO_VISITORS,
+    Counts,
+    FileTo,
+    Query,
+    ReadingProblem,
+    Report,
+    SnapshotState,
+    SortBy,
+)
 from bot.visitors.periods import Period
-from bot.visitors.report import Report
 from tests.builders import BEN, CHANNEL, NOW
 from tests.visitors.visitor_samples import PAGES, QUESTION, WEEK, page, report, snapshot
 
