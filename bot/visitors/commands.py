@@ -37,13 +37,7 @@ from bot.visitors.questions import (
     show_rest,
 )
 from bot.visitors.store import Questions, Snapshots
-from bot.visitors.subscriptions import (
-    change_one,
-    change_subscription,
-    digest_now,
-    list_subscriptions,
-    subscribe,
-)
+from bot.visitors.subscriptions import change_subscription, digest_now, list_subscriptions, subscribe
 
 NAME = "/docs-visitors"
 
@@ -102,14 +96,18 @@ async def _subscribe(context: Context, invocation: Invocation, match: re.Match[s
 async def _change(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
     """Run ``pause``, ``resume`` or ``unsubscribe``, each with ``path /api`` after it or alone."""
     change, section = SubscriptionChange(match[1].lower()), parse_section(match[2])
-    message = await change_subscription(context, invocation.allowed, change, section, _chosen(invocation))
+    message = await change_subscription(
+        context, invocation.allowed, change, section=section, project=_chosen(invocation)
+    )
     return Answer(message=message)
 
 
 async def _change_one(context: Context, press: Press) -> Answer:
     verb, _, number = press.value.rpartition(":")
     change = SubscriptionChange(verb) if verb in set(SubscriptionChange) else SubscriptionChange.UNSUBSCRIBE
-    message = await change_one(context, press.allowed, change, SubscriptionId(number_in(number)))
+    message = await change_subscription(
+        context, press.allowed, change, number=SubscriptionId(number_in(number))
+    )
     return Answer(message=message, replaces=True)
 
 

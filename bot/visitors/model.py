@@ -452,22 +452,6 @@ class SubscriptionChange(StrEnum):
     PAUSE = "pause"
     RESUME = "resume"
 
-    @property
-    def from_states(self) -> tuple[SubscriptionState, ...]:
-        """The states of the subscriptions that it is for."""
-        active, paused = SubscriptionState.ACTIVE, SubscriptionState.PAUSED
-        return {SubscriptionChange.PAUSE: (active,), SubscriptionChange.RESUME: (paused,)}.get(
-            self, (active, paused)
-        )
-
-    @property
-    def to_state(self) -> SubscriptionState:
-        states = {
-            SubscriptionChange.PAUSE: SubscriptionState.PAUSED,
-            SubscriptionChange.RESUME: SubscriptionState.ACTIVE,
-        }
-        return states.get(self, SubscriptionState.ENDED)
-
 
 @dataclass(frozen=True, slots=True)
 class Subscription:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -39,11 +38,15 @@ _ZONE_SECONDS = 1.0
 """Time for Slack to return the zone of a requester, who waits."""
 _LATEST = timedelta(hours=24)
 """A digest that is later than this is skipped."""
-_ACTS = {
-    SubscriptionChange.UNSUBSCRIBE: Act.UNSUBSCRIBED,
-    SubscriptionChange.PAUSE: Act.PAUSED,
-    SubscriptionChange.RESUME: Act.RESUMED,
+_ACTIVE = SubscriptionState.ACTIVE
+_PAUSED = SubscriptionState.PAUSED
+_ENDED = SubscriptionState.ENDED
+_CHANGES = {
+    SubscriptionChange.UNSUBSCRIBE: ((_ACTIVE, _PAUSED), _ENDED, Act.UNSUBSCRIBED),
+    SubscriptionChange.PAUSE: ((_ACTIVE,), _PAUSED, Act.PAUSED),
+    SubscriptionChange.RESUME: ((_PAUSED,), _ACTIVE, Act.RESUMED),
 }
+"""For each change the states before it, the state after it, and its name in the audit log."""
 
 
 async def subscribe(
@@ -102,7 +105,9 @@ async def change_subscription(
     context: Context,
     allowed: Allowed,
     change: SubscriptionChange,
-    section: str | None,
+    *,
+    number: SubscriptionId | None = None,
+    section: str | None = None,
     project: ProjectId | None = None,
 ) -> Message:
     """Pause, resume or end a channel's subscription, or ask which one.
@@ -111,46 +116,34 @@ async def change_subscription(
         context: the context.
         allowed: the requester.
         change: the change.
+        number: only this subscription; None for any.
         section: only subscriptions to it; "" for the whole site, None for any.
         project: only subscriptions to it; None for any.
     """
+    origin = allowed.origin
+    now = context.clock()
+    states, state, act = _CHANGES[change]
 
-    def is_meant(subscription: Subscription) -> bool:
-        is_one = section in (None, subscription.section or "") and project in (None, subscription.project)
-        return is_one and subscription.state in change.from_states
+    def is_meant(one: Subscription) -> bool:
+        if number is not None:
+            return one.id == number
+        is_one = section in (None, one.section or "") and project in (None, one.project)
+        return is_one and one.state in states
 
-    return await context.store.write(lambda tx: _change(context, tx, allowed.origin, change, is_meant))
+    def run(tx: Transaction) -> Message:
+        current = Subscriptions(tx).in_channel(origin.channel)
+        meant = [one for one in current if is_meant(one)]
+        if len(meant) > 1:
+            return digest_messages.which_to_change(change, meant, context.projects)
+        for one in meant:
+            run_at = one.weekly.next_after(now) if change is SubscriptionChange.RESUME else None
+            Subscriptions(tx).change(one.id, state=state, next_run_at=run_at)
+            Questions(tx).withdraw(one.id)
+            Audit(tx).subscribed(act, origin, one.id, one.project, now)
+        others = len(current) - len(meant)
+        return digest_messages.subscription_changed(change, meant[0] if meant else None, others, now)
 
-
-async def change_one(
-    context: Context, allowed: Allowed, change: SubscriptionChange, number: SubscriptionId
-) -> Message:
-    """Change the subscription with this number if it is one of the channel."""
-
-    def is_meant(subscription: Subscription) -> bool:
-        return subscription.id == number
-
-    return await context.store.write(lambda tx: _change(context, tx, allowed.origin, change, is_meant))
-
-
-def _change(
-    context: Context,
-    tx: Transaction,
-    origin: Origin,
-    change: SubscriptionChange,
-    is_meant: Callable[[Subscription], bool],
-) -> Message:
-    now, current = context.clock(), Subscriptions(tx).in_channel(origin.channel)
-    meant = list(filter(is_meant, current))
-    if len(meant) > 1:
-        return digest_messages.which_to_change(change, meant, context.projects)
-    for subscription in meant:
-        run_at = subscription.weekly.next_after(now) if change is SubscriptionChange.RESUME else None
-        Subscriptions(tx).change(subscription.id, state=change.to_state, next_run_at=run_at)
-        Questions(tx).withdraw(subscription.id)
-        Audit(tx).subscribed(_ACTS[change], origin, subscription.id, subscription.project, now)
-    others = len(current) - len(meant)
-    return digest_messages.subscription_changed(change, meant[0] if meant else None, others, now)
+    return await context.store.write(run)
 
 
 async def list_subscriptions(context: Context, channel: ChannelId) -> Message:
