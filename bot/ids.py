@@ -40,12 +40,7 @@ MessageTs = NewType("MessageTs", str)
 RequestKey = NewType("RequestKey", str)
 """Idempotency key of a request from Slack: the same when Slack delivers the request again."""
 
-SnapshotId = NewType("SnapshotId", int)
-"""A snapshot's id and the hash of a page's path, for a button about that page.
-
-The id of the page's row is given to another page once the row has been deleted.
-"""
-
+ReadingId = NewType("ReadingId", int)
 QuestionId = NewType("QuestionId", int)
 SubscriptionId = NewType("SubscriptionId", int)
 

@@ -16,8 +16,6 @@ from bot.store.channels import channels as channels
 from bot.store.channels import reviewers as reviewers
 from bot.store.heartbeats import heartbeats as heartbeats
 from bot.store.schema import metadata as metadata
-from bot.visitors.tables import page_visitors as page_visitors
-from bot.visitors.tables import question_snapshots as question_snapshots
-from bot.visitors.tables import questions as questions
-from bot.visitors.tables import snapshots as snapshots
-from bot.visitors.tables import subscriptions as subscriptions
+from bot.visitors.store import questions as questions
+from bot.visitors.store import readings as readings
+from bot.visitors.store import subscriptions as subscriptions

@@ -154,9 +154,10 @@ class Process:
         self.bot = self.talk.slack.line.take = None
 
     async def stops(self) -> None:
-        """Stop the process as an operator does."""
+        """Stop the process as an operator does. Work that hangs is cancelled."""
         self.talk.note("the process stops")
         self.bot = self.talk.slack.line.take = None
+        await self.talk.cancel_work()
         await self._started[-1].aclose()
 
     async def close(self) -> None:
@@ -470,11 +471,15 @@ class Talk:
         buttons = " ".join(f"[{label}]" for label, _ in controls_of(message["blocks"]))
         return f"  {where}: {text} {buttons}".replace("\n", "\n              ")
 
-    async def close(self) -> None:
-        """End all work of the test."""
+    async def cancel_work(self) -> None:
+        """Cancel the work that hangs, and wait for its end."""
         for task in self._stuck:
             task.cancel()
         await asyncio.gather(*self._stuck, return_exceptions=True)
+
+    async def close(self) -> None:
+        """End all work of the test."""
+        await self.cancel_work()
         await self.process.close()
         self.slack.close()
 

@@ -27,7 +27,7 @@ from bot.store.migrate import HEAD, revision_of
 from bot.store.schema import metadata
 from bot.store.sqlite_files import is_on_network, sqlite_file
 from bot.visitors.model import SubscriptionState
-from bot.visitors.tables import subscriptions
+from bot.visitors.store import subscriptions
 
 _LEAST_BYTES = 50_000_000
 _STUCK = timedelta(minutes=10)

@@ -1,6 +1,6 @@
 """Leases: how workers in several processes never work on the same row.
 
-The contract, for every queue (prompts, polls, deliveries, snapshots, questions, conversations to be read):
+The contract, for every queue (prompts, polls, deliveries, questions, conversations to be read):
 
 * A row is *claimable* when it meets its queue's condition (for example, it is due and all before it are
   settled) and its lease is free: ``claimed_until`` is empty or has passed (``has_passed``).

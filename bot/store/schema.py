@@ -7,6 +7,8 @@ values, because building takes longer than running it.
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import UTC, datetime, timedelta
@@ -21,6 +23,7 @@ from sqlalchemy import (
     ColumnElement,
     DateTime,
     Index,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -180,6 +183,20 @@ class Json(TypeDecorator[object]):
         """Return the JSON of a value; JSON stays as it is."""
         is_json = value is None or isinstance(value, dict | list)
         return value if is_json else self._adapter.dump_python(value, mode="json")
+
+
+class Packed(Json):
+    """JSON of a value that is long, compressed."""
+
+    impl = LargeBinary  # type: ignore[assignment]
+    cache_ok = True
+
+    def process_bind_param(self, value: object, dialect: Dialect) -> object:  # noqa: ARG002
+        dumped = json.dumps(self._adapter.dump_python(value, mode="json"), separators=(",", ":"))
+        return None if value is None else zlib.compress(dumped.encode())
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> object:  # noqa: ARG002
+        return None if value is None else json.loads(zlib.decompress(value))
 
 
 class UserJson(Json, Forgotten):

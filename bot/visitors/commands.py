@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import date
+from functools import partial
 
-from bot.access.admit import asking_slack, is_reader
+from bot.access.admit import Allowed
 from bot.commands.command import Answer, Command, FormState, Invocation, Press, Word, number_in
 from bot.context import Context
-from bot.ids import Message, ProjectId, QuestionId, SubscriptionId
+from bot.ids import Block, Message, ProjectId, QuestionId, SubscriptionId
 from bot.jobs.commands.job_lists import projects_to_choose, turn_page
 from bot.jobs.messages import forms
 from bot.jobs.model.jobs import About
@@ -21,22 +21,14 @@ from bot.messages.blocks import Action
 from bot.messages.general import unknown_in_options
 from bot.projects import Project, Projects, UnknownProject
 from bot.store import Transaction
-from bot.visitors import gap_messages, messages
+from bot.visitors import digest_messages, gap_messages, messages
 from bot.visitors.content_gaps import Topic, page_row_key
-from bot.visitors.digests import list_recommendations, refresh_recommendations
+from bot.visitors.digests import list_more, list_recommendations
 from bot.visitors.gap_messages import gap_prompt, gap_table, row_reference
-from bot.visitors.model import QuestionKind, SubscriptionChange
+from bot.visitors.model import Numbers, Question, QuestionKind, SubscriptionChange
 from bot.visitors.options import Misunderstood, correct_words, parse_query, parse_section, parse_weekly
 from bot.visitors.periods import BadPeriod, UnknownPeriod
-from bot.visitors.questions import (
-    ask_visitors,
-    find_answered,
-    send_csv,
-    share_report,
-    show_ideas,
-    show_rest,
-)
-from bot.visitors.store import Questions, Snapshots
+from bot.visitors.questions import Act, ask_visitors, send_csv, share_numbers, show_rest, with_answer
 from bot.visitors.subscriptions import change_subscription, digest_now, list_subscriptions, subscribe
 
 NAME = "/docs-visitors"
@@ -125,14 +117,14 @@ async def _digest(context: Context, invocation: Invocation, match: re.Match[str]
     return Answer(message=await digest_now(context, invocation.allowed, section or None, _chosen(invocation)))
 
 
-async def _share(context: Context, press: Press) -> Answer:
-    number = await _readable_question(context, press, press.value)
-    return Answer(message=await share_report(context, press.allowed, number))
+def _on_answer(
+    act: Act[Message | None], *, writes: bool = False
+) -> Callable[[Context, Press], Awaitable[Answer]]:
+    async def press(context: Context, press: Press) -> Answer:
+        number = QuestionId(number_in(press.value))
+        return Answer(message=await with_answer(context, press.allowed, number, act, writes=writes))
 
-
-async def _csv_file(context: Context, press: Press) -> Answer:
-    number = await _readable_question(context, press, press.value)
-    return Answer(message=await send_csv(context, press.allowed, number))
+    return press
 
 
 async def _see_reviews(context: Context, press: Press) -> Answer:
@@ -140,69 +132,51 @@ async def _see_reviews(context: Context, press: Press) -> Answer:
 
 
 async def _show_more_ideas(context: Context, press: Press) -> Answer:
-    number = await _readable_question(context, press, press.value)
+    """Open the view with the recommendations for which a digest had no room."""
     private = FormState.at(press.origin).dumps()
-    view = await show_ideas(context, number, private)
-    return Answer(message=view) if isinstance(view, Message) else Answer(modal=view)
 
+    def view(
+        context: Context, tx: Transaction, _allowed: Allowed, question: Question, numbers: Numbers
+    ) -> Block | Message:
+        ideas = list_more(context, tx, question, numbers)
+        return digest_messages.ideas_view(ideas, question.id, private=private)
 
-async def _more(context: Context, press: Press) -> Answer:
-    return Answer(message=await show_rest(context, await _readable_question(context, press, press.value)))
-
-
-async def _readable_question(context: Context, press: Press, named: str) -> QuestionId:
-    """Return the question's id if the presser may read it; else 0, which no row has.
-
-    An answer is as private as its channel: it is for who asked, for the people in its channel and for admins.
-    """
-    number = QuestionId(number_in(named))
-    question = await context.store.read(lambda tx: Questions(tx).get(number))
-    if question is None or not is_reader(context, press.allowed, question.user, question.channel):
-        return QuestionId(0)
-    if question.has_gaps:
-        with suppress(TimeoutError):
-            async with asking_slack():
-                await refresh_recommendations(context, question.project)
-    return number
+    opened = await with_answer(context, press.allowed, QuestionId(number_in(press.value)), view)
+    return Answer(message=opened) if isinstance(opened, Message) else Answer(modal=opened)
 
 
 async def _improve(context: Context, press: Press) -> Answer:
     """Open the form with a prompt about a content gap or a page. The value: the question and the row."""
     named, _, key = press.value.partition(":")
-    number = await _readable_question(context, press, named)
-    row = await context.store.read(lambda tx: _find_row(context, tx, number, key))
+    find = partial(_find_row, key=key)
+    row = await with_answer(context, press.allowed, QuestionId(number_in(named)), find)
     if isinstance(row, Message):
         return Answer(message=row)
-    text, project, about = row
+    text, project, reference = row
     channel = press.origin.channel
-    state = replace(FormState.at(press.origin), about=(about.key, about.title))
+    state = replace(FormState.at(press.origin), about=(reference.key, reference.title))
     offered = await projects_to_choose(context, channel, context.projects.with_id(project))
     form = forms.ask_form(channel=channel, private=state.dumps(), text=text, projects=offered)
     return Answer(modal=form)
 
 
 def _find_row(
-    context: Context, tx: Transaction, number: QuestionId, key: str
+    context: Context, tx: Transaction, _allowed: Allowed, question: Question, numbers: Numbers, key: str
 ) -> tuple[str, ProjectId, About] | Message:
     """Return the prompt about a row, its project and its reference; a message if it is not kept."""
-    answer = find_answered(context, tx, number)
-    if isinstance(answer, Message):
-        return answer
-    question, numbers = answer
     if question.kind is QuestionKind.DIGEST:
         items = list_recommendations(context, tx, question, numbers)
         rows = [(item.key, item.title, item.prompt) for item in items]
     else:
         table = gap_table(numbers) if question.query.topic.is_gaps else ()
         rows = [(row.key, row.title, gap_prompt(question.query, row)) for row in table]
+    now = numbers.visitors(question.query.period)
+    for path, counts in ((now and now.pages) or {}).items():
+        if page_row_key(path) == key:
+            rows.append((key, path, gap_messages.improve_prompt(path, counts, question.query.period)))
     for row_key, title, prompt in rows:
         if row_key == key:
             return prompt, question.project, row_reference(key, title)
-    now = numbers.visitors(question.query.period)
-    for path, counts in Snapshots(tx).pages(now.id).items() if now else ():
-        if page_row_key(path) == key:
-            prompt = gap_messages.improve_prompt(path, counts, question.query.period)
-            return prompt, question.project, row_reference(key, path)
     return messages.NOT_KEPT
 
 
@@ -300,10 +274,10 @@ COMMAND = Command(
     also=lambda _place: messages.period_help(),
     full_help=messages.FULL_HELP,
     buttons={
-        Action.SHARE: _share,
-        Action.CSV_FILE: _csv_file,
-        Action.MORE: _more,
-        Action.ALL_NUMBERS: _more,
+        Action.SHARE: _on_answer(share_numbers, writes=True),
+        Action.CSV_FILE: _on_answer(send_csv, writes=True),
+        Action.MORE: _on_answer(show_rest),
+        Action.ALL_NUMBERS: _on_answer(show_rest),
         Action.IDEAS: _show_more_ideas,
         Action.SEE_REVIEWS: _see_reviews,
         Action.RUN_VISITORS: _run_corrected,

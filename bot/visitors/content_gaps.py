@@ -39,7 +39,7 @@ GAP_TOPICS = tuple(topic for topic in Topic if topic.is_gaps)
 
 
 class Source(StrEnum):
-    """An analytics operation of the docs service, from which a snapshot is read."""
+    """An analytics operation of the docs service, that is read."""
 
     VISITORS = "visitors"
     SEARCHES = "searches"

@@ -58,7 +58,7 @@ def digest(digest: Digest, question: QuestionId) -> Message:
     moved = [] if nothing else [_movements(report)]
     ideas = [b.button(counted(digest.more, "more idea", "more ideas"), b.Action.IDEAS, str(question))]
     buttons = [b.button("All numbers", b.Action.ALL_NUMBERS, str(question))]
-    offered = [item for item in digest.gap_snapshots if item.problem != ReadingProblem.NOT_HERE]
+    offered = [item for item in digest.gap_readings if item.problem != ReadingProblem.NOT_HERE]
     next_at = digest.next_at
     then = f"next one {next_at:%a} {short_day(next_at.date())}, {next_at:%H:%M}" if next_at else ""
     unique = " · ".join(filter(None, [UNIQUE, then]))

@@ -30,12 +30,13 @@ from bot.visitors.model import (
     Outcome,
     Query,
     Question,
+    QuestionState,
     ReadingProblem,
     SubscriptionState,
     build_report,
 )
 from bot.visitors.periods import WEEK, Period, day_start, days_before, last_full_week
-from bot.visitors.store import Questions, Snapshots, Subscriptions
+from bot.visitors.store import Questions, Readings, Subscriptions
 
 log = structlog.get_logger(__name__)
 _CHART_WEEKS = 8
@@ -69,8 +70,8 @@ def answer_key(question: QuestionId) -> str:
     return f"question:{question}:answer"
 
 
-def send_digest(context: WorkerContext, tx: Transaction, question: Question, numbers: Numbers) -> bool:
-    """Post a digest. Return False without numbers: the owner or the requester gets the reason.
+def send_digest(context: WorkerContext, tx: Transaction, question: Question, numbers: Numbers) -> Question:
+    """Post a digest. Without numbers the owner or the requester gets the reason. Return the settled question.
 
     A subscription ends with its project.
     """
@@ -80,12 +81,12 @@ def send_digest(context: WorkerContext, tx: Transaction, question: Question, num
     if is_served and numbers.visitors(week) is not None:
         digest = _build(context, tx, question, numbers)
         keys = tuple(item.key for item in digest.recommendations)
-        Questions(tx).keep_query(question.id, replace(question.query, recommended=keys))
         message = digest_messages.digest(digest, question.id)
         post = NewDelivery.post(key, question.channel, question.user or None, message)
         Outbox(tx).add(replace(post, subscription=question.subscription, question=question.id), now)
-        return True
-    problem = numbers.snapshots[0].problem or ReadingProblem.LATE
+        query = replace(question.query, recommended=keys)
+        return replace(question, query=query, state=QuestionState.ANSWERED)
+    problem = numbers.readings[0].problem or ReadingProblem.LATE
     problem = problem if is_served else ReadingProblem.NOT_SERVED
     log.error("digest_missed", question=question.id, reason=problem)
     if subscription:
@@ -96,7 +97,7 @@ def send_digest(context: WorkerContext, tx: Transaction, question: Question, num
     message = digest_messages.missed(question, week, problem, project)
     reader, url = subscription.owner if subscription else question.user, question.response_url
     Outbox(tx).add(NewDelivery.private(key, question.channel, reader, message, response_url=url), now)
-    return False
+    return replace(question, state=QuestionState.MISSED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ def read_numbers(context: Context, tx: Transaction, question: Question) -> Numbe
     place = question.project, question.channel
     sources = context.hooks_of(RecommendationSource) if question.has_gaps else ()
     hidden = frozenset(key for source in sources for key in source.hidden(tx, *place))
-    return Numbers(question.query, Questions(tx).snapshots(question.id), hidden)
+    return Numbers(question.query, Readings(tx).of(question.readings), hidden)
 
 
 def list_recommendations(
@@ -178,15 +179,13 @@ def _build(context: Context, tx: Transaction, question: Question, numbers: Numbe
     subscription = Subscriptions(tx).get(question.subscription) if question.subscription else None
     weekly = subscription.weekly if subscription else None
     return Digest(
-        build_report(
-            numbers, Snapshots(tx).pages_of(numbers), zone, analytics_budget(context, tx, question.project)
-        ),
+        build_report(numbers, zone, analytics_budget(context, tx, question.project)),
         ToReview(tuple(waiting), now, count - len(waiting), Channels(tx).reviewers(channel)),
         [chosen[key] for key in keys if key in chosen],
         asked,
         sum(item.key not in keys for item in free),
         outcomes[:MOST_RECOMMENDED],
-        [snapshot for snapshot in numbers.snapshots if snapshot.source is not Source.VISITORS],
+        [reading for reading in numbers.readings if reading.source is not Source.VISITORS],
         weekly.next_after(now).astimezone(ZoneInfo(weekly.zone)) if weekly else None,
     )
 
@@ -196,7 +195,7 @@ def _measure(context: Context, tx: Transaction, job: TrackedJob, numbers: Number
     week, key = last_full_week(context.today(job.asked_at)), job.about.key if job.about else ""
     if week >= numbers.query.period:
         return Outcome(job)
-    then = Numbers(Query(week), tuple(Snapshots(tx).list_gaps(job.project, week)))
+    then = Numbers(Query(week), Readings(tx).list_gaps(job.project, week))
     return Outcome(job, compare_unmet(then, numbers, key))
 
 

@@ -19,25 +19,18 @@ from bot.visitors import digest_messages
 from bot.visitors.commands import COMMAND
 from bot.visitors.digests import show_asked
 from bot.visitors.questions import answer_question, claim_questions, make_csv_file
-from bot.visitors.reading import AT_ONCE, claim_snapshots, read_snapshot, sweep_snapshots
+from bot.visitors.reading import Reader
 from bot.visitors.store import Questions
 from bot.visitors.subscriptions import on_posted, on_refused, plan_digests
 
-_PLAN_SECONDS, _SWEEP_SECONDS = 60.0, 3_600.0
+_PLAN_SECONDS = 60.0
 
 
 def _workers(context: WorkerContext) -> Sequence[Worker]:
-    worker = partial(queue_worker, context)
+    answer = partial(answer_question, reader=Reader())
     return [
-        worker(
-            *("snapshots", "read", claim_snapshots, read_snapshot),
-            key=attrgetter("id"),
-            group=attrgetter("project"),
-            places_of_group=AT_ONCE,
-        ),
-        worker("questions", "answer", claim_questions, answer_question, key=attrgetter("id"), places=20),
+        queue_worker(context, "questions", "answer", claim_questions, answer, key=attrgetter("id")),
         alone("digest", partial(plan_digests, context), queue="digests", every_seconds=_PLAN_SECONDS),
-        alone("sweep", partial(sweep_snapshots, context), every_seconds=_SWEEP_SECONDS),
     ]
 
 

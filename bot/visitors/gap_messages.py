@@ -38,7 +38,7 @@ from bot.visitors.messages import (
     share_button,
     shown_path,
 )
-from bot.visitors.model import Counts, Numbers, Query, Snapshot, in_section
+from bot.visitors.model import Counts, Numbers, Query, Reading, in_section
 from bot.visitors.periods import Period
 
 _WHOLE_PATH = 2_000
@@ -258,7 +258,7 @@ def gap_answer(
     query, rows = numbers.query, gap_table(numbers)
     if not rows:
         none = f"The docs service has no {_FORMATS[query.topic].none} for {query.period}."
-        return b.words(" ".join([none, *around(query, shared_by), *unread_sources(numbers.snapshots)]))
+        return b.words(" ".join([none, *around(query, shared_by), *unread_sources(numbers.readings)]))
     share = [share_button(question)] if can_share and not shared_by else []
     return _message(numbers, question, rows[: query.top], [*share, more_button(question)], shared_by)
 
@@ -278,11 +278,11 @@ def _message(
     query, topic = numbers.query, _FORMATS[numbers.query.topic]
     total, events = topic.total(numbers, gap_table(numbers))
     subject, few = about(query), f"That is too few to tell much ({events:,})."
-    read_at = min((snapshot.taken_at for snapshot in numbers.snapshots if snapshot.taken_at), default=None)
+    read_at = min((reading.taken_at for reading in numbers.readings if reading.taken_at), default=None)
     at = f" · read {b.moment(read_at, TIME)}" if read_at else ""
     source = f"Readers' words; addresses and keys are masked{at}"
     notes = [
-        " ".join([*([few] if events < _FEW_EVENTS else []), *unread_sources(numbers.snapshots)]),
+        " ".join([*([few] if events < _FEW_EVENTS else []), *unread_sources(numbers.readings)]),
         " ".join([*around(query, shared_by), source]),
     ]
     heading = b.section(f"*{subject[:1].upper()}{subject[1:]}*\n{total}")
@@ -304,13 +304,13 @@ def draft_button(question: QuestionId, key: str, *, is_page: bool = False) -> Bl
     return b.button("Improve it" if is_page else "Draft it", b.Action.IMPROVE_MISS, f"{question}:{key}")
 
 
-def unread_sources(snapshots: Iterable[Snapshot]) -> list[str]:
+def unread_sources(readings: Iterable[Reading]) -> list[str]:
     """Return a sentence for each reason why sources were not read."""
     sources: dict[str, dict[str, None]] = {}
-    for snapshot in snapshots:
-        if snapshot.gap_rows is None and not snapshot.is_done:
-            text = reading_problem(snapshot.problem) if snapshot.problem else "no calls were left"
-            sources.setdefault(text, {})[snapshot.source] = None
+    for reading in readings:
+        if reading.gap_rows is None:
+            text = reading_problem(reading.problem) if reading.problem else "no calls were left"
+            sources.setdefault(text, {})[reading.source] = None
     return [
         f"{' and '.join(names).capitalize()} couldn't be read: {text}." for text, names in sources.items()
     ]
@@ -369,7 +369,7 @@ def gap_file(numbers: Numbers) -> tuple[str, str]:
     query, rows = numbers.query, gap_table(numbers)
     lines = [_FORMATS[query.topic].header, *(row.cells for row in rows)]
     of = f" of {b.label(query.label)}" if query.label else ""
-    is_part = any(snapshot.gap_rows.is_part for snapshot in numbers.snapshots if snapshot.gap_rows)
+    is_part = any(reading.gap_rows.is_part for reading in numbers.readings if reading.gap_rows)
     most = ", the first that the docs service names" if is_part else ""
     text = f"{query.topic.capitalize()}{of}, {query.period}: {counted(len(rows), 'row', 'rows')}{most}."
     return BOM + "".join(map(csv_line, lines)), text

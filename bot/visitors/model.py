@@ -1,8 +1,7 @@
-"""Counts, snapshots, questions and subscriptions. Unique visitors are approximate and never added up."""
+"""Counts, readings, questions and subscriptions. Unique visitors are approximate and never added up."""
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +16,8 @@ from bot.ids import (
     MessageTs,
     ProjectId,
     QuestionId,
+    ReadingId,
     Recommendation,
-    SnapshotId,
     SubscriptionId,
     UserId,
 )
@@ -56,11 +55,6 @@ class Page:
     @property
     def gained(self) -> int:
         return self.now.total - (self.was.total if self.was else 0)
-
-
-def path_hash(path: str) -> str:
-    """Return the key of a page: a path can be too long for an index or a button."""
-    return hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def is_beyond_chance(now: float, was: float) -> bool:
@@ -110,47 +104,60 @@ class ReadingProblem(StrEnum):
     DOWN = "down"
 
 
-# ---- snapshots
-
-
-class SnapshotState(StrEnum):
-    """A snapshot that failed stays requested, with its problem, until ``due_at``."""
-
-    REQUESTED = "requested"
-    DONE = "done"
+# ---- readings
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
-    """The stored response of the analytics API for one period, read page by page."""
+class Reading:
+    """The numbers or rows of a period: one value, which is stored when reading ends.
 
-    id: SnapshotId
+    It is a part if the calls were used up or the service failed; then it is read on from ``next_offset``.
+    """
+
     project: ProjectId
+    source: Source
     period: Period
-    state: SnapshotState
-    due_at: datetime
-    with_pages: bool = False
+    began_at: datetime
+    is_final: bool
+    """Whether the period was settled then, so that its numbers stay."""
+    id: ReadingId | None = None
     totals: Counts | None = None
-    rows: int = 0
-    next_offset: int = 0
-    calls: int = 0
-    attempts: int = 0
+    pages: Mapping[str, Counts] | None = None
+    """None if only the totals were asked for."""
     complete: bool = False
-    """Whether all pages were read, so that a page without a row had no visitors."""
-    taken_at: datetime | None = None
-    problem: str | None = None
-    source: Source = Source.VISITORS
+    """Whether all pages were read, so that a page without counts had no visitors."""
+    next_offset: int = 0
     gap_rows: GapRows | None = None
     """None for visitors."""
+    taken_at: datetime | None = None
+    attempts: int = 0
+    """Failures in a row."""
+    problem: str | None = None
+    """The reason why it is not whole, if it will not be soon."""
+    tried_at: datetime | None = None
+    """The time of the last failure."""
+    retry_at: datetime | None = None
 
     @property
-    def is_done(self) -> bool:
-        return self.state is SnapshotState.DONE
+    def rows(self) -> int:
+        return len(self.pages or ())
 
     @property
     def is_read(self) -> bool:
         """Whether it has numbers or rows, perhaps not all of them."""
         return self.totals is not None or self.gap_rows is not None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is nothing more to read."""
+        if self.pages is None:
+            return self.is_read
+        return self.complete or self.problem == ReadingProblem.ENDLESS
+
+    def is_awaited(self, *, to_the_end: bool) -> bool:
+        """Return whether it may still be read. Numbers are also awaited ``to_the_end``, after a problem."""
+        is_retried = to_the_end and self.source is Source.VISITORS
+        return not self.is_whole and (self.problem is None or is_retried)
 
 
 # ---- questions
@@ -193,7 +200,7 @@ class QuestionState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A person's question, or a digest. While it waits, its snapshots are read in their order."""
+    """A person's question, or a digest."""
 
     id: QuestionId
     kind: QuestionKind
@@ -207,8 +214,10 @@ class Question:
     subscription: SubscriptionId | None = None
     thread_ts: MessageTs | None = None
     response_url: SecretStr | None = None
-    calls_before: int = 0
-    """Calls made for its snapshots before it was asked."""
+    readings: tuple[ReadingId, ...] = ()
+    """Those that it was answered from, or has been waiting for."""
+    calls: int = 0
+    """Calls made for it."""
 
     @property
     def is_weekly(self) -> bool:
@@ -220,35 +229,24 @@ class Question:
         """Whether its answer shows content gaps, with readers' words."""
         return self.kind is QuestionKind.DIGEST or self.query.topic.is_gaps
 
-    def awaits(self, snapshot: Snapshot) -> bool:
-        """Return whether a snapshot may still be read. The pages of a weekly digest are also retried."""
-        is_retried = self.is_weekly and snapshot.with_pages
-        return not snapshot.is_done and (snapshot.problem is None or is_retried)
-
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """The snapshots of a question as they are stored."""
+    """The readings of a question."""
 
     query: Query
-    snapshots: tuple[Snapshot, ...]
+    readings: Sequence[Reading]
     hidden: Collection[str] = ()
     """The keys of the questions that the reader's channel may not see."""
 
-    def visitors(self, period: Period | None) -> Snapshot | None:
-        """Return the snapshot of a period's visitors; None if it was not read."""
-        of_period = (
-            snapshot
-            for snapshot in self.snapshots
-            if snapshot.period == period and snapshot.totals is not None
-        )
-        return next(of_period, None)
+    def visitors(self, period: Period | None) -> Reading | None:
+        """Return the reading of a period's visitors; None if it was not read."""
+        return next((one for one in self.readings if one.period == period and one.totals), None)
 
     def gap_rows(self, source: Source) -> GapRows | None:
         """Return the rows of a source in the question's period; None if not read."""
         key = source, self.query.period
-        rows = (snapshot.gap_rows for snapshot in self.snapshots if (snapshot.source, snapshot.period) == key)
-        stored = next(rows, None)
+        stored = next((one.gap_rows for one in self.readings if (one.source, one.period) == key), None)
         return stored.without(self.hidden) if stored and self.hidden else stored
 
     @property
@@ -266,7 +264,7 @@ class Report:
     """The content of an answer about visitors."""
 
     query: Query
-    now: Snapshot
+    now: Reading
     site: Counts
     """Totals of the whole site."""
     pages: Sequence[Page]
@@ -276,7 +274,7 @@ class Report:
     zone: str
     is_open: bool = False
     """Whether the period was not over when it was read."""
-    was: Snapshot | None = None
+    was: Reading | None = None
     """The period compared with; None unless both are comparable."""
     not_compared: str = ""
     """The reason, as the end of a sentence, if a comparison was asked for."""
@@ -355,30 +353,21 @@ class Digest:
     more: int = 0
     """Number of further recommendations."""
     outcomes: Sequence[Outcome] = ()
-    gap_snapshots: Sequence[Snapshot] = ()
-    """The snapshots of content gaps, read or not."""
+    gap_readings: Sequence[Reading] = ()
+    """Those of content gaps, read or not."""
     next_at: datetime | None = None
     """The local time of the next digest; None if this one was requested once."""
 
 
-def build_report(
-    numbers: Numbers, pages: Mapping[SnapshotId, Mapping[str, Counts]], zone: ZoneInfo, budget: Budget
-) -> Report:
-    """Build the report on a period. Raises LookupError if it has not been read.
-
-    Args:
-        numbers: the snapshots of the question.
-        pages: the counts of pages by snapshot and path.
-        zone: the zone of the service's days.
-        budget: the hourly budget of calls.
-    """
+def build_report(numbers: Numbers, zone: ZoneInfo, budget: Budget) -> Report:
+    """Build the report on a period, with days in a zone. Raises LookupError if it has not been read."""
     query = numbers.query
     now, was = numbers.visitors(query.period), numbers.visitors(query.compared)
     if now is None or now.totals is None or now.taken_at is None:
         raise LookupError("a period that was not read")
     not_compared = explain_no_comparison(numbers, now, was, zone) if query.compared else ""
     was = None if not_compared else was
-    counts, before = pages.get(now.id, {}), pages.get(was.id, {}) if was else {}
+    counts, before = now.pages or {}, (was.pages or {}) if was else {}
     missing = NO_VISITORS if was and was.complete else None
     rows = [Page(path, count, before.get(path, missing)) for path, count in _in_section(query, counts)]
     rows.sort(key=lambda page: (-getattr(page.now, query.sort), page.path))
@@ -402,7 +391,7 @@ def _in_section(query: Query, pages: Mapping[str, Counts]) -> Iterable[tuple[str
     return ((path, counts) for path, counts in pages.items() if in_section(path, query.section))
 
 
-def explain_no_comparison(numbers: Numbers, now: Snapshot, was: Snapshot | None, zone: ZoneInfo) -> str:
+def explain_no_comparison(numbers: Numbers, now: Reading, was: Reading | None, zone: ZoneInfo) -> str:
     """Return why a period is not compared, as the end of a sentence; "" if it is."""
     period, compared = numbers.query.period, numbers.query.compared
     if compared is None or was is None or was.totals is None or was.taken_at is None or now.taken_at is None:

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import asyncio
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import takewhile
+from typing import TypeVar
 
-import structlog
-
-from bot.access.admit import Allowed
+from bot.access.admit import Allowed, asking_slack, is_reader
 from bot.context import Context, WorkerContext, make_claim
 from bot.engine import unless_taken_over
-from bot.ids import (
-    Block,
-    Message,
-    ProjectId,
-    QuestionId,
-    SubscriptionId,
-    UserId,
-    is_direct_message,
-)
+from bot.ids import Message, ProjectId, QuestionId, SubscriptionId, UserId, is_direct_message
 from bot.jobs.service_health import analytics_budget
 from bot.outbox.model import DeliveryKind, DeliveryState, NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import Origin
 from bot.store import Transaction
-from bot.visitors import digest_messages, gap_messages, messages
+from bot.visitors import gap_messages, messages
 from bot.visitors.content_gaps import SOURCES, Source, Topic
 from bot.visitors.digests import (
     answer_key,
     gap_windows,
-    list_more,
     read_numbers,
     refresh_recommendations,
     send_digest,
@@ -44,20 +37,24 @@ from bot.visitors.model import (
     Question,
     QuestionKind,
     QuestionState,
+    Reading,
     ReadingProblem,
     Report,
-    Snapshot,
     build_report,
 )
-from bot.visitors.periods import Period
-from bot.visitors.store import Questions, Snapshots
+from bot.visitors.reading import Purse, Reader, Window, find_reading
+from bot.visitors.store import Questions, Readings
 
-log = structlog.get_logger(__name__)
+Result = TypeVar("Result")
 _SOON = timedelta(seconds=20)
 """A question waits for the budget if the next call is possible within this time."""
 _PATIENCE = timedelta(minutes=10)
 _WEEKLY_PATIENCE, _WEEKLY_LATEST = timedelta(hours=3), timedelta(hours=24)
-"""Waiting times of a weekly digest: for the rest of its pages, and for any numbers at all."""
+"""Waiting times of a weekly digest: for the rest of its numbers, and for any at all."""
+_RUN_SECONDS = 45.0
+"""Longest time of one run, which is less than a lease. At its end the readings are stored."""
+_NO_ROOM_SECONDS = 60.0
+"""Pause before a digest looks again for a call that is not kept for people."""
 
 
 async def ask_visitors(
@@ -70,14 +67,14 @@ async def ask_visitors(
 
     def add(tx: Transaction) -> Message | None:
         project_id = project or context.project_of(tx, allowed.origin.channel).id
-        listed = ask_question(
-            context, tx, allowed.origin, query, project_id, QuestionKind.VISITORS, context.clock()
-        )
-        if not listed:
+        kind = QuestionKind.VISITORS
+        now = context.clock()
+        windows = _windows(context, tx, project_id, kind, query, now)
+        if not windows:
             return gap_messages.not_offered(query)
-        entry = context.projects.shown(project_id)
-        labelled = replace(query, label=entry.label if entry else None)
-        return None if all(snapshot.is_done for snapshot in listed) else messages.progress_note(labelled)
+        is_read = all(find_reading(context, tx, project_id, window).is_whole for window in windows)
+        asked = ask_question(context, tx, allowed.origin, query, project_id, kind, now)
+        return None if is_read else messages.progress_note(asked)
 
     return await context.write(add)
 
@@ -91,8 +88,8 @@ def ask_question(
     kind: QuestionKind,
     at: datetime,
     subscription: SubscriptionId | None = None,
-) -> Sequence[Snapshot]:
-    """Store a question that is answered from ``at`` on. Return its snapshots; none if none is offered."""
+) -> Query:
+    """Store a question that is read for from now on, and answered from ``at`` on. Return its content."""
     now, zone, entry = context.clock(), context.settings.analytics_zone, context.projects.shown(project)
     if query.topic is Topic.VISITORS and not query.chart:
         points = [point for point in query.period.chart_points() if point.is_over(now, zone)]
@@ -100,10 +97,21 @@ def ask_question(
         has_chart = not query.section and 1 < len(points) < _most_calls(context)
         query = replace(query, chart=tuple(points) if has_chart else ())
     query = replace(query, label=entry.label if entry else None)
-    listed = _request(context, tx, query, project, kind)
-    if listed and Questions(tx).add(origin, project, kind, query, listed, at, subscription) and origin.user:
-        Snapshots(tx).retry_failed(listed, now)
-    return listed
+    question = Question(
+        QuestionId(0),
+        kind,
+        project,
+        origin.channel,
+        query,
+        asked_at=at,
+        state=QuestionState.WAITING,
+        user=origin.user,
+        subscription=subscription,
+        thread_ts=origin.thread,
+        response_url=origin.response_url,
+    )
+    Questions(tx).add(question, origin.key, now)
+    return query
 
 
 def _most_calls(context: Context) -> int:
@@ -111,120 +119,119 @@ def _most_calls(context: Context) -> int:
     return max(1, context.settings.analytics_calls_an_hour // 3)
 
 
-def _request(
-    context: Context, tx: Transaction, query: Query, project: ProjectId, kind: QuestionKind
-) -> Sequence[Snapshot]:
-    """Request the snapshots of a question, and return them in the order of reading."""
-    now, zone, snapshots = context.clock(), context.settings.analytics_zone, Snapshots(tx)
-    windows = {
-        (period, source): with_pages
-        for period, source, with_pages in _windows(context, query, kind)
-        if not snapshots.is_not_offered(project, source, now)
-    }
-    requested = {
-        (period, source): snapshots.find_or_add(
-            project,
-            period,
-            now=now,
-            is_final=period.is_final(now, zone),
-            with_pages=windows[period, source],
-            source=source,
-        )
-        for period, source in sorted(windows)  # in one order: two transactions must not lock each other out
-    }
-    return [requested[window] for window in windows]
-
-
-def _windows(context: Context, query: Query, kind: QuestionKind) -> Iterator[tuple[Period, Source, bool]]:
-    """Yield the periods and sources of a question in the order of reading, and whether pages are read."""
-    period, compared = query.period, query.compared
+def _windows(
+    context: Context, tx: Transaction, project: ProjectId, kind: QuestionKind, query: Query, at: datetime
+) -> list[Window]:
+    """Return the windows of a question that was asked then, as far as they are offered, in order."""
+    period = query.period
+    compared = query.compared
     if query.topic is not Topic.VISITORS:
-        yield from ((period, source, False) for source in SOURCES[query.topic])
-        return
-    periods = [period, *([compared] if compared else [])]
-    yield period, Source.VISITORS, True
-    if compared:
-        yield min(periods).lead_week(), Source.VISITORS, False
-    yield from ((point, Source.VISITORS, False) for point in query.chart if point not in periods)
-    if compared:
-        now, zone = context.clock(), context.settings.analytics_zone
-        is_over = all(one.is_over(now, zone) for one in periods)
-        yield compared, Source.VISITORS, is_over and compared.days == period.days
-    if kind is QuestionKind.DIGEST:
-        yield from ((week, source, False) for week, source in gap_windows(query))
+        windows = [Window(source, period) for source in SOURCES[query.topic]]
+    else:
+        periods = [period, compared] if compared else [period]
+        zone = context.settings.analytics_zone
+        windows = [Window(Source.VISITORS, period, with_pages=True)]
+        points = [min(periods).lead_week()] if compared else []
+        points += [point for point in query.chart if point not in periods]
+        windows += [Window(Source.VISITORS, point) for point in points]
+        if compared:
+            is_comparable = all(one.is_over(at, zone) for one in periods) and compared.days == period.days
+            windows.append(Window(Source.VISITORS, compared, is_comparable))
+        if kind is QuestionKind.DIGEST:
+            windows += [Window(source, week) for week, source in gap_windows(query)]
+    windows = list(dict.fromkeys(windows))
+    now = context.clock()
+    return [one for one in windows if not Readings(tx).is_not_offered(project, one.source, now)]
 
 
 claim_questions = make_claim(lambda tx, claimer, limit: Questions(tx).claim(claimer, limit))
 """Claims the questions that are due, people's before digests."""
 
 
-async def answer_question(context: WorkerContext, question: Question) -> None:
-    """Answer a question, or put it back until its numbers are read."""
+async def answer_question(context: WorkerContext, question: Question, reader: Reader) -> None:
+    """Read the windows of a question and answer it, or let it wait until more can be read."""
     with unless_taken_over("question", question.id):
         if question.has_gaps:
             await context.retry(partial(refresh_recommendations, context, question.project))
-        await context.settle(lambda tx: _settle(context, tx, question))
+        try:
+            question, readings = await _read_all(context, question, reader)
+        except asyncio.CancelledError:  # the process stops, and the next one goes on at once
+            now = context.clock()
+            await context.store.write(lambda tx: Questions(tx).put_back(question, context.owner, now))
+            raise
+        await context.settle(lambda tx: _settle(context, tx, question, readings))
         context.wake()
-        context.wake_after(context.timeouts.reading_seconds * 1.1)
 
 
-def _settle(context: WorkerContext, tx: Transaction, question: Question) -> None:
-    if not (listed := Questions(tx).snapshots(question.id)):
-        return  # its subscription was withdrawn after the claim
-    numbers = read_numbers(context, tx, question)
-    awaited = [snapshot for snapshot in listed if question.awaits(snapshot)]
-    if awaited and _has_patience(context, tx, question, numbers, awaited):
-        next_at = max(
-            context.after(context.timeouts.reading_seconds), min(snapshot.due_at for snapshot in awaited)
-        )
-        Questions(tx).put_back(question.id, context.owner, next_at)
+async def _read_all(
+    context: WorkerContext, question: Question, reader: Reader
+) -> tuple[Question, Sequence[Reading]]:
+    """Read the windows of a question as far as it may. Return it with its readings."""
+    windows = await context.store.read(
+        lambda tx: _windows(context, tx, question.project, question.kind, question.query, question.asked_at)
+    )
+    calls = math.inf if question.is_weekly else _most_calls(context) - question.calls
+    purse = Purse(calls, context.after(_RUN_SECONDS))
+    read = partial(reader.read, context, question, purse=purse)
+    readings = [await read(window) for window in windows[:1]]
+    # The calls are for the first: without it there is no answer.
+    if question.query.topic.is_gaps or any(one.is_read for one in readings):
+        readings += await asyncio.gather(*map(read, windows[1:]))
+    ids = tuple(one.id for one in readings if one.id)
+    return replace(question, readings=ids, calls=question.calls + purse.spent), readings
+
+
+def _settle(context: WorkerContext, tx: Transaction, question: Question, readings: Sequence[Reading]) -> None:
+    """Answer a question, or put it back until more can be read."""
+    next_at = _next_at(context, tx, question, readings)
+    if next_at is not None:
+        Questions(tx).put_back(question, context.owner, next_at)
         return
+    numbers = read_numbers(context, tx, question)
     if question.kind is QuestionKind.VISITORS:
         _answer(context, tx, question, numbers)
-        state = QuestionState.ANSWERED
+        question = replace(question, state=QuestionState.ANSWERED)
     else:
-        is_posted = send_digest(context, tx, question, numbers)
-        state = QuestionState.ANSWERED if is_posted else QuestionState.MISSED
-    Questions(tx).settle(question.id, context.owner, state)
+        question = send_digest(context, tx, question, numbers)
+    Questions(tx).settle(question, context.owner)
 
 
-def _has_patience(
-    context: WorkerContext,
-    tx: Transaction,
-    question: Question,
-    numbers: Numbers,
-    awaited: Sequence[Snapshot],
-) -> bool:
-    """Return whether a question still waits. Otherwise it is answered from the snapshots that were read.
+def _next_at(
+    context: WorkerContext, tx: Transaction, question: Question, readings: Sequence[Reading]
+) -> datetime | None:
+    """Return when to read on for a question; None to answer it now.
 
-    A weekly digest waits hours for its pages. Other snapshots are awaited while calls are left.
+    A weekly digest waits hours; others wait minutes while they may make calls.
     """
-    now, budget = context.clock(), analytics_budget(context, tx, question.project)
-    age = now - question.asked_at
-    if question.is_weekly and any(snapshot.with_pages for snapshot in awaited):
-        is_read = numbers.visitors(question.query.period) is not None
-        is_served = context.projects.serve(question.project)
-        return is_served and age < (_WEEKLY_PATIENCE if is_read else _WEEKLY_LATEST)
-    first = numbers.snapshots[0]
-    if first.with_pages and first.problem and not first.is_done:
-        return False  # without its first numbers there is no answer
-    calls = sum(snapshot.calls for snapshot in numbers.snapshots) - question.calls_before
-    is_soon = budget.free_at is None or budget.free_at - now <= _SOON
+    now = context.clock()
+    budget = analytics_budget(context, tx, question.project)
+    soon = context.after(context.timeouts.reading_seconds)
     has_room = question.kind is QuestionKind.VISITORS or budget.digest_calls_left > 0
-    return age < _PATIENCE and calls < _most_calls(context) and is_soon and has_room
+    free_at = budget.free_at or (soon if has_room else context.after(_NO_ROOM_SECONDS))
+    if question.is_weekly:
+        is_patient = context.projects.serve(question.project)
+        patience = _WEEKLY_PATIENCE if any(one.is_read for one in readings[:1]) else _WEEKLY_LATEST
+    else:
+        is_patient = free_at - now <= _SOON and question.calls < _most_calls(context)
+        patience = _PATIENCE
+    retry = [one.retry_at or free_at for one in readings if one.is_awaited(to_the_end=question.is_weekly)]
+    if retry and is_patient and now < question.asked_at + patience:
+        return max(min(retry), soon)
+    return question.asked_at if question.asked_at > now else None
 
 
 def _answer(context: WorkerContext, tx: Transaction, question: Question, numbers: Numbers) -> None:
     """Put the answer into the outbox, and its file if the question asks for one."""
-    query, first = question.query, numbers.snapshots[0]
-    is_read = first.is_read or (query.topic.is_gaps and any(part.is_read for part in numbers.snapshots))
-    if is_read:
+    query = question.query
+    problem = next((one.problem for one in numbers.readings), ReadingProblem.NOT_HERE)
+    needed = numbers.readings if query.topic.is_gaps else numbers.readings[:1]
+    if any(reading.is_read for reading in needed):
         message = _build_answer(context, tx, question, numbers)
         send_file(tx, question, query.file_to, context.clock())
-    elif first.problem == ReadingProblem.NOT_HERE:
+    elif problem == ReadingProblem.NOT_HERE:
         message = gap_messages.not_offered(query)
-    elif first.problem:
-        message = messages.not_readable(query, first.problem)
+    elif problem:
+        message = messages.not_readable(query, problem)
     else:
         message = messages.budget_used_up(query, analytics_budget(context, tx, question.project))
     key, channel, thread = answer_key(question.id), question.channel, question.thread_ts
@@ -247,10 +254,8 @@ def _build_answer(
 
 
 def _report(context: Context, tx: Transaction, question: Question, numbers: Numbers) -> Report:
-    pages = Snapshots(tx).pages_of(numbers)
-    return build_report(
-        numbers, pages, context.settings.analytics_zone, analytics_budget(context, tx, question.project)
-    )
+    budget = analytics_budget(context, tx, question.project)
+    return build_report(numbers, context.settings.analytics_zone, budget)
 
 
 def send_file(tx: Transaction, question: Question, to: FileTo, now: datetime, number: int = 0) -> None:
@@ -270,25 +275,39 @@ def make_csv_file(context: Context, tx: Transaction, question: Question) -> tupl
     numbers = read_numbers(context, tx, question)
     if question.query.topic.is_gaps:
         return gap_messages.gap_file(numbers)
-    first = numbers.snapshots[0]
-    return messages.csv_file(question.query, Snapshots(tx).pages(first.id), complete=first.complete)
+    first = numbers.readings[0]
+    return messages.csv_file(question.query, first.pages or {}, complete=first.complete)
 
 
 # ---- the buttons of an answer
 
+Act = Callable[[Context, Transaction, Allowed, Question, Numbers], Result]
+"""The effect of a button of an answer."""
 
-def find_answered(
-    context: Context, tx: Transaction, number: QuestionId
-) -> tuple[Question, Numbers] | Message:
-    """Return an answered question with its numbers, or the message that they are missing."""
-    question = Questions(tx).get(number)
-    if question is None:
+
+async def with_answer(
+    context: Context, allowed: Allowed, number: QuestionId, act: Act[Result], *, writes: bool = False
+) -> Result | Message:
+    """Run ``act`` on an answer for somebody who may read it. Return the message that it is missing.
+
+    An answer is as private as its channel: it is for who asked, for the people in its channel and for admins.
+    """
+    question = await context.store.read(lambda tx: Questions(tx).get(number))
+    if question is None or not is_reader(context, allowed, question.user, question.channel):
         return messages.NOT_KEPT
     if question.state is QuestionState.WAITING:
         return messages.STILL_READING
-    numbers = read_numbers(context, tx, question)
-    is_kept = any(part.gap_rows or (part.totals and part.with_pages) for part in numbers.snapshots)
-    return (question, numbers) if is_kept else messages.NOT_KEPT
+    if question.has_gaps:
+        with suppress(TimeoutError):
+            async with asking_slack():
+                await refresh_recommendations(context, question.project)
+
+    def run(tx: Transaction) -> Result | Message:
+        numbers = read_numbers(context, tx, question)
+        is_kept = any(part.gap_rows or (part.totals and part.pages is not None) for part in numbers.readings)
+        return act(context, tx, allowed, question, numbers) if is_kept else messages.NOT_KEPT
+
+    return await (context.write if writes else context.store.read)(run)
 
 
 def _next_number(tx: Transaction, key: str) -> int | None:
@@ -298,65 +317,35 @@ def _next_number(tx: Transaction, key: str) -> int | None:
     return dead if Outbox(tx).state_of(f"{key}:{dead}") is None else None
 
 
-async def share_report(context: Context, allowed: Allowed, number: QuestionId) -> Message | None:
-    """Post an answer into the channel of its question, once. Return the reason if it isn't posted."""
-
-    def share(tx: Transaction) -> Message | None:
-        answer = find_answered(context, tx, number)
-        if isinstance(answer, Message):
-            return answer
-        key, (question, numbers) = f"question:{number}:shared", answer
-        count = _next_number(tx, key)
-        if count is None:
-            return messages.SHARED_BEFORE
-        message = _build_answer(context, tx, question, numbers, shared_by=allowed.user)
-        post = NewDelivery.post(f"{key}:{count}", question.channel, allowed.user, message)
-        Outbox(tx).add(replace(post, question=number), context.clock())
-        return None
-
-    return await context.write(share)
+def share_numbers(
+    context: Context, tx: Transaction, allowed: Allowed, question: Question, numbers: Numbers
+) -> Message | None:
+    """Post an answer into its channel, once. Return the reason if it isn't posted."""
+    key = f"question:{question.id}:shared"
+    if (count := _next_number(tx, key)) is None:
+        return messages.SHARED_BEFORE
+    message = _build_answer(context, tx, question, numbers, shared_by=allowed.user)
+    post = NewDelivery.post(f"{key}:{count}", question.channel, allowed.user, message)
+    Outbox(tx).add(replace(post, question=question.id), context.clock())
+    return None
 
 
-async def show_ideas(context: Context, number: QuestionId, private: str) -> Message | Block:
-    """Return the view with the recommendations for which a digest had no room."""
-
-    def view(tx: Transaction) -> Message | Block:
-        answer = find_answered(context, tx, number)
-        if isinstance(answer, Message):
-            return answer
-        return digest_messages.ideas_view(list_more(context, tx, *answer), number, private=private)
-
-    return await context.store.read(view)
-
-
-async def show_rest(context: Context, number: QuestionId) -> Message:
-    """Return the rest of an answer, or all numbers of a digest."""
-
-    def rest(tx: Transaction) -> Message:
-        answer = find_answered(context, tx, number)
-        if isinstance(answer, Message):
-            return answer
-        question, numbers = answer
-        if question.query.topic.is_gaps:
-            return gap_messages.more_gaps(numbers, number)
-        is_digest = question.kind is QuestionKind.DIGEST
-        return messages.more(_report(context, tx, question, numbers), number, is_digest=is_digest)
-
-    return await context.store.read(rest)
-
-
-async def send_csv(context: Context, allowed: Allowed, number: QuestionId) -> Message:
+def send_csv(
+    context: Context, tx: Transaction, allowed: Allowed, question: Question, _numbers: Numbers
+) -> Message:
     """Send the file to the person who presses, once unless Slack refuses it. Return the reply."""
+    question = replace(question, user=allowed.user)
+    if (count := _next_number(tx, _file_key(question, FileTo.PRIVATE))) is None:
+        return messages.FILE_SENT_BEFORE
+    send_file(tx, question, FileTo.PRIVATE, context.clock(), count)
+    return messages.FILE_FOLLOWS
 
-    def send(tx: Transaction) -> Message:
-        answer = find_answered(context, tx, number)
-        if isinstance(answer, Message):
-            return answer
-        question = replace(answer[0], user=allowed.user)
-        count = _next_number(tx, _file_key(question, FileTo.PRIVATE))
-        if count is None:
-            return messages.FILE_SENT_BEFORE
-        send_file(tx, question, FileTo.PRIVATE, context.clock(), count)
-        return messages.FILE_FOLLOWS
 
-    return await context.write(send)
+def show_rest(
+    context: Context, tx: Transaction, _allowed: Allowed, question: Question, numbers: Numbers
+) -> Message:
+    """Return the rest of an answer, or all numbers of a digest."""
+    if question.query.topic.is_gaps:
+        return gap_messages.more_gaps(numbers, question.id)
+    is_digest = question.kind is QuestionKind.DIGEST
+    return messages.more(_report(context, tx, question, numbers), question.id, is_digest=is_digest)

@@ -30,8 +30,7 @@ from bot.visitors.model import (
 )
 from bot.visitors.periods import WeeklyTime, last_full_week
 from bot.visitors.questions import ask_question
-from bot.visitors.store import Questions, Subscriptions
-from bot.visitors.tables import READ_AHEAD
+from bot.visitors.store import READ_AHEAD, Questions, Subscriptions
 
 log = structlog.get_logger(__name__)
 _ZONE_SECONDS = 1.0

@@ -163,8 +163,6 @@ def _is_nothing(row: Row, actor: str) -> bool:
     table, values = row[0], dict(row[1])
     if table == "deliveries":
         return values["user"] == actor and values["message"] is None
-    if table == "snapshots":
-        return values["wanted_until"] is None and values["planned_until"] is None
     is_empty = "Zebras" not in str(values) and actor not in values.values()
     if table == "inbox":
         return is_empty and values["state"] == "settled"

@@ -23,10 +23,10 @@ from bot.ids import (
     Message,
     MessageTs,
     QuestionId,
+    ReadingId,
     Recommendation,
     RequestKey,
     Reviewer,
-    SnapshotId,
     SubscriptionId,
     UserId,
 )
@@ -42,7 +42,7 @@ from bot.messages.plain_text import visible
 from bot.projects import Project, Projects
 from bot.visitors.content_gaps import GAP_TOPICS, page_of
 from bot.visitors.digests import MOST_RECOMMENDED
-from bot.visitors.model import MOST_TOP, Counts, Numbers, Outcome, Page, Query, Report, Snapshot, Weekday
+from bot.visitors.model import MOST_TOP, Counts, Numbers, Outcome, Page, Query, Reading, Report, Weekday
 from bot.visitors.periods import Period, WeeklyTime
 from tests.builders import ANA, BEN, CHANNEL, NOW
 from tests.messages.samples import PERMALINK, PULL_REQUEST
@@ -160,7 +160,7 @@ BY_TYPE: Mapping[Any, st.SearchStrategy[Any]] = {
     JobNumber: st.integers(1, 2**31 - 1),
     InquiryId: st.integers(1, 2**31 - 1),
     QuestionId: st.integers(1, 2**31 - 1),
-    SnapshotId: st.integers(1, 2**31 - 1),
+    ReadingId: st.integers(1, 2**31 - 1),
     SubscriptionId: st.integers(1, 2**31 - 1),
     MessageTs: st.just("1.2"),
     RequestKey: st.just("command:1"),
@@ -237,12 +237,12 @@ def reports(draw: st.DrawFn) -> Report:
     pages = [
         replace(some[at % len(some)], path=f"{some[at % len(some)].path}{at}") for at in range(size) if some
     ]
-    was = draw(built(Snapshot)) if query.compared is not None and draw(st.booleans()) else None
+    was = draw(built(Reading)) if query.compared is not None and draw(st.booleans()) else None
     pages = pages if was else [replace(page, was=None) for page in pages]
     points = [(point, draw(counts)) for point in query.period.chart_points()]
     return Report(
         query=query,
-        now=draw(built(Snapshot)),
+        now=draw(built(Reading)),
         site=draw(counts),
         pages=pages,
         chart=draw(st.sampled_from([[], points])),

@@ -278,7 +278,7 @@ class AskedForNumbers(Tale):
 
     watched = (
         *("visitors/questions", "visitors/reading", "outbox/deliver"),
-        *("visitors/model", "visitors/subscriptions"),
+        *("visitors/digests", "visitors/subscriptions"),
     )
 
     def options(self, folder: Path) -> WorldOptions:

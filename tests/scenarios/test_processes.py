@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import select, update
 
 from bot.store import Store
-from bot.visitors.tables import subscriptions
+from bot.visitors.store import subscriptions
 from sandbox.world import World
 from tests.bots import is_alive, lines, stop, wait_for, zygote
 from tests.builders import execute, rows_of

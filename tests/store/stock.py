@@ -13,7 +13,7 @@ from bot.jobs.model.prompts import PromptKind, PromptState
 from bot.jobs.model.pull_requests import PreviewState
 from bot.outbox.model import DeliveryKind, DeliveryState
 from bot.store.database import Database
-from bot.visitors.model import QuestionKind, QuestionState, SnapshotState
+from bot.visitors.model import QuestionKind, QuestionState
 from tests import schema as s
 from tests.builders import ANA, PROJECT
 
@@ -81,15 +81,8 @@ def _deliveries(count: int, now: datetime) -> Rows:
     return rows
 
 
-def _snapshots(count: int, now: datetime) -> Rows:
-    values: dict[str, object] = {"project": PROJECT, "generation": "final"}
-    values |= {"state": SnapshotState.REQUESTED, "with_pages": True, "created_at": now, "due_at": now}
-    days = [_DAY + timedelta(days=n) for n in range(count)]
-    return [{**values, "first": day, "end": day + timedelta(days=1)} for day in days]
-
-
 def _questions(count: int, now: datetime) -> Rows:
-    values = {"project": PROJECT, "channel": "C00", "user": ANA, "query": _QUERY, "now": 1, "chart": []}
+    values: dict[str, Any] = {"project": PROJECT, "channel": "C00", "user": ANA, "query": _QUERY}
     values |= {"kind": QuestionKind.VISITORS, "state": QuestionState.WAITING, "asked_at": now, "due_at": now}
     return [{**values, "key": f"q{n}"} for n in range(count)]
 
@@ -98,11 +91,6 @@ def _inquiries(count: int, now: datetime) -> Rows:
     values: dict[str, Any] = {"project": PROJECT, "channel": "C00", "user": ANA, "text": "How?"}
     values |= {"gap_key": "how", "state": InquiryState.ASKED, "asked_at": now, "due_at": now}
     return [{**values, "key": f"i{n}"} for n in range(count)]
-
-
-def _question_snapshots(count: int) -> Rows:
-    """Give each question a snapshot."""
-    return [{"question": n, "position": 0, "snapshot": n} for n in range(1, count + 1)]
 
 
 def _conversations(count: int, now: datetime) -> Rows:
@@ -119,7 +107,6 @@ async def fill(
     jobs: int,
     prompts: int,
     deliveries: int,
-    snapshots: int,
     questions: int,
     unread: int = 0,
     looks: int = 0,
@@ -131,10 +118,8 @@ async def fill(
         connection.execute(s.jobs.insert(), _jobs(jobs, now))
         connection.execute(s.prompts.insert(), _prompts(prompts, now))
         connection.execute(s.deliveries.insert(), _deliveries(deliveries, now))
-        connection.execute(s.snapshots.insert(), _snapshots(snapshots, now))
         connection.execute(s.questions.insert(), _questions(questions, now))
         connection.execute(s.inquiries.insert(), _inquiries(questions, now))
-        connection.execute(s.question_snapshots.insert(), _question_snapshots(min(questions, snapshots)))
         if looks:
             connection.execute(s.pull_requests.insert(), _looks(looks, now))
             connection.execute(s.previews.insert(), _previews(looks, now))

@@ -16,7 +16,7 @@ from bot.jobs.store.limits import AnalyticsQuota
 from bot.jobs.store.prompts import Prompts
 from bot.store import Store, Transaction
 from bot.store.database import Database
-from bot.visitors.store import Questions, Snapshots
+from bot.visitors.store import Questions
 from tests.builders import (
     NOW,
     PROJECT,
@@ -56,13 +56,12 @@ async def test_transaction_that_writes_is_alone(store: Store, another: Store) ->
 
 async def test_claim_takes_no_more_rows_than_its_limit(store: Store, database: Database) -> None:
     """PostgreSQL plans claims badly without statistics: on tables that have just been filled."""
-    await fill(database, jobs=100, prompts=90, deliveries=60, snapshots=100, questions=100)
+    await fill(database, jobs=100, prompts=90, deliveries=60, questions=100)
     who = claimer(at=datetime.now(UTC))
 
     def claim_all(tx: Transaction) -> None:
         assert len(Jobs(tx).claim_due(who, 4)) == 4
         assert len(claim_waiting(tx, who, 4)) == 4
-        assert len(Snapshots(tx).claim(who, PROJECT, 4)) == 4
         assert len(Questions(tx).claim(who, 4)) == 4
         sent = Counter(one.what.kind for one in claim_deliveries(tx, who, 4))
         assert sent.total() == 4

@@ -13,7 +13,7 @@ from bot.store import Store
 from bot.store.queues import QUEUE_TABLES
 from bot.store.retention import RULES
 from bot.store.schema import Choice, Due, Forgotten, Id, Json, Note, Owner, UtcDateTime, metadata
-from bot.visitors.tables import READERS_TEXTS
+from bot.visitors.store import READERS_TEXTS
 from tests.builders import add_job, set_job
 
 STAYS = (Id, Note, Choice, Json, Integer, BigInteger, Boolean, Date, UtcDateTime)

@@ -32,7 +32,7 @@ async def due(store: Store, now: datetime) -> frozenset[str]:
 
 
 async def stock(database: Database) -> None:
-    await fill(database, jobs=1, prompts=1, deliveries=6, snapshots=1, questions=1, unread=1, looks=1)
+    await fill(database, jobs=1, prompts=1, deliveries=6, questions=1, unread=1, looks=1)
 
 
 @pytest.mark.parametrize("line", STOCKED, ids=lambda line: f"{line.queue} {line.state or ''}")

@@ -25,10 +25,10 @@ from bot.outbox.model import DeliveryKind, DeliveryState, delivered
 from bot.outbox.store import Outbox
 from bot.store import Claimer, LeaseLost, Store, Transaction
 from bot.store.database import Database
-from bot.visitors.model import Counts, QuestionState, ReadingProblem, SnapshotState
-from bot.visitors.store import Questions, Snapshots
+from bot.visitors.model import QuestionState
+from bot.visitors.store import Questions
 from tests import schema as s
-from tests.builders import PROJECT, claim_deliveries, claimer, execute, rows_of
+from tests.builders import claim_deliveries, claimer, execute, rows_of
 from tests.store.stock import fill
 
 LEASE_SECONDS = 90.0
@@ -45,12 +45,6 @@ class Queue:
     settle: Callable[[Transaction, Any, str], Any]
     due: dict[str, Any]
     """The values of a due row."""
-
-
-def _store(tx: Transaction, snapshot: Any, owner: str) -> None:
-    counts = Counts(2, 1, 3)
-    read: dict[str, Any] = {"has_more": False, "next_offset": 250, "now": datetime.now(UTC), "owner": owner}
-    Snapshots(tx).store_page(snapshot, counts, [("/a", counts)], **read)
 
 
 def _prompt_to(step: Callable[[Prompt], Prompt]) -> Callable[[Transaction, Any, str], None]:
@@ -98,22 +92,10 @@ QUEUES = {
         lambda tx, one, owner: Outbox(tx).save(one, delivered(one, LONG_AGO, None), owner=owner),
         {"state": DeliveryState.PENDING, "kind": DeliveryKind.PRIVATE},
     ),
-    "snapshots": Queue(
-        s.snapshots,
-        lambda tx, who: Snapshots(tx).claim(who, PROJECT, 1),
-        _store,
-        {"state": SnapshotState.REQUESTED},
-    ),
-    "snapshots that fail": Queue(
-        s.snapshots,
-        lambda tx, who: Snapshots(tx).claim(who, PROJECT, 1),
-        lambda tx, one, owner: Snapshots(tx).settle(one, owner, problem=ReadingProblem.UNWELL),
-        {"state": SnapshotState.REQUESTED},
-    ),
     "questions": Queue(
         s.questions,
         lambda tx, who: Questions(tx).claim(who, 1),
-        lambda tx, one, owner: Questions(tx).settle(one.id, owner, QuestionState.ANSWERED),
+        lambda tx, one, owner: Questions(tx).settle(replace(one, state=QuestionState.ANSWERED), owner),
         {"state": QuestionState.WAITING},
     ),
     "inquiries": Queue(
@@ -142,7 +124,7 @@ QUEUES = {
 @pytest.fixture
 async def stock(store: Store, database: Database) -> Store:
     """Return a store with one row in each queue."""
-    await fill(database, jobs=1, prompts=1, deliveries=6, snapshots=1, questions=1, unread=1, looks=1)
+    await fill(database, jobs=1, prompts=1, deliveries=6, questions=1, unread=1, looks=1)
     # One delivery of the thread is enough.
     await execute(store, s.deliveries.delete().where(s.deliveries.c.seq > 1))
     return store
@@ -223,7 +205,7 @@ async def test_stopping_process_releases_all_rows_but_uncertain_sends(stock: Sto
 async def test_many_claimers_at_once_share_each_queue_without_overlap(
     store: Store, another: Store, database: Database
 ) -> None:
-    await fill(database, jobs=12, prompts=36, deliveries=72, snapshots=12, questions=12, unread=12, looks=12)
+    await fill(database, jobs=12, prompts=36, deliveries=72, questions=12, unread=12, looks=12)
     async for queue in each_queue(store):
         key = next(iter(queue.table.primary_key.columns))
         claimed: list[Any] = []

@@ -28,7 +28,7 @@ from bot.store.channels import reviewers
 from bot.store.migrate import migrate_schema
 from bot.store.retention import RULES, Retention, RowCounts, forget_person
 from bot.store.schema import AnyTable
-from bot.visitors.tables import questions, subscriptions
+from bot.visitors.store import questions, subscriptions
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, add_job, add_prompt, execute, rows_of
 
 LONG_AGO = NOW - timedelta(days=200)
@@ -62,14 +62,14 @@ async def deliver(
 
 async def everything_else(store: Store) -> None:
     """Add a row of Ana's to every other table, all finished long ago."""
-    snapshot = {"project": PROJECT, "first": NOW.date(), "end": NOW.date(), "created_at": NOW, "due_at": NOW}
-    snapshot |= {"generation": "final", "state": "done", "with_pages": False}
-    snapshot |= {"taken_at": LONG_AGO, "gap_rows": {"searches": [{"words": SECRET, "hits": 1, "clicks": 0}]}}
+    reading = {"project": PROJECT, "first": NOW.date(), "end": NOW.date(), "began_at": NOW, "attempts": 0}
+    reading |= {"source": "searches", "is_final": True, "complete": False, "next_offset": 0}
+    reading |= {"taken_at": LONG_AGO, "gap_rows": {"searches": [{"words": SECRET, "hits": 1, "clicks": 0}]}}
     common = {"project": PROJECT, "channel": CHANNEL}
     asked: dict[str, object] = {**common, "query": {"section": SECRET}, "state": "answered"}
     asked |= {"asked_at": LONG_AGO, "due_at": LONG_AGO}
     rows: list[tuple[AnyTable, dict[str, Any]]] = [
-        (questions.metadata.tables["snapshots"], snapshot),
+        (questions.metadata.tables["readings"], reading),
         (
             subscriptions,
             {**common, "place": SECRET, "section": SECRET, "owner": ANA, "state": "ended", "at": "09:00"}

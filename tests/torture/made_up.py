@@ -120,10 +120,10 @@ def record() -> Record:
                     "channel": DOCS,
                     "state": "answered",
                     "query": '{"file_to": "channel"}',
+                    "readings": "[1]",
                 }
             ],
-            "question_snapshots": [{"question": 1, "position": 0, "snapshot": 1}],
-            "snapshots": [{"id": 1, "state": "done"}],
+            "readings": [{"id": 1, "complete": True}],
             "digests": [digest(11, user=BEN), digest(12, subscription=1)],
             "back_offs": [],
             "subscriptions": [{"id": 1, "channel": PRODUCT, "owner": BEN, "state": "active"}],

@@ -19,14 +19,16 @@ Row = dict[str, Any]
 Rows = dict[str, list[Row]]
 _DUE = (
     *("back_offs.until", "limits.prompts_until", "limits.calls_until", "jobs.poll_at", "prompts.due_at"),
-    *("previews.due_at", "deliveries.due_at", "snapshots.due_at", "questions.due_at"),
+    *("previews.due_at", "deliveries.due_at", "questions.due_at"),
     *("inbox.due_at", "inquiries.due_at"),
 )
 """Columns with due times."""
 _POLLS = ("pull_requests.look_at",)
 MOVED = (*_DUE, *_POLLS)
+_OF_QUESTIONS = ("questions.asked_at", "readings.retry_at")
+"""Times before which a due question is put back: its numbers may be read ahead, or rest after a failure."""
 TABLES = (
-    *("jobs", "prompts", "deliveries", "back_offs", "limits", "snapshots", "questions", "question_snapshots"),
+    *("jobs", "prompts", "deliveries", "back_offs", "limits", "questions", "readings"),
     *("subscriptions", "inbox", "pull_requests", "previews", "inquiries"),
 )
 
@@ -45,18 +47,9 @@ def read_rows(url: str) -> Rows:
     except (sqlite3.Error, psycopg.Error) as error:
         raise NotReadable(type(error).__name__) from None
     questions = rows["questions"]
-    waiting = {row["id"] for row in questions if row["state"] == "waiting"}
-    listed = {row["snapshot"] for row in rows["question_snapshots"] if row["question"] in waiting}
-    for row in rows["snapshots"]:
-        row["is_listed"] = row["id"] in listed
     rows["questions"] = [row for row in questions if row["kind"] != "digest"]
     rows["digests"] = [row for row in questions if row["kind"] == "digest"]
     return rows
-
-
-def is_wanted(row: Row) -> bool:
-    """Return whether the bot still works on this row; a snapshot needs a waiting question."""
-    return bool(row.get("is_listed", True))
 
 
 def _from_sqlite(url: str) -> Rows:
@@ -87,7 +80,7 @@ def _from_postgres(url: str) -> Rows:
 
 def let_time_pass(url: str, now: datetime) -> None:
     """Make later work due now. Raises NotReadable."""
-    _bring_forward(url, _DUE, now)
+    _bring_forward(url, (*_DUE, *_OF_QUESTIONS), now)
 
 
 def let_polls_come(url: str, now: datetime) -> None:

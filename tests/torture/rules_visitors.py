@@ -75,9 +75,7 @@ def _files(index: RecordIndex, checks: Checks) -> None:
         call["fault"] and (call["operation"] == "visitors" or call["fault"] in ("401", "403"))
         for call in index.record.docs
     )
-    done = {row["id"] for row in index.record.of("snapshots") if row["state"] == "done"}
-    listed = index.record.of("question_snapshots")
-    newest = {row["question"]: row["snapshot"] for row in listed if row["position"] == 0}
+    done = {row["id"] for row in index.record.of("readings") if row["complete"]}
     # Slack returned no profile, and so nothing was answered.
     denials = [line for line in index.record.log.splitlines() if "access_unknown" in line]
     for row in index.record.of("questions"):
@@ -85,7 +83,9 @@ def _files(index: RecordIndex, checks: Checks) -> None:
         query = json.loads(query) if isinstance(query, str) else query
         has_file, count = query.get("file_to", "nowhere") != "nowhere", keys[row["id"]]
         checks.insist(count <= int(has_file), f"question {row['id']}: {count} files")
-        if has_file and newest.get(row["id"]) in done:
+        listed = row.get("readings") or []
+        listed = json.loads(listed) if isinstance(listed, str) else listed
+        if has_file and done.intersection(listed[:1]):
             checks.insist(
                 count,
                 f"question {row['id']}: a file was wanted, and none was made",

@@ -21,7 +21,6 @@ from tests.torture.rows import (
     NotReadable,
     Row,
     Rows,
-    is_wanted,
     let_polls_come,
     let_the_week_pass,
     let_time_pass,
@@ -40,7 +39,6 @@ _CHECK_SECONDS = 0.25
 _OPEN = {
     "prompts": ("new", "waiting", "sending"),
     "deliveries": ("pending", "sending", "unclear"),
-    "snapshots": ("requested",),
     "questions": ("waiting",),
     "digests": ("waiting",),
     "inquiries": ("asked", "written"),
@@ -282,7 +280,7 @@ def due(rows: Rows, now: datetime, until: datetime | None = None) -> list[str]:
         holds = back_offs if table in ("prompts", "deliveries") else budget
         before_it: dict[object, datetime] = {}
         for row in sorted(rows[table], key=lambda row: int(row["seq"] if "seq" in row else row["id"])):
-            if row["state"] in states and is_wanted(row) and not _awaits_a_person(table, row, undecided):
+            if row["state"] in states and not _awaits_a_person(table, row, undecided):
                 own = (row["due_at"], row["claimed_until"], holds.get(row.get("project")))
                 when = max(filter(None, (*own, before_it.get(row.get("job")))))
                 if row.get("job") is not None:

@@ -344,7 +344,7 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     ),
     "people see an error": lambda made: made.messages[1].update(text="Traceback (most recent call last)"),
     "still to be looked at": _spoil("jobs", poll_at="2026-03-02"),
-    "snapshots 1: still requested": _spoil("snapshots", state="requested"),
+    "questions 1: still waiting": _spoil("questions", state="waiting"),
 }
 
 

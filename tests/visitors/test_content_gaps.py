@@ -181,7 +181,7 @@ async def test_texts_of_readers_are_forgotten_and_read_again(talk: Talk) -> None
     await talk.process.starts(keep_days=30)
     talk.service.readers["searches"] = searches(("rate limits", 41, 0))
     answer = await asked(talk, "searches last month")
-    assert talk.kept("rate limits") == ["snapshots.words"]
+    assert talk.kept("rate limits") == ["readings.gap_rows"]
     await talk.time.passes(days=31)
     assert talk.kept("rate limits") == []
     [note] = await pressed(talk, IMPROVE, on=answer)

@@ -6,7 +6,7 @@ from datetime import date
 
 import httpx
 
-from tests.site import Visit
+from tests.site import Rows, Visit
 from tests.talk import Talk
 from tests.work.readers import DAY, FIRST, LAST, START, TODAY, asked, pressed
 
@@ -205,3 +205,41 @@ async def test_answer_about_days_before_the_data_is_careful(talk: Talk) -> None:
     early = httpx.Response(400, json={"error": "too early"})
     talk.service.answer_instead("visitors", window, early)
     assert "so the data may begin later." in await asked(talk, "2026-10-31..2026-11-01")
+
+
+async def test_reading_that_outlasts_a_lease_has_one_answer(talk: Talk) -> None:
+    site = talk.service.site
+    site.fill(2_000, FIRST, LAST)
+
+    def slowly(rows: Rows, _call: int) -> Rows:
+        talk.time.is_set(seconds=20)
+        return rows
+
+    site.order = slowly
+    await talk.ana.types("/docs-visitors compare none")
+    await talk.time.passes(minutes=5)
+    [answer] = [note for note in talk.ana.reads() if PROGRESS not in note]
+    assert "2,000 pages" in answer
+    assert [call[3] for call in site.calls if call[2] > 1] == [*range(0, 2_000, 250)]
+
+
+async def test_stopped_process_leaves_its_part_to_the_next(talk: Talk) -> None:
+    site = talk.service.site
+    site.fill(2_000, FIRST, LAST)
+
+    def hang_at_the_fifth(rows: Rows, call: int) -> Rows:
+        if call == 4:
+            talk.service.hangs("visitors")
+        return rows
+
+    site.order = hang_at_the_fifth
+    await talk.ana.types("/docs-visitors compare none")
+    await talk.time.passes(5)
+    read = len(site.calls)
+    await talk.process.stops()
+    await talk.process.starts()
+    await talk.time.passes(5)
+    [answer] = [note for note in talk.ana.reads() if PROGRESS not in note]
+    assert "2,000 pages" in answer
+    assert 0 < read < 8
+    assert [call[3] for call in site.calls if call[2] > 1] == [*range(0, 2_000, 250)]

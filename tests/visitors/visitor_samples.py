@@ -6,9 +6,10 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from typing import Any
 
-from bot.ids import QuestionId, SnapshotId, SubscriptionId
+from bot.ids import QuestionId, ReadingId, SubscriptionId
 from bot.jobs.model.jobs import ToReview
 from bot.jobs.model.quota import Budget
+from bot.visitors.content_gaps import Source
 from bot.visitors.model import (
     Counts,
     Digest,
@@ -17,9 +18,8 @@ from bot.visitors.model import (
     Question,
     QuestionKind,
     QuestionState,
+    Reading,
     Report,
-    Snapshot,
-    SnapshotState,
     Subscription,
     SubscriptionState,
     Weekday,
@@ -38,12 +38,12 @@ def page(path: str, now: tuple[int, int, int], was: tuple[int, int, int] | None 
     return Page(path, Counts(*now), Counts(*was) if was else None)
 
 
-def snapshot(period: Period = WEEK, **values: Any) -> Snapshot:
-    """Return a snapshot of a period that was read whole."""
-    whole = Snapshot(SnapshotId(1), PROJECT, period, SnapshotState.DONE, TAKEN)
-    read = replace(whole, with_pages=True, totals=Counts(1_200, 3_400, 4_500), rows=812, calls=4)
-    read_whole: dict[str, Any] = {"complete": True, "taken_at": TAKEN} | values
-    return replace(read, **read_whole)
+def reading(period: Period = WEEK, rows: int = 812, **values: Any) -> Reading:
+    """Return a reading of a period, by default a whole one."""
+    pages = {f"/page-{number}": Counts(1, 1, 2) for number in range(rows)}
+    read: dict[str, Any] = {"totals": Counts(1_200, 3_400, 4_500), "pages": pages, "complete": True}
+    read |= {"source": Source.VISITORS, "id": ReadingId(1), "taken_at": TAKEN, **values}
+    return Reading(project=PROJECT, period=period, began_at=TAKEN, is_final=True, **read)
 
 
 PAGES = (
@@ -55,11 +55,11 @@ PAGES = (
 
 def report(*, query: dict[str, Any] | None = None, **values: Any) -> Report:
     """Return the report on a week of a site, compared with the week before."""
-    compared = snapshot(WEEK.before(), id=SnapshotId(2), totals=Counts(1_000, 3_500, 4_300))
+    compared = reading(WEEK.before(), id=ReadingId(2), totals=Counts(1_000, 3_500, 4_300))
     asked: dict[str, Any] = {"period": WEEK, "compared": WEEK.before(), "top": 3} | (query or {})
     defaults: dict[str, Any] = {
         "query": Query(**asked),
-        "now": snapshot(),
+        "now": reading(),
         "was": compared,
         "site": Counts(1_200, 3_400, 4_500),
         "pages": PAGES,

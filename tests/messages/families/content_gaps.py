@@ -8,9 +8,9 @@ from typing import Any
 
 from bot.visitors import gap_messages as say
 from bot.visitors.content_gaps import Comment, GapRows, Search, Source, Topic, UnansweredQuestion, Votes
-from bot.visitors.model import FileTo, Numbers, Query, ReadingProblem, SnapshotState
+from bot.visitors.model import FileTo, Numbers, Query, ReadingProblem
 from tests.builders import BEN
-from tests.visitors.visitor_samples import QUESTION, WEEK, snapshot
+from tests.visitors.visitor_samples import QUESTION, WEEK, reading
 
 SEARCHES = GapRows(
     searches=(
@@ -44,11 +44,11 @@ READ = {
 
 
 def numbers(topic: Topic, *, is_part: bool = False, **query: Any) -> Numbers:
-    """Return the snapshots of a question about a topic."""
-    snapshots = (
-        snapshot(source=source, gap_rows=replace(rows, is_part=is_part)) for source, rows in READ[topic]
+    """Return the readings of a question about a topic."""
+    readings = (
+        reading(source=source, gap_rows=replace(rows, is_part=is_part)) for source, rows in READ[topic]
     )
-    return Numbers(Query(WEEK, topic=topic, **query), tuple(snapshots))
+    return Numbers(Query(WEEK, topic=topic, **query), tuple(readings))
 
 
 def frequent(topic: Topic) -> Numbers:
@@ -60,14 +60,14 @@ def frequent(topic: Topic) -> Numbers:
         comments=COMMENTS.comments,
         questions=QUESTIONS.questions * 3,
     )
-    return replace(numbers_of, snapshots=tuple(replace(item, gap_rows=many) for item in numbers_of.snapshots))
+    return replace(numbers_of, readings=tuple(replace(item, gap_rows=many) for item in numbers_of.readings))
 
 
 def samples() -> Mapping[str, object]:
     """Return answers by topic, their files, and the prompts of their rows."""
     by_topic = {topic: numbers(topic) for topic in READ}
-    failed = snapshot(source=Source.VOTES, state=SnapshotState.REQUESTED, problem=ReadingProblem.UNWELL)
-    unread = snapshot(source=Source.COMMENTS, state=SnapshotState.REQUESTED)
+    failed = reading(source=Source.VOTES, problem=ReadingProblem.UNWELL)
+    unread = reading(source=Source.COMMENTS)
     searches, feedback = by_topic[Topic.SEARCHES], by_topic[Topic.FEEDBACK]
     return {
         **{f"{topic}": say.gap_answer(read, QUESTION) for topic, read in by_topic.items()},
@@ -78,16 +78,16 @@ def samples() -> Mapping[str, object]:
             for topic in READ
         },
         **{
-            f"{topic}: none": say.gap_answer(replace(read, snapshots=()), QUESTION)
+            f"{topic}: none": say.gap_answer(replace(read, readings=()), QUESTION)
             for topic, read in by_topic.items()
         },
         "a file": say.gap_answer(numbers(Topic.SEARCHES, file_to=FileTo.PRIVATE), QUESTION),
         "shared": say.gap_answer(searches, QUESTION, shared_by=BEN),
         "not to share": say.gap_answer(searches, QUESTION, can_share=False),
         "a part was not read": say.gap_answer(
-            replace(feedback, snapshots=(failed, *feedback.snapshots[1:])), QUESTION
+            replace(feedback, readings=(failed, *feedback.readings[1:])), QUESTION
         ),
-        "nothing was read": say.gap_answer(replace(feedback, snapshots=(failed, unread)), QUESTION),
+        "nothing was read": say.gap_answer(replace(feedback, readings=(failed, unread)), QUESTION),
         "more": say.more_gaps(searches, QUESTION),
         "not offered": say.not_offered(searches.query),
         "recommendations": [

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.ids import Message, ProjectId, Recommendation, Refusal, Reviewer, SnapshotId
+from bot.ids import Message, ProjectId, ReadingId, Recommendation, Refusal, Reviewer
 from bot.jobs.model.jobs import Review, ToReview
 from bot.outbox.model import NotPosted
 from bot.projects import Project, Projects
@@ -19,13 +19,12 @@ from bot.visitors.model import (
     Counts,
     Outcome,
     ReadingProblem,
-    SnapshotState,
     SubscriptionChange,
     SubscriptionState,
 )
 from tests.builders import BEN, CHANNEL, NOW, PROJECT
 from tests.messages.samples import PERMALINK, job
-from tests.visitors.visitor_samples import QUESTION, WEEK, question, report, snapshot, subscription, weekly
+from tests.visitors.visitor_samples import QUESTION, WEEK, question, reading, report, subscription, weekly
 
 RUN = datetime(2026, 11, 9, 8, 0, tzinfo=UTC)
 ACME = Project(PROJECT, "acme", "Acme <docs>")
@@ -48,10 +47,10 @@ def brief(**values: Any) -> Message:
 def digests() -> Mapping[str, object]:
     """Return digests by their content."""
     merged = job(review=Review.MERGED, about=row_reference("a1", "webhook <b>retries"))
-    part = snapshot(source=Source.SEARCHES, gap_rows=GapRows(is_part=True))
-    failed = snapshot(source=Source.VOTES, state=SnapshotState.REQUESTED, problem=ReadingProblem.UNWELL)
+    part = reading(source=Source.SEARCHES, gap_rows=GapRows(is_part=True))
+    failed = reading(source=Source.VOTES, problem=ReadingProblem.UNWELL)
     absent = replace(failed, source=Source.QUESTIONS, problem=ReadingProblem.NOT_HERE)
-    same = snapshot(WEEK.before(), id=SnapshotId(2), totals=Counts(1_200, 3_400, 4_480))
+    same = reading(WEEK.before(), id=ReadingId(2), totals=Counts(1_200, 3_400, 4_480))
     waiting = ToReview((job(),), NOW + timedelta(days=4), more=2, reviewers=(Reviewer(BEN),))
     return {
         "digest": brief(recommendations=FOUND, more=2),
@@ -74,7 +73,7 @@ def digests() -> Mapping[str, object]:
                 Outcome(replace(merged, review=Review.REVIEWED)),
             )
         ),
-        "digest: sources not read": brief(gap_snapshots=(part, failed, absent)),
+        "digest: sources not read": brief(gap_readings=(part, failed, absent)),
         "digest: to review": brief(to_review=waiting),
         "digest: one to review": brief(to_review=replace(waiting, more=0, reviewers=())),
         "more ideas": say.ideas_view(FOUND, QUESTION, private="{}"),

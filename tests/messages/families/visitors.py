@@ -12,25 +12,16 @@ from bot.jobs.model.quota import Budget
 from bot.outbox.model import NotPosted
 from bot.visitors import digest_messages, gap_messages, messages
 from bot.visitors.content_gaps import Topic
-from bot.visitors.model import (
-    NO_VISITORS,
-    Counts,
-    FileTo,
-    Query,
-    ReadingProblem,
-    Report,
-    SnapshotState,
-    SortBy,
-)
+from bot.visitors.model import NO_VISITORS, Counts, FileTo, Query, ReadingProblem, Report, SortBy
 from bot.visitors.periods import Period
 from tests.builders import BEN, CHANNEL, NOW
-from tests.visitors.visitor_samples import PAGES, QUESTION, WEEK, page, report, snapshot
+from tests.visitors.visitor_samples import PAGES, QUESTION, WEEK, page, reading, report
 
 BEFORE = WEEK.before()
 TODAY = Period(date(2026, 11, 2), date(2026, 11, 3))
 MONTH, QUARTER = (Period(date(2026, 7, 1), date(2026, month, 1)) for month in (8, 10))
 YEAR = Period(date(2025, 1, 1), date(2026, 1, 1))
-CUT: dict[str, Any] = {"state": SnapshotState.REQUESTED, "complete": False, "rows": 500}
+CUT: dict[str, Any] = {"complete": False, "rows": 500}
 DAYS = tuple((day, Counts(10 + at, 20, 25 + at)) for at, day in enumerate(WEEK.chart_points()))
 NONE: dict[str, Any] = {"was": None}
 MOVED = {
@@ -65,9 +56,9 @@ def answers() -> Mapping[str, Report]:
         },
         "a section without visits": report(query={"section": "/api", "label": "Acme"}, **no_pages),
         "a section of which no page was read": report(
-            query={"section": "/api"}, now=snapshot(complete=False, rows=250), **no_pages
+            query={"section": "/api"}, now=reading(complete=False, rows=250), **no_pages
         ),
-        "no page could be read": report(now=snapshot(complete=False, rows=0), **no_pages),
+        "no page could be read": report(now=reading(complete=False, rows=0), **no_pages),
         "no visits": report(site=NO_VISITORS, **no_pages),
         "no visits so far, and a file": report(
             query={"period": TODAY, "file_to": FileTo.PRIVATE}, is_open=True, site=NO_VISITORS, **no_pages
@@ -76,13 +67,13 @@ def answers() -> Mapping[str, Report]:
             query={"period": YEAR, "label": "Acme"}, site=NO_VISITORS, **no_pages
         ),
         "a file in the channel": report(query={"file_to": FileTo.CHANNEL}),
-        "no calls were left": report(now=snapshot(**CUT), budget=Budget(100, 100, NOW)),
-        "a part was not read": report(now=snapshot(complete=False, rows=1, problem=ReadingProblem.UNWELL)),
+        "no calls were left": report(now=reading(**CUT), budget=Budget(100, 100, NOW)),
+        "a part was not read": report(now=reading(complete=False, rows=1, problem=ReadingProblem.UNWELL)),
         "the period before was read in part": report(
-            was=snapshot(BEFORE, complete=False, rows=750), pages=tuple(replace(p, was=None) for p in PAGES)
+            was=reading(BEFORE, complete=False, rows=750), pages=tuple(replace(p, was=None) for p in PAGES)
         ),
         **{f"moved: {movement}": report(pages=pages) for movement, pages in MOVED.items()},
-        "moved: vanished": report(pages=(), gone=(GONE,), now=snapshot(complete=False)),
+        "moved: vanished": report(pages=(), gone=(GONE,), now=reading(complete=False)),
     }
 
 
@@ -105,7 +96,7 @@ def samples() -> Mapping[str, object]:
         "more: nothing to compare with": messages.more(reports["nothing to compare with"], QUESTION),
         "more: everything moved": messages.more(report(pages=every, gone=(GONE,)), QUESTION),
         "more: no page, several docs": messages.more(
-            report(query={"label": "Acme"}, pages=(), was=None, now=snapshot(complete=False)), QUESTION
+            report(query={"label": "Acme"}, pages=(), was=None, now=reading(complete=False)), QUESTION
         ),
         **{f"reading: {topic}": messages.progress_note(replace(query, topic=topic)) for topic in Topic},
         "reading: one of several docs": messages.progress_note(replace(query, label="Acme <docs>")),
