@@ -152,12 +152,13 @@ def _changed(index: RecordIndex, checks: Checks, done: Done) -> None:
     act, at = done.act, done.acknowledged_at
     subject = f"{act.kind} of {act.target}"
     for row in (*index.with_marker(act.target, "start"), *index.with_marker(act.target, "follow_up")):
-        if at is None or row["attempts"] > 1:
+        if at is None:
             continue
         received, job = index.received(act.target, first=row["kind"] == "start"), index.jobs[row["job"]]
         if act.kind == "edit" and act.marker in row["raw"]:
-            old = [message for message in received if act.marker not in message["prompt"]]
-            checks.insist(not old, f"{subject}: it counted, and the old text was sent")
+            _counted(index, checks, done, row, received)
+            continue
+        if row["attempts"] > 1:
             continue
         times = [row["sent_at"]]
         if index.record.plan.clock_error_seconds():
@@ -171,6 +172,23 @@ def _changed(index: RecordIndex, checks: Checks, done: Done) -> None:
                 f"{subject}: it came too late, and its author was not told",
                 explained=job["state"] in _ENDED_FOR_GOOD or index.muted(job["number"], act.user),
             )
+
+
+def _counted(index: RecordIndex, checks: Checks, done: Done, row: Row, received: list[Row]) -> None:
+    """Check that a prompt which got the text of an acknowledged edit is sent with it from then on.
+
+    An edit of a prompt in doubt is for its next sending. The last one may have brought the old text.
+    """
+    act = done.act
+    subject = f"{act.kind} of {act.target}"
+    old = [message for message in received if act.marker not in message["prompt"]]
+    late = [message for message in old if message["sent_at"] - _CALL > done.acknowledged_at]
+    checks.insist(not late, f"{subject}: it counted, and the old text was sent after it")
+    is_or_was_in_doubt = row["state"] in ("unconfirmed", "withdrawn") or row["attempts"] > 1
+    is_told = any("You edited a message" in text for text in index.private_texts(act.user))
+    checks.insist(
+        not old or is_or_was_in_doubt or is_told, f"{subject}: it counted, and the old text was sent"
+    )
 
 
 def _is_late(index: RecordIndex, job: Row) -> bool:

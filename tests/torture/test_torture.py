@@ -281,6 +281,9 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "the old text was sent after it": _changed("delete", AT - timedelta(seconds=1)),
     "it came too late, and its author was not told": _changed("edit", AT + timedelta(seconds=1)),
     "it counted, and the old text was sent": _changed("edit", AT, raw="Also name mk08. It fails (mk02)"),
+    "it counted, and the old text was sent after it": _changed(
+        "edit", AT - timedelta(seconds=2), raw="Also name mk08. It fails (mk02)", state="unconfirmed"
+    ),
     # Pull requests.
     "the end of its pull request is told 2 times": _told_twice,
     "its pull request is open, and it is told that it is not": lambda made: _say(
@@ -396,6 +399,12 @@ def test_checker_finds_wrong_answers_and_notices(complaint: str) -> None:
     assert check(made).complaints == []
     QUESTION_BREAKS[complaint](made)
     assert [one for one in check(made).complaints if complaint in one]
+
+
+def test_edit_of_a_prompt_in_doubt_is_for_its_next_sending() -> None:
+    made = record()
+    _changed("edit", AT, raw="Also name mk08. It fails (mk02)", state="unconfirmed")(made)
+    assert not [complaint for complaint in check(made).complaints if "the old text was sent" in complaint]
 
 
 def test_injected_refusal_explains_missing_message() -> None:
