@@ -186,6 +186,9 @@ async def _work_on(context: WorkerContext, message: InboxMessage, run_word: RunW
     except Declined as declined:
         await _decline(context, parts, declined)
     except UnknownProject as unknown:
+        if message.state is HeardState.TAKEN:
+            await context.write(partial(_drop_change, context, message, unknown))
+            return
         prompt = slack_text.to_plain(unknown.text, {}, {})
         error = unknown_project(unknown.name, context.projects, prompt)
         await answer_in_private(context, parts[0].origin, "project", error, parts)
@@ -296,7 +299,7 @@ async def _decline(context: WorkerContext, parts: Sequence[InboxMessage], declin
         if first.state in (HeardState.NEW, HeardState.HELD):
             Inbox(tx).remove(parts)
         else:
-            Inbox(tx).save(first, due_at=None, change=None, edited=None)
+            Inbox(tx).drop_change(first)
 
     await context.write(refuse)
 
@@ -351,6 +354,12 @@ def _change(
         Inbox(tx).save(message, change=None, edited=None, text=message.edited if keeps else None, due_at=None)
 
 
+def _drop_change(context: Context, message: InboxMessage, unknown: UnknownProject, tx: Transaction) -> None:
+    """Leave a request as it is, since the new words of its author name a project that is not there."""
+    _whisper(context, tx, message, "choice", unknown_choice(unknown.name, context.projects), message.thread)
+    Inbox(tx).drop_change(message)
+
+
 def _read_anew(tx: Transaction, message: InboxMessage, now: datetime) -> None:
     """Let a message be read as a new one, since nothing is left of what had come of it."""
     Inbox(tx).save(
@@ -386,19 +395,14 @@ def _rebuild(
 ) -> bool:
     """Make a prompt anew of its messages, or withdraw it. Return whether the message is something else now.
 
-    Raises NotAllowed for new words of somebody without access.
+    Raises NotAllowed for new words of somebody without access, HasKey, and UnknownProject.
     """
     left = _words_left(context, tx, message, prompt)
     if not left:
         return prompt.state is not PromptState.UNCONFIRMED and _withdraw(context, tx, message, prompt)
     is_start = prompt.kind is PromptKind.START
     takes_project = is_start or any(part.door is Door.ADDRESSED for part, _ in left)
-    try:
-        raw, project = _join(context, [text for _, text in left], takes_project=takes_project)
-    except UnknownProject as unknown:
-        choice = unknown_choice(unknown.name, context.projects)
-        _whisper(context, tx, message, "choice", choice, message.thread)
-        return False
+    raw, project = _join(context, [text for _, text in left], takes_project=takes_project)
     moves_to = None
     if is_start and project is not None and project.id != prompt.project:
         moves_to = project

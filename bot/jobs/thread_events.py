@@ -158,7 +158,16 @@ async def settle_word(context: Context, heard: Heard, message: Message | None) -
 
 
 async def _settle(context: Context, parts: Sequence[InboxMessage]) -> None:
-    await context.store.write(lambda tx: Inbox(tx).settle(parts))
+    await context.store.write(lambda tx: _close(tx, parts))
+
+
+def _close(tx: Transaction, parts: Sequence[InboxMessage]) -> None:
+    """Settle messages. A part of a prompt stays one, without the change that was refused."""
+    for part in parts:
+        if part.state is HeardState.TAKEN:
+            Inbox(tx).drop_change(part)
+        else:
+            Inbox(tx).settle([part])
 
 
 async def send(context: Context, allowed: Allowed, heard: Heard, target: Readable | None) -> None:
@@ -288,11 +297,11 @@ async def answer_in_private(
 
 
 async def _tell(context: Context, parts: Sequence[InboxMessage], tell: Callable[[Transaction], None]) -> None:
-    """Answer messages that ask the agent for nothing, or not any more."""
+    """Answer messages, or changes of them, that ask the agent for nothing, or not any more."""
 
     def answer(tx: Transaction) -> None:
         tell(tx)
-        Inbox(tx).settle([part for part in parts if part.state is not HeardState.TAKEN])
+        _close(tx, parts)
 
     await context.write(answer)
 

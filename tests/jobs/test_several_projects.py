@@ -238,6 +238,19 @@ async def test_help_has_the_names_of_several_projects(talk: Talk) -> None:
     assert "project:" not in await types(talk, "help")
 
 
+async def test_addition_for_an_unknown_project_is_no_part_of_the_request(talk: Talk) -> None:
+    said = await talk.ana.says(f"{BOT} Write One")
+    await talk.time.passes(2)
+    await talk.ana.replies(f"{BOT} project:gamma and a table", to=said)
+    await talk.time.passes(2)
+    await talk.ana.edits(said, f"{BOT} Write Two")
+    await talk.time.passes(20)
+    [answer] = talk.ana.reads()
+    assert "I don't know the project “gamma”" in answer
+    assert prompts(talk) == (["Write Two"], [])
+    talk.everything()
+
+
 async def test_project_is_plain_text_with_one_project(talk: Talk) -> None:
     await talk.process.stops()
     del talk.process.settings["DOCS_PROJECTS"]

@@ -155,6 +155,10 @@ class Inbox(Rows[InboxMessage]):
                 request=None,
             )
 
+    def drop_change(self, message: InboxMessage) -> None:
+        """Leave a message as it was taken: its author's change is not carried out."""
+        self.save(message, change=None, edited=None, due_at=None)
+
     def take(self, messages: Sequence[InboxMessage], request: RequestKey, door: Door) -> None:
         """Note messages as parts of a prompt. They keep their texts until it is sent."""
         for message in messages:
