@@ -147,3 +147,50 @@ async def test_joined_replies_are_refused_together(talk: Talk) -> None:
     await talk.time.passes(60)
     assert later(talk) == []
     assert "the agent already has" not in talk.everything()
+
+
+async def test_edit_that_is_stored_as_the_hold_ends_counts(talk: Talk) -> None:
+    said = await talk.ana.replies("Add a table")
+    await talk.time.passes(1)
+    talk.time.is_set(seconds=9)
+    await talk.ana.edits(said, "Add two tables")
+    await talk.time.passes(20)
+    assert later(talk) == ["Add two tables"]
+    talk.everything()
+
+
+async def test_deletion_that_is_stored_as_the_hold_ends_counts(talk: Talk) -> None:
+    said = await talk.ana.replies("Add a table")
+    await talk.time.passes(1)
+    talk.time.is_set(seconds=9)
+    await talk.ana.deletes(said)
+    await talk.time.passes(20)
+    assert later(talk) == []
+    talk.everything()
+
+
+async def test_addition_that_is_not_read_as_the_hold_ends_joins(talk: Talk) -> None:
+    await talk.ana.replies("Add a table")
+    await talk.time.passes(1)
+    talk.time.is_set(seconds=6)
+    await talk.ana.replies("and a picture")
+    talk.time.is_set(seconds=3)
+    await talk.time.passes(20)
+    assert later(talk) == ["Add a table\n\nand a picture"]
+    talk.everything()
+
+
+async def test_request_waits_until_slack_describes_the_author_of_its_edit(talk: Talk) -> None:
+    said = await talk.ana.replies("Add a table")
+    await talk.time.passes(1)
+    await talk.process.stops()
+    # With another list of people, what Slack told before does not count.
+    await talk.process.starts(allowed_users=talk.ana.id)
+    talk.faults.goes_down("users.info")
+    await talk.ana.edits(said, "Add two tables")
+    await talk.time.passes(60)
+    assert later(talk) == []
+    talk.faults.comes_back()
+    await talk.time.passes(minutes=6)
+    assert later(talk) == ["Add two tables"]
+    talk.everything()

@@ -10,12 +10,13 @@ from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, 
 
 from bot.ids import JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.jobs.model import lifecycle
+from bot.jobs.model.inbox import HeardState
 from bot.jobs.model.jobs import JobState, QueueWhy, TakeThread, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState, subject_of
 from bot.jobs.model.quota import QUOTA_PERIOD, Queued, Use
 from bot.jobs.store.audit import PROMPT_ENDS, write_prompt_end
 from bot.jobs.store.limits import SKEW
-from bot.jobs.store.tables import STARTS_JOB, audit, back_offs, jobs, prompts
+from bot.jobs.store.tables import STARTS_JOB, audit, back_offs, inbox, jobs, prompts
 from bot.ports import ts_at
 from bot.projects import Project
 from bot.store.leases import (
@@ -48,16 +49,36 @@ def is_behind() -> ColumnElement[bool]:
     )
 
 
+_PART = inbox.alias("part")
+_SAID = inbox.alias("said")
+_IS_PART = _PART.c.request == prompts.c.key
+_IS_BESIDE = and_(
+    _SAID.c.channel == _PART.c.channel,
+    _SAID.c.place == _PART.c.place,
+    _SAID.c.user == _PART.c.user,
+    _SAID.c.state == HeardState.NEW,
+    _SAID.c.said_at <= prompts.c.due_at,
+)
+_HAS_UNREAD_WORDS = or_(
+    exists().where(_IS_PART, _PART.c.change.is_not(None)),
+    exists().where(_IS_PART, _IS_BESIDE),
+)
+"""The condition that an edit, a deletion or an addition by a prompt's author is stored and not carried out.
+
+It was acknowledged before the prompt is sent, so it counts, also while Slack does not describe its author.
+"""
 _HAS_STATUS_MESSAGE = and_(STARTS_JOB, jobs.c.root_ts.is_not(None))
 _SENDABLE = and_(
     ~is_behind(),
+    ~_HAS_UNREAD_WORDS,
     exists().where(jobs.c.number == prompts.c.job, or_(_HAS_STATUS_MESSAGE, jobs.c.service_id.is_not(None))),
     ~exists().where(back_offs.c.project == prompts.c.project, is_ahead(back_offs.c.until)),
 )
 """The condition that a waiting prompt waits only for its time and the quota.
 
 Its job's status message has been posted or its service id is known, the job has no earlier unsettled
-prompt, and the project has no back-off. A follow-up behind an unconfirmed first prompt waits for a person.
+prompt, all words of its author are read, and the project has no back-off. A follow-up behind an unconfirmed
+first prompt waits for a person.
 """
 
 NEW_PROMPTS = QueueTable("requests", prompts, PromptState.NEW, prompts.c.due_at)
