@@ -48,6 +48,8 @@ RunWord = Callable[[Context, Heard], Awaitable[bool]]
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
 _SOON_SECONDS = 1.0
+_LATER_SECONDS = 30.0
+"""Longest wait between two looks for the beginning of a message's thread."""
 
 
 # ---- what Slack's events put in
@@ -96,6 +98,10 @@ def _may_be_for_us(context: Context, message: ThreadReply, tx: Transaction) -> b
     if message.parent == context.bot_user or is_direct_message(origin.channel) or origin.thread is None:
         return True
     if slack_text.mentions(message.text, context.bot_user):
+        return True
+    # A change does not name the thread's first author, and a status message may have begun it just now.
+    # Asked first, so that the next statement finds a timestamp that is stored between the two.
+    if message.parent is None and Outbox(tx).status_message_being_posted(origin.channel):
         return True
     thread = ThreadRef(origin.channel, origin.thread)
     return Jobs(tx).in_thread(thread) is not None or Inbox(tx).is_waited_for(*thread)
@@ -196,15 +202,24 @@ async def _work_on(context: WorkerContext, message: InboxMessage, run_word: RunW
 
 async def _read(context: WorkerContext, then: Context, message: InboxMessage, run_word: RunWord) -> None:
     heard = await context.store.read(lambda tx: interpret(context, tx, message))
-    if heard is LATER and context.clock() - message.said_at <= RETRIED_FOR:
-        soon = context.after(_SOON_SECONDS)
-        await context.store.write(lambda tx: Inbox(tx).save(message, context.owner, due_at=soon))
-        context.wake_after(_SOON_SECONDS)
+    if heard is LATER and context.clock() - message.said_at <= MISSED_FOR:
+        await _read_later(context, message)
         return
     if not isinstance(heard, Heard):
         await context.store.write(lambda tx: Inbox(tx).settle([message], context.owner))
     elif not await run_word(then, heard) and await take(then, heard):
         await _begin_or_add(context, then, heard)
+
+
+async def _read_later(context: WorkerContext, message: InboxMessage) -> None:
+    """Let a message wait a second, or longer while Slack does not answer whether its thread was begun."""
+    attempts = message.attempts + 1
+    seconds = back_off_seconds(attempts, context.chance(), cap=_LATER_SECONDS)
+    due_at = context.after(seconds)
+    await context.store.write(
+        lambda tx: Inbox(tx).save(message, context.owner, due_at=due_at, attempts=attempts)
+    )
+    context.wake_after(seconds)
 
 
 async def _begin_or_add(context: WorkerContext, then: Context, heard: Heard) -> None:

@@ -86,7 +86,8 @@ def interpret(context: Context, tx: Transaction, message: InboxMessage) -> Heard
     thread = find_thread(tx, origin, text)
     is_mention = slack_text.mentions(raw, context.bot_user)
     door = Door.ADDRESSED if is_mention else Door.REPLY
-    if thread.job is None and thread.being_posted and message.parent == context.bot_user:
+    # An app_mention, and a change, does not name the first author of its thread.
+    if thread.job is None and thread.being_posted and message.parent in (None, context.bot_user):
         return LATER
     if not is_meant_for_us(context, message, thread):
         return None

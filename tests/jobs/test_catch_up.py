@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from sandbox.workspace.state import Json
 from tests.talk import Talk
 
 
@@ -49,6 +50,54 @@ async def test_reply_given_up_before_the_status_was_found_is_taken(talk: Talk) -
     talk.slack.line.drops_events = False
     status, _ = await talk.receives(talk.slack.line.sent[-1])
     assert status == 200
+    await prompts(talk, "Add a quickstart", "Mention retries")
+
+
+async def reply_is_overtaken(talk: Talk, text: str = "Mention retries") -> tuple[Json, list[Json]]:
+    """Let Ben reply to a status message whose timestamp is not stored, and keep the events back."""
+    talk.faults.loses_the_answer("chat.postMessage")
+    await talk.ana.asks("Add a quickstart")
+    await talk.time.passes(0.5)
+    talk.slack.line.drops_events = True
+    before = len(talk.slack.line.sent)
+    said = await talk.ben.replies(text)
+    talk.slack.line.drops_events = False
+    return said, talk.slack.line.sent[before:]
+
+
+async def test_edit_that_overtakes_a_reply_to_a_new_status_message_counts(talk: Talk) -> None:
+    said, [event] = await reply_is_overtaken(talk)
+    await talk.ben.edits(said, "Mention backoff")
+    await talk.time.passes(0.2)
+    talk.slack.line.send_event(event)
+    await prompts(talk, "Add a quickstart", "Mention backoff")
+
+
+async def test_deletion_that_overtakes_a_reply_to_a_new_status_message_counts(talk: Talk) -> None:
+    said, [event] = await reply_is_overtaken(talk)
+    await talk.ben.deletes(said)
+    await talk.time.passes(0.2)
+    talk.slack.line.send_event(event)
+    await prompts(talk, "Add a quickstart")
+
+
+async def test_mention_that_does_not_name_the_thread_s_author_first_is_a_follow_up(talk: Talk) -> None:
+    _, [message, mention] = await reply_is_overtaken(talk, "@docs-agent Mention retries")
+    for event in (mention, message):
+        talk.slack.line.send_event(event)
+        await talk.works()
+    await prompts(talk, "Add a quickstart", "Mention retries")
+    assert len(talk.service.jobs) == 1
+
+
+async def test_reply_waits_as_long_as_its_status_message_is_searched_for(talk: Talk) -> None:
+    talk.faults.loses_the_answer("chat.postMessage")
+    await talk.ana.asks("Add a quickstart")
+    await talk.time.passes(0.5)
+    talk.faults.goes_down("conversations.history")
+    await talk.ben.replies("Mention retries")
+    await talk.time.passes(minutes=20)
+    talk.faults.comes_back()
     await prompts(talk, "Add a quickstart", "Mention retries")
 
 

@@ -92,8 +92,15 @@ class Inbox(Rows[InboxMessage]):
     read = staticmethod(reader(InboxMessage, inbox))
 
     def add(self, message: ThreadReply | Mention, said_at: datetime) -> bool:
-        """Store a message, unless it is known. Return whether it is new."""
-        return self._add(message, said_at, state=HeardState.NEW, due_at=said_at)
+        """Store a message, unless it is known. Return whether it is new.
+
+        A mention in a thread comes as two events, of which one names the thread's first author.
+        """
+        is_new = self._add(message, said_at, state=HeardState.NEW, due_at=said_at)
+        if not is_new and isinstance(message, ThreadReply) and message.parent:
+            known = and_(_c.key == message.origin.key, _c.parent.is_(None), _c.state == HeardState.NEW)
+            self.connection.execute(inbox.update().where(known).values(parent=message.parent))
+        return is_new
 
     def add_deleted(self, message: ThreadReply | Mention, said_at: datetime) -> bool:
         """Note a message as deleted that is still to arrive."""
