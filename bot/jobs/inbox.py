@@ -32,7 +32,7 @@ from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
 from bot.jobs.store.inbox import MISSED_FOR, RETRIED_FOR, Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread_events import AskDocs, answer_in_private, send, show_taken, take
+from bot.jobs.thread_events import AskDocs, answer_in_private, close, send, show_taken, take
 from bot.logs import about_request
 from bot.masking import has_key
 from bot.messages import slack_text
@@ -132,8 +132,8 @@ def _store_change(changed: Changed, now: datetime, tx: Transaction) -> bool:
         change = Correction.DELETED if text is None else Correction.EDITED
         Inbox(tx).change(message, change=change, edited=text, due_at=now)
     elif text is None:
-        emptied: dict[str, object] = {"user": "", "text": None, "files": None, "due_at": None}
-        Inbox(tx).change(message, state=HeardState.SETTLED, **emptied)
+        emptied: dict[str, object] = dict.fromkeys(("parent", "text", "files", "due_at"))
+        Inbox(tx).change(message, state=HeardState.SETTLED, user="", **emptied)
     else:
         Inbox(tx).change(message, state=HeardState.NEW, text=text, said_at=now, due_at=now)
     return True
@@ -287,7 +287,10 @@ def _join(context: Context, texts: Sequence[str], *, takes_project: bool) -> tup
 
 
 async def _decline(context: WorkerContext, parts: Sequence[InboxMessage], declined: Declined) -> None:
-    """Tell an author that nothing was sent. Of somebody who may not use the bot nothing is kept."""
+    """Tell an author that nothing was sent.
+
+    Of somebody who may not use the bot the message's key stays: it is not read again once they may.
+    """
     first = parts[0]
     if isinstance(declined, Untold) and context.clock() - first.said_at < MISSED_FOR:
         attempts = first.attempts + 1
@@ -311,10 +314,7 @@ async def _decline(context: WorkerContext, parts: Sequence[InboxMessage], declin
                 thread=origin.thread,
             )
             Outbox(tx).add(note, now)
-        if first.state in (HeardState.NEW, HeardState.HELD):
-            Inbox(tx).remove(parts)
-        else:
-            Inbox(tx).drop_change(first)
+        close(tx, parts)
 
     await context.write(refuse)
 

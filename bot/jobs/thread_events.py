@@ -112,7 +112,7 @@ async def take(context: Context, heard: Heard) -> bool:
     except NotAllowed as error:
         if isinstance(error, Untold) or intent not in thanks:
             raise
-        await context.store.write(lambda tx: Inbox(tx).remove(parts))
+        await _settle(context, parts)
         return False
     if deed is Deed.SEND and not heard.files and slack_text.is_blank(plain) and not is_by_app:
         await answer_in_private(context, origin, "greeting", await welcome(context, allowed), parts)
@@ -158,10 +158,10 @@ async def settle_word(context: Context, heard: Heard, message: Message | None) -
 
 
 async def _settle(context: Context, parts: Sequence[InboxMessage]) -> None:
-    await context.store.write(lambda tx: _close(tx, parts))
+    await context.store.write(lambda tx: close(tx, parts))
 
 
-def _close(tx: Transaction, parts: Sequence[InboxMessage]) -> None:
+def close(tx: Transaction, parts: Sequence[InboxMessage]) -> None:
     """Settle messages. A part of a prompt stays one, without the change that was refused."""
     for part in parts:
         if part.state is HeardState.TAKEN:
@@ -301,7 +301,7 @@ async def _tell(context: Context, parts: Sequence[InboxMessage], tell: Callable[
 
     def answer(tx: Transaction) -> None:
         tell(tx)
-        _close(tx, parts)
+        close(tx, parts)
 
     await context.write(answer)
 

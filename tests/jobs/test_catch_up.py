@@ -101,6 +101,18 @@ async def test_reply_waits_as_long_as_its_status_message_is_searched_for(talk: T
     await prompts(talk, "Add a quickstart", "Mention retries")
 
 
+async def test_refused_reply_is_not_read_again_once_its_author_may(talk: Talk) -> None:
+    await talk.finished()
+    await talk.process.starts(allowed_users=talk.ana.id)
+    await talk.ben.replies("Mention retries")
+    await talk.time.passes(minutes=30)
+    assert "This bot is set up for some people only" in talk.ben.reads()[0]
+    await talk.process.stops()
+    await talk.process.starts(allowed_users=f"{talk.ana.id},{talk.ben.id}")
+    await prompts(talk, "Add a quickstart")
+    assert "conversations.replies" in talk.slack.calls
+
+
 async def test_nothing_is_read_while_slack_limits_reading(talk: Talk) -> None:
     await talk.finished()
     await talk.ana.says("help", "dm")

@@ -147,13 +147,14 @@ class Inbox(Rows[InboxMessage]):
             raise LeaseLost(f"message {message.id}")
 
     def settle(self, messages: Sequence[InboxMessage], owner: object = None) -> None:
-        """Note messages that need nothing more, without their texts and authors."""
+        """Note messages that need nothing more, without their texts and people."""
         for message in messages:
             self.save(
                 message,
                 owner,
                 state=HeardState.SETTLED,
                 user="",
+                parent=None,
                 text=None,
                 files=None,
                 change=None,
@@ -170,10 +171,6 @@ class Inbox(Rows[InboxMessage]):
         """Note messages as parts of a prompt. They keep their texts until it is sent."""
         for message in messages:
             self.save(message, state=HeardState.TAKEN, request=request, due_at=None, door=door)
-
-    def remove(self, messages: Sequence[InboxMessage]) -> None:
-        """Delete the messages of somebody who may not use the bot."""
-        self.connection.execute(inbox.delete().where(_c.id.in_([message.id for message in messages])))
 
     def held_by_author(self, message: InboxMessage) -> Sequence[InboxMessage]:
         """Return all that is held of a message's author in its place."""
