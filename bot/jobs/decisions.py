@@ -33,7 +33,7 @@ from bot.store import Transaction
 async def run_again(
     context: Context, readable: Readable, occasion: str, raw: str | None = None
 ) -> Asked | None:
-    """Start a new job in the channel of an old one; None if the old one is forgotten.
+    """Start a new job in the channel of an old one; None if the old one is forgotten, or has no words.
 
     ``raw``: the new prompt; None for that of the old job. ``occasion`` identifies the button or the form, so
     that a second use of it returns the job of the first.
@@ -42,8 +42,11 @@ async def run_again(
     prompt = await context.store.read(lambda tx: Prompts(tx).starting(job.number))
     if prompt is None or job.is_forgotten:
         return None
+    words = prompt.raw if raw is None else raw
+    if not words:
+        return None
     again = PromptRequest(
-        prompt.raw if raw is None else raw,
+        words,
         allow_duplicate=True,
         allow_key=raw in (None, prompt.raw),
         take_thread=prompt.take_thread,
@@ -95,7 +98,7 @@ async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt 
 
 
 async def send_again(context: Context, steerable: Steerable) -> bool:
-    """Send an unconfirmed prompt again. Return False if it is not unconfirmed any more.
+    """Send an unconfirmed prompt again. Return False if it is not unconfirmed any more, or has no words.
 
     Raises NotAllowed for a job in a channel that the bot is not set up for.
     """
@@ -109,7 +112,7 @@ async def send_again(context: Context, steerable: Steerable) -> bool:
             Jobs(tx).save(job, lifecycle.resent(job))
         show_decision(tx, job, prompt, messages.SEND_AGAIN, by, now)
 
-    return await _decide(context, steerable, (PromptState.UNCONFIRMED,), resend)
+    return await _decide(context, steerable, (PromptState.UNCONFIRMED,), resend, needs_words=True)
 
 
 async def dismiss(context: Context, steerable: Steerable) -> bool:
@@ -132,12 +135,17 @@ async def _decide(
     steerable: Steerable,
     states: Collection[PromptState],
     change: Callable[[Transaction, Prompt, TrackedJob, UserId, datetime], None],
+    *,
+    needs_words: bool = False,
 ) -> bool:
-    """Change a prompt that is in one of these states. Return False if it is not any more."""
+    """Change a prompt that is in one of these states. Return False if it is not any more.
+
+    ``needs_words``: a prompt whose messages are deleted is left alone, too.
+    """
 
     def decide(tx: Transaction) -> bool:
         prompt = Prompts(tx).get(steerable.prompt.id)
-        if prompt is None or prompt.state not in states:
+        if prompt is None or prompt.state not in states or (needs_words and not prompt.raw):
             return False
         job = Jobs(tx).get_or_raise(prompt.job)
         change(tx, prompt, job, steerable.allowed.user, context.clock())

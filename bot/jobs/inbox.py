@@ -413,8 +413,12 @@ def _rebuild(
     Raises NotAllowed for new words of somebody without access, HasKey, and UnknownProject.
     """
     left = _words_left(context, tx, message, prompt)
+    if not left and prompt.state is PromptState.UNCONFIRMED:
+        # Perhaps it was sent, so a person decides; but its words are not sent again.
+        Prompts(tx).save(prompt, lifecycle.prompt_edited(prompt, "", (), context.clock()))
+        return False
     if not left:
-        return prompt.state is not PromptState.UNCONFIRMED and _withdraw(context, tx, message, prompt)
+        return _withdraw(context, tx, message, prompt)
     is_start = prompt.kind is PromptKind.START
     takes_project = is_start or any(part.door is Door.ADDRESSED for part, _ in left)
     raw, project = _join(context, [text for _, text in left], takes_project=takes_project)

@@ -40,6 +40,8 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
     Prompts(tx).save(sent, lifecycle.prompt_sent(sent), owner=None if is_asked else context.owner)
     if is_asked:
         edit(tx, job, _question(prompt), messages.answered_after_all(job, prompt.asked_by, not is_start), now)
+    if is_asked and stored.raw not in ("", prompt.raw):
+        _tell_edited_too_late(tx, job, stored, now)
     limit = context.settings.uses_an_hour
     free = max(0, limit - len(Prompts(tx).uses(job.project, now)))
     begun = lifecycle.iteration_started(
@@ -56,6 +58,15 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
     Jobs(tx).save(job, begun)
     if job.state in messages.ENDS_WITH_BUTTONS:
         take_buttons(tx, job, now)
+
+
+def _tell_edited_too_late(tx: Transaction, job: TrackedJob, prompt: Prompt, now: datetime) -> None:
+    """Tell the author, who edited a prompt while nobody knew, that the agent has the text as it was."""
+    place = prompt.channel or job.channel
+    thread = job.thread.ts if job.thread and job.thread.channel == place else None
+    key = f"{prompt.key}:changed:sent"
+    words = job_answers.edited_too_late(job)
+    Outbox(tx).add(NewDelivery.whisper(key, place, prompt.asked_by, words, thread=thread), now)
 
 
 def with_details(job: TrackedJob, answer: Job) -> TrackedJob:

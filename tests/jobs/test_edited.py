@@ -217,3 +217,50 @@ async def test_changes_of_no_prompt_are_acknowledged_at_once(talk: Talk) -> None
     await talk.time.passes()
     assert talk.agent_got() == []
     talk.everything()
+
+
+async def in_doubt(talk: Talk) -> Json:
+    """Let a reply of Ana's be sent without an answer, and a person be asked about it."""
+    await talk.finished("Add something first")
+    talk.service.says("follow_up", 502)
+    reply = await talk.ana.replies("Add a table")
+    await talk.time.passes(20)
+    return reply
+
+
+async def test_edit_of_a_prompt_in_doubt_is_sent_again(talk: Talk) -> None:
+    await changes(talk, await in_doubt(talk), "Add two tables")
+    await talk.ana.presses("Send again")
+    await talk.time.passes(20)
+    assert talk.agent_got() == ["Add something first", "Add two tables"]
+    talk.everything()
+
+
+async def test_deleted_prompt_in_doubt_is_not_sent_again(talk: Talk) -> None:
+    await changes(talk, await in_doubt(talk), None)
+    await talk.ana.presses("Send again")
+    await talk.time.passes(20)
+    [note] = [note for note in talk.ana.reads() if "nothing to send again" in note]
+    assert "Press *Dismiss*" in note
+    assert talk.agent_got() == ["Add something first"]
+    await talk.ana.presses("Dismiss")
+    await talk.time.passes(20)
+    assert any("chose *Dismiss*" in reply for reply in talk.replies())
+    talk.everything()
+
+
+async def test_author_of_an_edit_in_doubt_reads_that_the_agent_has_the_old_text(talk: Talk) -> None:
+    await talk.finished("Add something first")
+    answer = talk.service.hangs("follow_up")
+    reply = await talk.ana.replies("Add a table")
+    await talk.time.passes(120)
+    await talk.process.starts()
+    await talk.time.passes(minutes=2)
+    assert any(":grey_question:" in reply for reply in talk.replies())
+    await changes(talk, reply, "Add two tables")
+    answer.comes(id="job-1", status="active", prLink=None)
+    await talk.time.passes(20)
+    assert any("has started after all" in reply for reply in talk.replies())
+    [note] = talk.ana.reads()
+    assert "It works with the text as it was." in note
+    talk.everything()

@@ -41,7 +41,7 @@ from bot.jobs.messages import changes, forms, intents, status_message
 from bot.jobs.messages import job_answers as say
 from bot.jobs.messages.forms import NOT_SERVED
 from bot.jobs.model.jobs import About, Review, TakeThread
-from bot.jobs.model.prompts import Act, Prompt, PromptRequest
+from bot.jobs.model.prompts import Act, Prompt, PromptRequest, PromptState
 from bot.jobs.prepare import offer_thread
 from bot.jobs.previews import ask_by_press
 from bot.jobs.pull_requests import read_changes
@@ -230,7 +230,9 @@ async def _follow_up_anyway(context: Context, press: Press, target: Readable, pr
 
 @_on_prompt
 async def _send_again(context: Context, _press: Press, target: Readable, prompt: Prompt) -> Answer:
-    return _told_if_late(await send_again(context, steerable(context, target, prompt)))
+    done = await send_again(context, steerable(context, target, prompt))
+    is_left = prompt.state is PromptState.UNCONFIRMED and not prompt.raw
+    return Answer(message=say.NO_WORDS_LEFT) if is_left else _told_if_late(done)
 
 
 @_on_prompt

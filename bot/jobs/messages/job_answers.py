@@ -301,6 +301,8 @@ def cannot_follow_up(job: TrackedJob) -> Message:
 
 TOO_LATE = b.words("That's been decided already, so I did nothing. The thread shows what was chosen.")
 """The answer to a button whose decision has already been made."""
+NO_WORDS_LEFT = b.words("Those words are gone, so there is nothing to send again. Press *Dismiss*.")
+"""The answer to *Send again* for an unconfirmed prompt whose messages were deleted."""
 
 
 def not_reviewable(job: TrackedJob) -> Message:
