@@ -128,7 +128,7 @@ async def _just_answer(context: Context, press: Press) -> Answer:
         is_stopped = await withdraw(context, steerable(context, target, prompt))
 
     def also(tx: Transaction) -> None:
-        Inbox(tx).moved(draft.key, draft.key, HeardState.ASKED)
+        Inbox(tx).moved(draft.key, draft.key, HeardState.ASKED, allowed.user)
 
     message = await ask_docs(context, allowed, draft, also) or messages.READING
     runs = message == messages.READING and not is_stopped

@@ -22,7 +22,7 @@ from bot.ids import Message, MessageTs, RequestKey, is_direct_message
 from bot.jobs.access import if_visible
 from bot.jobs.ask import HasKey
 from bot.jobs.decisions import take_back
-from bot.jobs.interpret import LATER, Heard, interpret, part_text
+from bot.jobs.interpret import LATER, Heard, interpret, is_for_another_job, part_text
 from bot.jobs.messages import job_answers as say
 from bot.jobs.model import lifecycle
 from bot.jobs.model.inbox import FOLLOWS, Correction, Follows, HeardState, InboxMessage, Part, part_of
@@ -245,7 +245,10 @@ def _held_prompt(context: Context, heard: Heard, tx: Transaction) -> Prompt | No
     seconds = timedelta(seconds=context.timeouts.hold_seconds)
     for part in Inbox(tx).taken_beside(message, seconds):
         prompt = Prompts(tx).with_key(part.request) if part.request else None
-        if prompt is None or (heard.job is not None and heard.job.number != prompt.job):
+        # A button has sent words that are not kept, so the prompt cannot be made anew of its messages.
+        if prompt is None or part.text is None:
+            continue
+        if heard.job is not None and heard.job.number != prompt.job:
             continue
         if _is_held(context, prompt):
             return prompt
@@ -452,10 +455,12 @@ def _words_left(
 
 
 def _withdraw(context: Context, tx: Transaction, message: InboxMessage, prompt: Prompt) -> bool:
-    """Withdraw a prompt without words. Return whether its message is a question now."""
+    """Withdraw a prompt without words. Return whether its message is a question now, or for another job."""
     end = JobProblem.DELETED if message.text is None else JobProblem.EDITED
     job = Jobs(tx).get_or_raise(prompt.job)
     take_back(tx, prompt, job, prompt.asked_by, context.clock(), end)
+    if is_for_another_job(context, tx, message):
+        return True
     text = part_text(context, tx, message)
     if text is None:
         return False

@@ -106,11 +106,24 @@ def part_text(context: Context, tx: Transaction, message: InboxMessage) -> str |
         return None
     if slack_text.is_aside(text) or (not needs_mention and _is_for_others(context, raw, text)):
         return None
-    if message.thread is not None and message.door is not Door.FIRST:
+    if is_for_another_job(context, tx, message):
+        return None
+    if message.door is not Door.REPLY and (named := _NAMED.match(text)):
+        text = text[named.end() :]
+    elif message.thread is not None and message.door is not Door.FIRST:
         text = find_thread(tx, message.origin, text).text
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})) and not message.files:
         return None
     return text.strip()
+
+
+def is_for_another_job(context: Context, tx: Transaction, message: InboxMessage) -> bool:
+    """Return whether a mention names a job that is not the one of its request."""
+    text = slack_text.without_leading_mention(message.text or "", context.bot_user)
+    named = _NAMED.match(text)
+    if message.door is Door.REPLY or named is None or message.request is None:
+        return False
+    return Prompts(tx).job_of(message.request) != JobNumber(int(named[1]))
 
 
 def _is_for_others(context: Context, raw: str, text: str) -> bool:

@@ -66,7 +66,8 @@ def _taking(context: Context, heard: Heard) -> Also:
         if heard.parts:
             Inbox(tx).take(heard.parts, key, heard.door)
         else:
-            Inbox(tx).moved(heard.instead_of or key, key, HeardState.TAKEN)
+            before = heard.instead_of or key
+            Inbox(tx).moved(before, key, HeardState.TAKEN, heard.origin.user, heard.door)
         if heard.door is not Door.FIRST:
             for message in heard.parts:
                 show_taken(tx, message, context.clock())
@@ -150,7 +151,7 @@ def _asking(heard: Heard) -> Also:
 
 
 async def settle_word(context: Context, heard: Heard, message: Message | None) -> None:
-    """Settle the message of a command, with its answer."""
+    """Settle the message of a command, with its answer. One that stored a prompt is a part of it."""
     if message is None:
         await _settle(context, heard.parts)
     else:
@@ -162,10 +163,15 @@ async def _settle(context: Context, parts: Sequence[InboxMessage]) -> None:
 
 
 def close(tx: Transaction, parts: Sequence[InboxMessage]) -> None:
-    """Settle messages. A part of a prompt stays one, without the change that was refused."""
+    """Settle messages. A part of a prompt stays one, without the change that was refused.
+
+    A command stores its prompt by itself, under the key of its message.
+    """
     for part in parts:
         if part.state is HeardState.TAKEN:
             Inbox(tx).drop_change(part)
+        elif Prompts(tx).job_of(part.request_key) is not None:
+            Inbox(tx).take([part], part.request_key, Door.ADDRESSED)
         else:
             Inbox(tx).settle([part])
 

@@ -9,6 +9,7 @@ from tests.talk import Talk
 
 BOT = "@docs-agent"
 HOUR = 3_700
+WITH_KEY = "a page on sk_live_a1b2c3d4e5f6a7b8c9d0"
 
 
 async def waiting(talk: Talk, text: str = f"{BOT} Add a page", channel: str = "docs") -> Json:
@@ -263,4 +264,61 @@ async def test_author_of_an_edit_in_doubt_reads_that_the_agent_has_the_old_text(
     assert any("has started after all" in reply for reply in talk.replies())
     [note] = talk.ana.reads()
     assert "It works with the text as it was." in note
+    talk.everything()
+
+
+async def pressed(talk: Talk, text: str, button: str) -> Json:
+    """Let a button send a mention of Ana's, and its prompt wait for the hourly limit."""
+    await talk.process.starts(uses_an_hour=1)
+    await talk.started("Add something first", by=talk.ben)
+    message = await talk.ana.says(f"{BOT} {text}")
+    await talk.time.passes(1)
+    await talk.ana.presses(button)
+    await talk.time.passes(20)
+    assert "Waiting" in talk.job(2)
+    return message
+
+
+@pytest.mark.parametrize(
+    ("text", "button"),
+    [(f"Add {WITH_KEY}", "Send it anyway"), ("How do I rotate keys?", "Draft a page on it")],
+)
+@pytest.mark.parametrize("edited", [None, f"{BOT} Add a page on keys"], ids=str)
+async def test_change_of_words_that_a_button_sent_counts(
+    talk: Talk, text: str, button: str, edited: str | None
+) -> None:
+    message = await pressed(talk, text, button)
+    await changes(talk, message, edited)
+    await talk.time.passes(HOUR)
+    assert talk.agent_got()[1:] == ([] if edited is None else ["Add a page on keys"])
+    talk.everything()
+
+
+@pytest.mark.parametrize(
+    ("edited", "expected"),
+    [(f"{BOT} #1 Make it longer", ["Make it longer"]), (BOT, []), (None, [])],
+    ids=str,
+)
+async def test_change_of_a_mention_that_names_its_job_counts(
+    talk: Talk, edited: str | None, expected: list[str]
+) -> None:
+    await talk.process.starts(uses_an_hour=1)
+    await talk.started("Add something first", by=talk.ben)
+    message = await talk.ana.says(f"{BOT} #1 Make it shorter")
+    await talk.time.passes(20)
+    await changes(talk, message, edited)
+    await talk.time.passes(HOUR)
+    assert talk.agent_got()[1:] == expected
+    talk.everything()
+
+
+async def test_mention_that_names_another_job_now_goes_there(talk: Talk) -> None:
+    await talk.process.starts(uses_an_hour=2)
+    await talk.started("Add one", by=talk.ben)
+    await talk.started("Add two", by=talk.ben)
+    message = await talk.ana.says(f"{BOT} #1 Make it shorter")
+    await talk.time.passes(20)
+    await changes(talk, message, f"{BOT} #2 Make it longer")
+    await talk.time.passes(HOUR)
+    assert talk.service.prompts[2:] == [("job-2", "Make it longer")]
     talk.everything()

@@ -143,3 +143,18 @@ async def test_edit_and_back_is_no_edit(talk: Talk) -> None:
     await talk.time.passes(hours=2)
     talk.everything()
     assert talk.agent_got() == ["Add something first", "Add a page"]
+
+
+async def test_addition_to_words_that_a_button_sent_is_a_request_of_its_own(talk: Talk) -> None:
+    text = "Add a page on sk_live_a1b2c3d4e5f6a7b8c9d0"
+    await talk.ana.says(text, "dm")
+    await talk.time.passes(1)
+    # Until the status message of an earlier job is found, the next prompt is not prepared.
+    talk.faults.loses_the_answer("chat.postMessage")
+    await talk.ana.asks("Add a quickstart", "dm")
+    await talk.time.passes(0.1)
+    await talk.ana.presses("Send it anyway")
+    await talk.ana.says("and a table", "dm")
+    await talk.time.passes(minutes=3)
+    assert talk.agent_got() == ["Add a quickstart", text, "and a table"]
+    talk.everything()

@@ -8,7 +8,7 @@ from functools import partial
 from bot.access.admit import Allowed
 from bot.commands.command import Answer, Press
 from bot.context import Context
-from bot.ids import MessageTs, RequestKey
+from bot.ids import MessageTs, RequestKey, UserId
 from bot.jobs.access import Readable
 from bot.jobs.ask import ask, follow_up
 from bot.jobs.commands.job_references import for_reader
@@ -88,7 +88,7 @@ async def send_anyway(context: Context, press: Press, instead_of: RequestKey | N
 
         async def steer(target: Readable) -> Answer:
             request = PromptRequest(raw, allow_duplicate=True, allow_key=True)
-            moved = partial(_moved, draft.key)
+            moved = partial(_moved, draft.key, allowed.user)
             result = await follow_up(context, target, request, moved)
             if not result.accepted:
                 return Answer(message=job_answers.cannot_follow_up(target.job))
@@ -106,5 +106,5 @@ async def send_anyway(context: Context, press: Press, instead_of: RequestKey | N
     return _SENT
 
 
-def _moved(key: RequestKey, tx: Transaction) -> None:
-    Inbox(tx).moved(key, key, HeardState.TAKEN)
+def _moved(key: RequestKey, by: UserId, tx: Transaction) -> None:
+    Inbox(tx).moved(key, key, HeardState.TAKEN, by, Door.REPLY)

@@ -22,7 +22,7 @@ from sqlalchemy import (
     update,
 )
 
-from bot.ids import ChannelId, MessageTs, RequestKey
+from bot.ids import ChannelId, MessageTs, RequestKey, UserId
 from bot.jobs.model.inbox import HeardState, InboxMessage, UnreadConversation
 from bot.jobs.model.intents import Door
 from bot.jobs.model.jobs import JobState
@@ -191,10 +191,25 @@ class Inbox(Rows[InboxMessage]):
         """Return the messages that a request was made of, oldest first."""
         return self._all(_c.request == request)
 
-    def moved(self, request: RequestKey, to: RequestKey, state: HeardState) -> None:
-        """Let the messages of a request, or the one with its key, belong to another one."""
+    def moved(
+        self, request: RequestKey, to: RequestKey, state: HeardState, by: UserId, door: Door | None = None
+    ) -> None:
+        """Let the messages of a request, or the one with its key, belong to another one.
+
+        ``by``: who decided that, in an answer that only the author of a settled message sees. Such a message
+        names no author any more. ``door``: for a message that was settled.
+        """
         mine = or_(_c.request == request, and_(_c.key == request, _c.request.is_(None)))
-        self.connection.execute(inbox.update().where(mine).values(request=to, state=state, due_at=None))
+        values: dict[str, object] = {
+            "request": to,
+            "state": state,
+            "user": case((_c.user == "", by), else_=_c.user),
+            "door": func.coalesce(_c.door, door),
+            "due_at": None,
+        }
+        if state is HeardState.ASKED:
+            values |= {"text": None, "files": None}
+        self.connection.execute(inbox.update().where(mine).values(values))
 
     def change(self, message: InboxMessage, **values: object) -> None:
         """Write a change by a message's author, whoever works on it."""
