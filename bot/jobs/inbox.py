@@ -130,7 +130,7 @@ def _store_change(changed: Changed, now: datetime, tx: Transaction) -> bool:
         return False
     if message.state not in (HeardState.NEW, HeardState.HELD):
         change = Correction.DELETED if text is None else Correction.EDITED
-        Inbox(tx).change(message, change=change, edited=text, due_at=now)
+        Inbox(tx).change(message, change=change, edited=text, said_at=now, due_at=now)
     elif text is None:
         emptied: dict[str, object] = dict.fromkeys(("parent", "text", "files", "due_at"))
         Inbox(tx).change(message, state=HeardState.SETTLED, user="", **emptied)

@@ -237,6 +237,19 @@ async def test_edit_of_a_prompt_in_doubt_is_sent_again(talk: Talk) -> None:
     talk.everything()
 
 
+async def test_edit_days_later_waits_until_slack_describes_its_author(talk: Talk) -> None:
+    reply = await in_doubt(talk)
+    await talk.time.passes(days=2)
+    talk.faults.goes_down("users.info")
+    await changes(talk, reply, "Add two tables")
+    talk.faults.comes_back()
+    await talk.time.passes(minutes=6)
+    await talk.ana.presses("Send again")
+    await talk.time.passes(20)
+    assert talk.agent_got() == ["Add something first", "Add two tables"]
+    talk.everything()
+
+
 async def test_deleted_prompt_in_doubt_is_not_sent_again(talk: Talk) -> None:
     await changes(talk, await in_doubt(talk), None)
     await talk.ana.presses("Send again")

@@ -54,7 +54,7 @@ class InboxMessage:
     user: UserId
     state: HeardState
     said_at: datetime
-    """When it was written; while nothing has come of it, when it was edited last."""
+    """When it was written, or changed last."""
     thread: MessageTs | None = None
     parent: UserId | None = None
     """The author of the thread's first message, if Slack names one."""
