@@ -179,7 +179,7 @@ class WorkerContext(Context):
         An outcome that is not written waits until the lease has run out. Raises LeaseLost, also when an
         earlier try was committed although it failed, and DatabaseTrouble when the database stays away.
         """
-        return await retry_on_db_error(lambda: self.store.write(change), self.timeouts.database_seconds)
+        return await self.retry(lambda: self.store.write(change))
 
     async def retry(self, write: Callable[[], Awaitable[Result]]) -> Result:
         """Call ``write``, which may be repeated, and retry it while the database is unavailable."""

@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import DBAPIError, DisconnectionError, SQLAlchemyError
 
 from bot.logs import mask
-from bot.store.deadline import OutcomeUnknown, TooLate, Work, WorkQueue, commit_together
+from bot.store.deadline import OutcomeUnknown, TooLate, Work, WorkQueue, commit_together, current_deadline
 from bot.store.sqlite_files import BACKUP_MARK, Identity, UnusableDatabase, check_file, identity, sqlite_file
 
 if TYPE_CHECKING:
@@ -111,11 +111,9 @@ class Database:
         self._write_pool = self._read_pool = self._pool(1, "database write")
         if self.is_postgresql or self._reader is not self._writer:
             self._read_pool = self._pool(self._threads, "database read")
-        self.writing = WorkQueue(
-            self._write_pool, partial(commit_together, self._writer), most=_TOGETHER, writes=True
-        )
-        options = _READING[self._reader.dialect.name]
-        self._reading = WorkQueue(self._read_pool, partial(_read, self._reader.execution_options(**options)))
+        self._writing = WorkQueue(self._write_pool, partial(commit_together, self._writer), most=_TOGETHER)
+        reader = self._reader.execution_options(**_READING[self._reader.dialect.name])
+        self._reading = WorkQueue(self._read_pool, partial(_read, reader))
 
     @classmethod
     def open(cls, url: str, connections: int = CONNECTIONS, pool: Pool = ThreadPoolExecutor) -> Self:
@@ -143,16 +141,28 @@ class Database:
 
         Of a request with a deadline: raises TooLate or OutcomeUnknown then.
         """
-        return await self.writing.run(change)
+        if (deadline := current_deadline()) is None:
+            return await self._writing.run(change)
+        try:
+            result = await self._writing.run(change, may_leave=True, deadline=deadline)
+        except OutcomeUnknown:
+            deadline.has_written = True
+            raise
+        except DBAPIError as error:
+            # The connection may have been lost during the commit.
+            deadline.has_written |= error.connection_invalidated
+            raise
+        deadline.has_written = True
+        return result
 
     async def try_writing(self, change: Callable[[Connection], None]) -> None:
         """Run ``change`` in a transaction. A caller that is cancelled does not wait for its end."""
-        await self.writing.run(change, may_leave=True)
+        await self._writing.run(change, may_leave=True)
 
     async def read(self, query: Callable[[Connection], Result]) -> Result:
         """Run ``query`` read-only on one state of the database. Raises TooLate at a request's deadline."""
         try:
-            return await self._reading.run(query, may_leave=True)
+            return await self._reading.run(query, may_leave=True, deadline=current_deadline())
         except OutcomeUnknown:
             raise TooLate("the database did not answer in time") from None
 
@@ -172,15 +182,16 @@ class Database:
         closed database opens again when it is used.
         """
         closed, loop = asyncio.Event(), asyncio.get_running_loop()
-        pools, engines = (self._write_pool, self._read_pool), (self._writer, self._reader)
+        pools = (self._write_pool, self._read_pool)
         self._begin()
 
         def close() -> None:
             for pool in pools:
                 pool.shutdown()
-            # Not before: `dispose` forgets a connection in use, which would stay open.
-            for engine in engines:
-                engine.dispose()
+            # Not before: `dispose` forgets a connection in use, which would stay open. On PostgreSQL both
+            # pools use one engine.
+            self._writer.dispose()
+            self._reader.dispose()
             with suppress(RuntimeError):  # the loop may be closed by then
                 loop.call_soon_threadsafe(closed.set)
 

@@ -17,7 +17,7 @@ from time import monotonic
 from typing import Generic, TypeVar, cast
 
 from sqlalchemy.engine import Connection, Engine
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
 Result = TypeVar("Result")
 _LAST_WAIT_SECONDS = 1.0
@@ -97,35 +97,31 @@ class Work(Generic[Result]):
 
 
 class WorkQueue:
-    """Functions that wait for the threads of a pool. ``execute`` gets as many as wait, ``most`` at most.
-
-    ``writes``: a request's deadline records that one of its functions has been committed, or may have been.
-    """
+    """Functions that wait for the threads of a pool. ``execute`` gets as many as wait, ``most`` at most."""
 
     def __init__(
-        self,
-        pool: Executor,
-        execute: Callable[[Sequence[Work[object]]], None],
-        *,
-        most: int = 1,
-        writes: bool = False,
+        self, pool: Executor, execute: Callable[[Sequence[Work[object]]], None], *, most: int = 1
     ) -> None:
         self._pool = pool
         self._execute = execute
         self._most = most
-        self._writes = writes
         self._waiting = deque[Work[object]]()
 
-    async def run(self, function: Callable[[Connection], Result], *, may_leave: bool = False) -> Result:
+    async def run(
+        self,
+        function: Callable[[Connection], Result],
+        *,
+        may_leave: bool = False,
+        deadline: Deadline | None = None,
+    ) -> Result:
         """Run a function in a thread; return its result or raise its exception.
 
         When the caller is cancelled, a function that has not begun is dropped. One that has begun is awaited
         for at most one second, so that the caller's cleanup sees its effect, yet a database that hangs cannot
-        keep the process from stopping. With ``may_leave``, and in a request, it is not awaited.
+        keep the process from stopping. With ``may_leave`` it is not awaited.
 
-        Raises TooLate at the request's deadline, or OutcomeUnknown if the function has begun.
+        Raises TooLate at the deadline, or OutcomeUnknown if the function has begun.
         """
-        deadline = _CURRENT.get()
         work = Work(function, deadline)
         self._waiting.append(cast("Work[object]", work))
         self._pool.submit(self._serve)
@@ -134,29 +130,17 @@ class WorkQueue:
         done.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         try:
             async with asyncio.timeout(None if deadline is None else max(deadline.left_seconds(), 0.0)):
-                result = await asyncio.shield(done)
+                return await asyncio.shield(done)
         except TimeoutError:
             if done.done():
-                result = done.result()
-            elif work.outcome.cancel():
+                return done.result()
+            if work.outcome.cancel():
                 raise TooLate("the database did not begin in time") from None
-            else:
-                self._mark_written(deadline)
-                raise OutcomeUnknown("the database has not confirmed the transaction in time") from None
-        except DBAPIError as error:
-            if error.connection_invalidated:  # perhaps during the commit
-                self._mark_written(deadline)
-            raise
+            raise OutcomeUnknown("the database has not confirmed the transaction in time") from None
         except asyncio.CancelledError:
-            if not work.outcome.cancel() and not may_leave and deadline is None:
+            if not work.outcome.cancel() and not may_leave:
                 await _wait_for_end(done)
             raise
-        self._mark_written(deadline)
-        return result
-
-    def _mark_written(self, deadline: Deadline | None) -> None:
-        if deadline is not None and self._writes:
-            deadline.has_written = True
 
     def _serve(self) -> None:
         works: list[Work[object]] = []

@@ -77,7 +77,7 @@ class Store:
             return result
 
         try:
-            return await self.database.writing.run(run)
+            return await self.database.write(run)
         except DBAPIError as error:
             _check_statement(error)
             raise

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from time import monotonic
 
 import pytest
 from sqlalchemy import event
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from bot.store.database import CONNECTIONS, Database
 from bot.store.deadline import Deadline, OutcomeUnknown, TooLate, within
@@ -52,6 +54,25 @@ async def test_write_in_time_is_recorded(database: Database) -> None:
     with within(request):
         await database.write(hold)
     assert await database.read(holds) == 1
+    assert request.has_written
+
+
+async def test_connection_lost_at_the_deadline_may_have_written(database: Database) -> None:
+    """The loop is held until both have happened, so that it meets them in the same moment."""
+    request, pause = Deadline.after(1), Pause()
+
+    def lose(_connection: Connection) -> None:
+        pause()
+        raise OperationalError("COMMIT", None, Exception("cut"), connection_invalidated=True)
+
+    with within(request):
+        writing = asyncio.create_task(database.write(lose))
+    await pause.reached()
+    pause.end()
+    database._write_pool.submit(lambda: None).result()
+    time.sleep(request.left_seconds())  # noqa: ASYNC251 - holds the loop on purpose
+    with pytest.raises(OperationalError):
+        await writing
     assert request.has_written
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.engine import Connection
 from sqlalchemy.exc import OperationalError
 
 from bot.app import open_store
@@ -28,11 +29,11 @@ Trouble = Mapping[str, Sequence[Exception | None]]
 AWAY = OperationalError("COMMIT", None, Exception("the connection was cut"))
 
 
-class Stumbling(Store):
-    """A store whose writes fail on request, before they begin or once committed."""
+class Stumbling(Database):
+    """A database whose writes fail on request, before they begin or once committed."""
 
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
         self.when: Callable[[], bool] | None = None
         """The moment from which the writes in ``before`` and ``after`` fail."""
         self.before: list[Exception | None] = []
@@ -41,7 +42,7 @@ class Stumbling(Store):
         """Whether the write after each claim fails before it begins, once."""
         self._has_claimed = False
 
-    async def write(self, change: Callable[[Transaction], Result]) -> Result:
+    async def write(self, change: Callable[[Connection], Result]) -> Result:
         if self.fails_after_claims and self._has_claimed:
             self._has_claimed = False
             raise AWAY
@@ -57,9 +58,9 @@ class Stumbling(Store):
 
 @pytest.fixture
 def database(talk: Talk) -> Stumbling:
-    store = Stumbling(Database.open(DATABASE_URL))
-    talk.process.store = store
-    return store
+    database = Stumbling.open(DATABASE_URL)
+    talk.process.store = Store(database)
+    return database
 
 
 away: Trouble = {"before": [AWAY, AWAY]}
@@ -129,7 +130,10 @@ async def test_end_of_an_unconfirmed_commit_is_posted_once(talk: Talk, database:
 async def leases(database: Stumbling) -> list[str]:
     """Return the tables with rows that a process holds."""
     tables = [table for table in metadata.sorted_tables if "claimed_by" in table.c]
-    held = [await rows_of(database, select(table).where(table.c.claimed_by.is_not(None))) for table in tables]
+    held = [
+        await rows_of(Store(database), select(table).where(table.c.claimed_by.is_not(None)))
+        for table in tables
+    ]
     return [table.name for table, rows in zip(tables, held, strict=True) if rows]
 
 
