@@ -23,7 +23,7 @@ from sqlalchemy import (
 from bot.answers.model import Inquiry, InquiryState
 from bot.ids import ChannelId, Message, MessageTs, ProjectId, RequestKey, can_be_id
 from bot.store import schema
-from bot.store.leases import FREE, Claimer, Rows, claim, claiming_oldest, read_rows
+from bot.store.leases import FREE, Claimer, Rows, claiming_oldest
 from bot.store.queues import QueueTable
 from bot.store.retention import RetentionRule
 
@@ -95,8 +95,7 @@ class Inquiries(Rows[Inquiry]):
 
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Inquiry]:
         """Claim the inquiries that wait for their answer or their notice."""
-        claimed = claim(self.connection, _CLAIM, claimer, limit=limit)
-        return read_rows(inquiries, claimed, self.read)
+        return self._claim(_CLAIM, claimer, limit=limit)
 
     def save(self, inquiry: Inquiry, new: Inquiry, *, owner: str | None = None) -> None:
         """Write an inquiry, and free its lease. Raises LeaseLost unless ``owner`` holds it."""

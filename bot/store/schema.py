@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from pydantic import SecretStr, TypeAdapter
 from sqlalchemy import (
@@ -265,23 +265,20 @@ def reader(
 
 def diff(row: Record, new: Record, table: AnyTable) -> dict[str, object]:
     """Return the columns in which a record differs from the one that was read, with their new values."""
-    changes = dict[str, object]()
-    # Every dataclass may be given; typing has no name for them.
-    for member in fields(row):  # type: ignore[arg-type]
-        name = member.name
-        if name in table.c and (value := getattr(new, name)) != getattr(row, name):
-            changes[name] = value
-    return changes
+    names = _fields_of(cast("Hashable", type(row)), table)
+    return {name: value for name in names if (value := getattr(new, name)) != getattr(row, name)}
 
 
 def row_values(record: Record, table: AnyTable, *, without: str) -> dict[str, object]:
     """Return the columns of a new row that a record fills, without the key that the database gives."""
-    values = dict[str, object]()
-    for member in fields(record):  # type: ignore[arg-type]
-        name = member.name
-        if name in table.c and name != without and (value := getattr(record, name)) not in (None, ()):
-            values[name] = value
-    return values
+    values = {name: getattr(record, name) for name in _fields_of(cast("Hashable", type(record)), table)}
+    return {name: value for name, value in values.items() if name != without and value not in (None, ())}
+
+
+@cache
+def _fields_of(kind: Hashable, table: AnyTable) -> tuple[str, ...]:
+    # Every dataclass may be given; typing has no name for them.
+    return tuple(field.name for field in fields(kind) if field.name in table.c)  # type: ignore[arg-type]
 
 
 def lease() -> tuple[Column[str | None], Column[datetime | None]]:
@@ -329,17 +326,20 @@ def insert_unless_there(connection: Connection, table: AnyTable, *rows: Mapping[
 
     Uses ``ON CONFLICT DO NOTHING``, because on PostgreSQL an error would abort the transaction.
     """
-    key = next(iter(table.primary_key.columns))
+    statement = _insert_unless_there(table, connection.dialect.name)
     # RETURNING, because not every driver counts rows here.
-    statement: ReturningInsert[tuple[object]]
-    if connection.dialect.name == "postgresql":
+    return connection.execute(statement, rows if len(rows) > 1 else rows[0]).first() is not None
+
+
+@cache
+def _insert_unless_there(table: AnyTable, dialect: str) -> ReturningInsert[tuple[object]]:
+    key = next(iter(table.primary_key.columns))
+    if dialect == "postgresql":
         # Imported here to save 2 MB in processes on SQLite.
         from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 
-        statement = postgresql_insert(table).on_conflict_do_nothing().returning(key)
-    else:
-        statement = sqlite_insert(table).on_conflict_do_nothing().returning(key)
-    return connection.execute(statement, rows if len(rows) > 1 else rows[0]).first() is not None
+        return postgresql_insert(table).on_conflict_do_nothing().returning(key)
+    return sqlite_insert(table).on_conflict_do_nothing().returning(key)
 
 
 class OneRow:

@@ -1,6 +1,6 @@
 """The service's hourly limits on prompts and analytics calls, and the back-offs of projects.
 
-Uses are counted in the bot's own rows, under the lock of the project's row, and corrected by 429 responses.
+Uses are counted in the rows of the bot, and corrected by 429 responses.
 Projects with one key have one budget of calls, under the id that ``Projects.budget_of`` returns.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from functools import cache
 
 from sqlalchemy import Column, Select, and_, bindparam, delete, func, select, update
 
@@ -22,20 +23,10 @@ SKEW = timedelta(minutes=1)
 """Uses further ahead were counted by a clock that was ahead."""
 
 
-def _exhausted(until: Column[datetime | None]) -> Select[datetime | None]:
-    """Return the statement that reads the time until which a limit is reached, if it is still to come."""
-    return select(until).where(limits.c.project == bindparam("of_project"), is_ahead(until))
-
-
 class Quota(Repository):
     """The limit on prompts of each project, within one transaction."""
 
     until: Column[datetime | None] = limits.c.prompts_until
-    exhausted = _exhausted(limits.c.prompts_until)
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        cls.exhausted = _exhausted(cls.until)
 
     def mark_exhausted(self, project: ProjectId, until: datetime) -> None:
         """Record that the limit is reached until then (a 429 response)."""
@@ -46,7 +37,13 @@ class Quota(Repository):
     def exhausted_until(self, project: ProjectId, now: datetime) -> datetime | None:
         """Return the time until which the limit is reached; None when it has passed."""
         values = {"of_project": project, NOW.key: now}
-        return self.connection.execute(self.exhausted, values).scalar_one_or_none()
+        return self.connection.execute(_exhausted(self.until), values).scalar_one_or_none()
+
+
+@cache
+def _exhausted(until: Column[datetime | None]) -> Select[datetime | None]:
+    """Return the statement that reads the time until which a limit is reached; None when it has passed."""
+    return select(until).where(limits.c.project == bindparam("of_project"), is_ahead(until))
 
 
 class AnalyticsQuota(Quota):

@@ -26,13 +26,11 @@ from bot.store.leases import (
     Claimer,
     LeaseLost,
     Rows,
-    claim,
     claiming,
     has_passed,
     held,
     is_ahead,
     one_of,
-    read_rows,
     unclaimed,
 )
 from bot.store.queues import QueueTable
@@ -303,8 +301,7 @@ class Prompts(Rows[Prompt]):
         Somebody's next job in a channel is left until the status message of their one before it has been
         posted. So the status messages of several people's jobs go out in turn.
         """
-        claimed = claim(self.connection, _CLAIM_NEW, claimer, limit=limit)
-        return read_rows(prompts, claimed, self.read)
+        return self._claim(_CLAIM_NEW, claimer, limit=limit)
 
     def free_new(self, prompt: PromptId, owner: str) -> None:
         """Free a new prompt that this owner has claimed; do nothing if it is another's or is prepared."""
@@ -323,8 +320,7 @@ class Prompts(Rows[Prompt]):
         """Claim those of these prompts that still wait, and mark them *sending*, as each is about to be."""
         if not ids:
             return []
-        claimed = claim(self.connection, _BEGIN_SENDING, claimer, ids=ids)
-        return read_rows(prompts, claimed, self.read)
+        return self._claim(_BEGIN_SENDING, claimer, ids=ids)
 
     def uses(self, project: ProjectId, now: datetime, since: datetime | None = None) -> Sequence[Use]:
         """Return the project's uses in the last hour, or from ``since`` on."""
@@ -370,8 +366,7 @@ class Prompts(Rows[Prompt]):
 
     def claim_abandoned(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
         """Claim prompts whose sender lost its lease; whether the service received them is unknown."""
-        claimed = claim(self.connection, _CLAIM_ABANDONED, claimer, limit=limit)
-        return read_rows(prompts, claimed, self.read)
+        return self._claim(_CLAIM_ABANDONED, claimer, limit=limit)
 
     def waiting_projects(self, now: datetime) -> Sequence[ProjectId]:
         """Return the projects that have prompts to send now."""

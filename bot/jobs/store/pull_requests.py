@@ -14,7 +14,7 @@ from bot.jobs.model.pull_requests import Preview, WatchedPullRequest
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.tables import limits, previews
 from bot.jobs.store.tables import pull_requests as rows
-from bot.store.leases import FREE, LIMIT, Claimer, Rows, claim, claiming, read_rows
+from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming
 from bot.store.queues import QueueTable
 from bot.store.schema import diff, insert_unless_there, reader
 
@@ -51,8 +51,7 @@ class PullRequests(Rows[WatchedPullRequest]):
 
     def claim_due(self, claimer: Claimer, limit: int) -> Sequence[WatchedPullRequest]:
         """Claim those that were polled longest ago."""
-        claimed = claim(self.connection, _CLAIM_LOOKS, claimer, limit=limit)
-        return read_rows(rows, claimed, self.read)
+        return self._claim(_CLAIM_LOOKS, claimer, limit=limit)
 
     def save(self, watched: WatchedPullRequest, new: WatchedPullRequest, *, owner: str) -> None:
         """Write the columns in which one differs and free its lease. Raises LeaseLost."""
@@ -90,8 +89,7 @@ class Previews(Rows[Preview]):
 
     def claim_due(self, claimer: Claimer, limit: int) -> Sequence[Preview]:
         """Claim those that wait for a call."""
-        claimed = claim(self.connection, _CLAIM_PREVIEWS, claimer, limit=limit)
-        return read_rows(previews, claimed, self.read)
+        return self._claim(_CLAIM_PREVIEWS, claimer, limit=limit)
 
     def count_call(self, preview: Preview, owner: str) -> Preview:
         """Count a call before it is made, so that a crash cannot make the count too low. Keeps the lease."""
