@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from math import inf
 from time import monotonic
 from typing import Generic, TypeVar
@@ -23,14 +23,6 @@ class TtlCache(Generic[Key, Cached]):
         """Return the key's result if it is younger than ``seconds``; None otherwise."""
         at, cached = self._entries.get(key, (-inf, None))
         return cached if self._clock() - at < seconds else None
-
-    async def get_or_ask(self, key: Key, seconds: float, ask: Callable[[], Awaitable[Cached]]) -> Cached:
-        """Return the key's result if it is younger than ``seconds``; otherwise ask for it, and store it."""
-        cached = self.get(key, seconds)
-        if cached is None:
-            cached = await ask()
-            self.put(key, cached)
-        return cached
 
     def put(self, key: Key, result: Cached) -> None:
         self._entries.pop(key, None)

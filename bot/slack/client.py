@@ -74,16 +74,8 @@ NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError, aiohtt
 """Errors after which Slack has certainly not seen the request. A proxy refuses before anything is sent."""
 _DEFAULT_WAIT_SECONDS = 5.0
 _MOST_WAIT_SECONDS = 600.0
-
-
-_FAILURES = (
-    SlackApiError,
-    SlackClientError,
-    aiohttp.ClientError,
-    TimeoutError,
-    ValueError,
-)
-"""The errors of Slack's library, and of a connection."""
+_FAILURES = (SlackClientError, aiohttp.ClientError, TimeoutError, ValueError)
+"""The errors of Slack's library, and of a connection. A `SlackApiError` is a `SlackClientError`."""
 
 
 async def answered(call: Awaitable[Answer]) -> Answer:

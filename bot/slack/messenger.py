@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
-import structlog
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -28,11 +27,10 @@ from bot.ports import (
     ThreadReply,
     is_zone,
 )
-from bot.slack.client import Identity, answered, of_response_url, pages, to_refusal, translated, wait_seconds
+from bot.slack.client import Identity, answered, of_response_url, to_refusal, translated, wait_seconds
 from bot.slack.payloads import messages_of, read_earlier, read_messages_since
+from bot.slack.rooms import SlackRooms
 from bot.ttl_cache import TtlCache
-
-log = structlog.get_logger(__name__)
 
 
 async def read_text(session: aiohttp.ClientSession, url: str, token: str, most_bytes: int) -> str:
@@ -79,58 +77,6 @@ _GROUP_SECONDS = 300.0
 _SLACKS = (".slack.com", ".slack-gov.com")
 """The second is GovSlack: https://docs.slack.dev/govslack"""
 _SLACKBOT = UserId("USLACKBOT")
-
-
-_PAGE = 200
-_CACHE_SECONDS = 120.0
-_ABSENT_CACHE_SECONDS = 10.0
-"""Shorter for "not a member", so that a newly invited person is recognised soon."""
-
-
-class SlackRooms:
-    """The membership of channels, a part of ``bot.ports.Messenger``."""
-
-    def __init__(self, client: AsyncWebClient, clock: Callable[[], float] = monotonic) -> None:
-        self._client = client
-        self._public: TtlCache[ChannelId, bool] = TtlCache(clock=clock)
-        self._members: TtlCache[ChannelId, frozenset[UserId]] = TtlCache(clock=clock)
-
-    async def is_public(self, channel: ChannelId) -> bool:
-        """Return whether Slack explicitly reports a channel as public.
-
-        https://docs.slack.dev/reference/methods/conversations.info
-        """
-        is_public = self._public.get(channel, _CACHE_SECONDS)
-        if is_public is None:
-            answer = await answered(self._client.conversations_info(channel=channel))
-            info = answer.get("channel") or {}
-            is_direct = bool(info.get("is_im") or info.get("is_mpim"))
-            is_public = info.get("is_private") is False and not is_direct
-            self._public.put(channel, is_public)
-        return is_public
-
-    async def is_member(self, channel: ChannelId, user: UserId) -> bool:
-        """Return whether a user is in a channel; of a very large channel only 10,000 members are checked."""
-        if user in (self._members.get(channel, _CACHE_SECONDS) or ()):
-            return True
-        return user in await self._members.get_or_ask(
-            channel, _ABSENT_CACHE_SECONDS, lambda: self._read_members(channel)
-        )
-
-    async def _read_members(self, channel: ChannelId) -> frozenset[UserId]:
-        """Return a channel's members.
-
-        https://docs.slack.dev/reference/methods/conversations.members
-        """
-        members: set[UserId] = set()
-        is_cut = False
-        method = self._client.conversations_members
-        async for page, has_more in pages(method, _MOST_PAGES, channel=channel, limit=_PAGE):
-            members |= {UserId(str(user)) for user in page.get("members") or []}
-            is_cut = has_more
-        if is_cut:
-            log.warning("too_many_members", channel=channel, read=len(members))
-        return frozenset(members)
 
 
 class SlackMessenger(SlackRooms):
@@ -340,42 +286,52 @@ class SlackMessenger(SlackRooms):
         return bool(await self._find(channel, None, since, _files_of, frozenset({name})))
 
     async def profile(self, user: UserId) -> Profile:
-        """Return the kind of a user.
+        """Return the kind of a user."""
+        user_object = await self._user(user)
+        is_bot = bool(user_object.get("is_bot") or user_object.get("is_workflow_bot"))
+        return Profile(
+            is_guest=bool(user_object.get("is_restricted") or user_object.get("is_ultra_restricted")),
+            # Slack does not mark Slackbot, which posts reminders and canned replies, as a bot.
+            is_bot=is_bot or user == _SLACKBOT,
+            is_stranger=bool(user_object.get("is_stranger")) or not self._is_ours(user_object),
+            is_deleted=bool(user_object.get("deleted")) or not user_object,
+        )
 
-        One of neither this workspace nor its organisation is a stranger, also if Slack returns neither.
+    async def _user(self, user: UserId) -> dict[str, Any]:
+        """Return a user object from Slack.
+
         https://docs.slack.dev/reference/objects/user-object
         """
         answer = await answered(self._client.users_info(user=user))
-        found = answer.get("user") or {}
-        ours, team = self._identity, found.get("team_id")
-        is_ours = ours is None or bool(team and team == ours.team_id)
-        if ours is not None and not is_ours and ours.enterprise_id:
-            enterprise = (found.get("enterprise_user") or {}).get("enterprise_id")
-            is_ours = enterprise == ours.enterprise_id
-        return Profile(
-            is_guest=bool(found.get("is_restricted") or found.get("is_ultra_restricted")),
-            # Slack does not mark Slackbot, which posts reminders and canned replies, as a bot.
-            is_bot=bool(found.get("is_bot") or found.get("is_workflow_bot") or user == _SLACKBOT),
-            is_stranger=bool(found.get("is_stranger")) or not is_ours,
-            is_deleted=bool(found.get("deleted")) or not found,
-        )
+        return answer.get("user") or {}
+
+    def _is_ours(self, user_object: dict[str, Any]) -> bool:
+        """Return whether a user is of this workspace or its organisation; False if Slack returns neither."""
+        ours = self._identity
+        if ours is None:
+            return True
+        team = user_object.get("team_id")
+        if team and team == ours.team_id:
+            return True
+        enterprise = (user_object.get("enterprise_user") or {}).get("enterprise_id")
+        return bool(enterprise) and enterprise == ours.enterprise_id
 
     async def group_members(self, group: str) -> frozenset[UserId]:
         """Return the members of a user group; cached for five minutes.
 
         https://docs.slack.dev/reference/methods/usergroups.users.list
         """
-
-        async def ask() -> frozenset[UserId]:
+        members = self._groups.get(group, _GROUP_SECONDS)
+        if members is None:
             answer = await answered(self._client.usergroups_users_list(usergroup=group))
-            return frozenset(UserId(str(user)) for user in answer.get("users") or [])
-
-        return await self._groups.get_or_ask(group, _GROUP_SECONDS, ask)
+            members = frozenset(UserId(str(user)) for user in answer.get("users") or [])
+            self._groups.put(group, members)
+        return members
 
     async def user_zone(self, user: UserId) -> str | None:
         """Return a user's time zone; None when it is missing or unknown here."""
-        answer = await answered(self._client.users_info(user=user))
-        zone = str((answer.get("user") or {}).get("tz") or "")
+        user_object = await self._user(user)
+        zone = str(user_object.get("tz") or "")
         return zone if is_zone(zone) else None
 
     async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
@@ -408,14 +364,13 @@ class SlackMessenger(SlackRooms):
         """Return a user's display name, or full name if there is none; cached for an hour."""
         name = self._names.get(user, _NAME_SECONDS)
         if name is None:
-            answer = await answered(self._client.users_info(user=user))
-            found = answer.get("user") or {}
-            profile = found.get("profile") or {}
+            user_object = await self._user(user)
+            profile = user_object.get("profile") or {}
             name = str(
                 profile.get("display_name")
                 or profile.get("real_name")
-                or found.get("real_name")
-                or found.get("name")
+                or user_object.get("real_name")
+                or user_object.get("name")
                 or user
             )
             self._names.put(user, name)
@@ -425,8 +380,8 @@ class SlackMessenger(SlackRooms):
         """Return a channel's name; cached for an hour."""
         name = self._names.get(channel, _NAME_SECONDS)
         if name is None:
-            answer = await answered(self._client.conversations_info(channel=channel))
-            name = str((answer.get("channel") or {}).get("name") or channel)
+            channel_object = await self._channel(channel)
+            name = str(channel_object.get("name") or channel)
             self._names.put(channel, name)
         return name
 

@@ -77,13 +77,8 @@ def invocation(body: Payload) -> Arrived[Invocation]:
 
     https://docs.slack.dev/interactivity/implementing-slash-commands
     """
+    origin = asker(body, "command")
     command = body["command"]
-    origin = Origin(
-        RequestKey(f"command:{body['trigger_id']}"),
-        UserId(body["user_id"]),
-        ChannelId(body.get("channel_id") or ""),
-        response_url=SecretStr(body["response_url"]) if body.get("response_url") else None,
-    )
     text = clip(body.get("text") or "", MOST_CHARACTERS)
     typed = f"{command} {slack_text.to_plain(text, {}, {})}".strip()
     return Arrived(origin, lambda allowed: Invocation(allowed, command, text), origin.channel, typed)

@@ -9,7 +9,8 @@ import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.ids import ChannelId, UserId
-from bot.slack.messenger import SlackMessenger, SlackRooms
+from bot.slack.messenger import SlackMessenger
+from bot.slack.rooms import SlackRooms
 from sandbox.workspace import Workspace
 
 DOCS = ChannelId("C01DOCS")

@@ -1,0 +1,73 @@
+"""Access to channels according to Slack, cached for two minutes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+import structlog
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.ids import ChannelId, UserId
+from bot.slack.client import answered, pages
+from bot.ttl_cache import TtlCache
+
+log = structlog.get_logger(__name__)
+_PAGE = 200
+_MOST_PAGES = 50
+_CACHE_SECONDS = 120.0
+_ABSENT_CACHE_SECONDS = 10.0
+"""Shorter for "not a member", so that a newly invited person is recognised soon."""
+
+
+class SlackRooms:
+    """The membership of channels, a part of ``bot.ports.Messenger``."""
+
+    def __init__(self, client: AsyncWebClient, clock: Callable[[], float] = monotonic) -> None:
+        self._client = client
+        self._public: TtlCache[ChannelId, bool] = TtlCache(clock=clock)
+        self._members: TtlCache[ChannelId, frozenset[UserId]] = TtlCache(clock=clock)
+
+    async def is_public(self, channel: ChannelId) -> bool:
+        """Return whether Slack explicitly reports a channel as public."""
+        is_public = self._public.get(channel, _CACHE_SECONDS)
+        if is_public is None:
+            channel_object = await self._channel(channel)
+            is_direct = bool(channel_object.get("is_im") or channel_object.get("is_mpim"))
+            is_public = channel_object.get("is_private") is False and not is_direct
+            self._public.put(channel, is_public)
+        return is_public
+
+    async def _channel(self, channel: ChannelId) -> dict[str, Any]:
+        """Return a channel object from Slack.
+
+        https://docs.slack.dev/reference/methods/conversations.info
+        """
+        answer = await answered(self._client.conversations_info(channel=channel))
+        return answer.get("channel") or {}
+
+    async def is_member(self, channel: ChannelId, user: UserId) -> bool:
+        """Return whether a user is in a channel; of a very large channel only 10,000 members are checked."""
+        if user in (self._members.get(channel, _CACHE_SECONDS) or ()):
+            return True
+        members = self._members.get(channel, _ABSENT_CACHE_SECONDS)
+        if members is None:
+            members = await self._read_members(channel)
+            self._members.put(channel, members)
+        return user in members
+
+    async def _read_members(self, channel: ChannelId) -> frozenset[UserId]:
+        """Return a channel's members.
+
+        https://docs.slack.dev/reference/methods/conversations.members
+        """
+        members: set[UserId] = set()
+        is_cut = False
+        method = self._client.conversations_members
+        async for page, has_more in pages(method, _MOST_PAGES, channel=channel, limit=_PAGE):
+            members |= {UserId(str(user)) for user in page.get("members") or []}
+            is_cut = has_more
+        if is_cut:
+            log.warning("too_many_members", channel=channel, read=len(members))
+        return frozenset(members)
