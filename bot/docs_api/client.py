@@ -130,9 +130,11 @@ class ServiceClient:
             "Authorization": f"Bearer {self._api_key.get_secret_value()}",
             "User-Agent": "docs-bot",
         }
-        method, body = "GET", b""
+        method = "GET"
+        body = b""
         if call.fields:
-            method, body = "POST", json.dumps(dict(call.fields)).encode()
+            method = "POST"
+            body = json.dumps(dict(call.fields)).encode()
             headers["Content-Type"] = "application/json"
         url = self._base_url + call.path
         extensions = {"timeout": self._timeout}
@@ -166,16 +168,19 @@ class DocsClient(ServiceClient):
 
     async def get_job(self, project_id: str, job_id: str) -> Job:
         """Return a job's current state. Raises `NotFound` when the service does not know it."""
-        project, job = _wire.segment("project_id", project_id), _wire.segment("job_id", job_id)
-        answer = await self._send(_wire.Call(project_id, f"/v2/agent/{project}/job/{job}"))
+        project = _wire.segment("project_id", project_id)
+        job = _wire.segment("job_id", job_id)
+        path = f"/v2/agent/{project}/job/{job}"
+        answer = await self._send(_wire.Call(project_id, path))
         return _wire.decode(answer, Job)
 
     async def send_follow_up(self, project_id: str, job_id: str, prompt: str) -> Job:
         """Send a further prompt to a job. The returned job may still show the state before the prompt."""
-        project, job = _wire.segment("project_id", project_id), _wire.segment("job_id", job_id)
+        project = _wire.segment("project_id", project_id)
+        job = _wire.segment("job_id", job_id)
         fields = {"prompt": _wire.checked_text("prompt", prompt)}
-        call = _wire.Call(project_id, f"/v2/agent/{project}/job/{job}/message", fields)
-        answer = await self._send(call)
+        path = f"/v2/agent/{project}/job/{job}/message"
+        answer = await self._send(_wire.Call(project_id, path, fields))
         return _wire.decode(answer, Job)
 
     async def create_preview(self, project_id: str, branch: str) -> PreviewBuild:
@@ -245,9 +250,8 @@ class DocsClient(ServiceClient):
 
         https://www.mintlify.com/docs/api/analytics/feedback-by-page
         """
-        page = _wire.decode(
-            await self._send(_wire.analytics(project_id, "feedback/by-page", **which)), FeedbackByPage
-        )
+        answer = await self._send(_wire.analytics(project_id, "feedback/by-page", **which))
+        page = _wire.decode(answer, FeedbackByPage)
         _check_rows(page.feedback, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
         return page
 
@@ -266,9 +270,8 @@ class DocsClient(ServiceClient):
 
         https://www.mintlify.com/docs/api/analytics/assistant-conversations
         """
-        page = _wire.decode(
-            await self._send(_wire.analytics(project_id, "assistant", **which)), AssistantPage
-        )
+        answer = await self._send(_wire.analytics(project_id, "assistant", **which))
+        page = _wire.decode(answer, AssistantPage)
         _check_rows(page.conversations, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
         return page
 

@@ -37,17 +37,17 @@ class DiscoveryClient(ServiceClient):
         https://www.mintlify.com/docs/api/assistant/search
         """
         fields = {"query": _wire.checked_text("query", query), "pageSize": limit}
-        passages = _wire.decode(
-            await self._send(_wire.Call(self._domain, f"/v1/search/{self._domain}", fields)), Passages
-        )
+        path = f"/v1/search/{self._domain}"
+        answer = await self._send(_wire.Call(self._domain, path, fields))
+        passages = _wire.decode(answer, Passages)
         return passages.root[:limit]
 
     async def page(self, path: str) -> Passage:
         """Return the content of a page, by the path that `search` returned. Raises `NotFound`."""
         fields = {"path": _wire.checked_text("path", path)}
-        return _wire.decode(
-            await self._send(_wire.Call(self._domain, f"/v1/page/{self._domain}", fields)), Passage
-        )
+        call = _wire.Call(self._domain, f"/v1/page/{self._domain}", fields)
+        answer = await self._send(call)
+        return _wire.decode(answer, Passage)
 
     async def ask(self, question: str, *, key: str, thread_id: str | None = None) -> AssistantReply:
         """Return the assistant's answer when its stream has ended. It costs credits.
