@@ -45,13 +45,9 @@ QuestionId = NewType("QuestionId", int)
 SubscriptionId = NewType("SubscriptionId", int)
 
 
-MAX_ID = 2**31 - 1
-"""The largest value of an id column, beyond which drivers raise errors."""
-
-
 def can_be_id(number: int) -> bool:
-    """Return whether a number is in the range of an id column."""
-    return 0 < number <= MAX_ID
+    """Return whether a number is in the range of an id column, beyond which drivers raise errors."""
+    return 0 < number < 2**31
 
 
 Block = dict[str, Any]

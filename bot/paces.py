@@ -26,7 +26,7 @@ _RATES: Mapping[Method, tuple[int, int]] = {
 A method of tier 3 takes 50, of tier 4 100: https://docs.slack.dev/reference/methods names the tier of each.
 """
 
-_NONE = timedelta(0)
+_NO_TIME = timedelta(0)
 
 
 @dataclass(eq=False, slots=True)
@@ -41,16 +41,17 @@ class Paces:
     minute_seconds: float = 60.0
     free_at: dict[str, tuple[datetime, timedelta]] = field(default_factory=dict)
     """When a channel or a method is free, and how long that was ahead at most when it was written."""
-    _intervals: dict[str, timedelta] = field(default_factory=dict)
+    _intervals: dict[str, timedelta] = field(init=False, default_factory=dict)
     """The time between two calls of a method after its burst."""
-    _bursts: dict[str, timedelta] = field(default_factory=dict)
-    """How far ahead of the clock calls of a method may be counted: all of a burst but one."""
+    _bursts: dict[str, timedelta] = field(init=False, default_factory=dict)
+    """How far ahead of the clock calls of a method may be counted: the time of a burst but for one call."""
 
     def __post_init__(self) -> None:
         minute = timedelta(seconds=self.minute_seconds)
         for method, (burst, a_minute) in _RATES.items():
-            self._intervals[method] = minute / a_minute
-            self._bursts[method] = (burst - 1) * self._intervals[method]
+            interval = minute / a_minute
+            self._intervals[method] = interval
+            self._bursts[method] = (burst - 1) * interval
 
     def take(self, channel: ChannelId | None, calls: Collection[Method], now: datetime) -> bool:
         """Count calls that are made now, with a post in ``channel`` if one is given.
@@ -58,19 +59,18 @@ class Paces:
         Return False, and count none, if they must wait.
         """
         subjects: list[str] = [*calls] if channel is None else [channel, *calls]
-        free_at = {subject: self._free_at(subject, now) for subject in subjects}
-        if any(free_at[subject] - self._bursts.get(subject, _NONE) > now for subject in subjects):
+        if any(self._wait(subject, now) > _NO_TIME for subject in subjects):
             return False
         pause = timedelta(seconds=self.channel_seconds)
         for subject in subjects:
             interval = self._intervals.get(subject, pause)
-            longest = self._bursts.get(subject, _NONE) + interval
-            self.free_at[subject] = free_at[subject] + interval, longest
+            longest = self._bursts.get(subject, _NO_TIME) + interval
+            self.free_at[subject] = self._free_at(subject, now) + interval, longest
         return True
 
     def hold(self, subject: Method | ChannelId, seconds: float, now: datetime) -> None:
         """Do not call this method, or post in this channel, for so many seconds: Slack asked for it."""
-        asked = now + timedelta(seconds=seconds) + self._bursts.get(subject, _NONE)
+        asked = now + timedelta(seconds=seconds) + self._bursts.get(subject, _NO_TIME)
         until = max(asked, self._free_at(subject, now))
         self.free_at[subject] = until, until - now
 
@@ -81,14 +81,14 @@ class Paces:
 
     def next_seconds(self, now: datetime) -> float | None:
         """Return in how many seconds the next channel or method is free again; None if all are."""
-        waits = list[timedelta]()
-        for subject in self.free_at:
-            wait = self._free_at(subject, now) - self._bursts.get(subject, _NONE) - now
-            if wait > _NONE:
-                waits.append(wait)
+        waits = [wait for subject in self.free_at if (wait := self._wait(subject, now)) > _NO_TIME]
         return min(waits).total_seconds() if waits else None
+
+    def _wait(self, subject: str, now: datetime) -> timedelta:
+        """Return how long a channel or a method has to wait; nothing or less if it is free."""
+        return self._free_at(subject, now) - self._bursts.get(subject, _NO_TIME) - now
 
     def _free_at(self, subject: str, now: datetime) -> datetime:
         """Return when a channel or method is free: now where the time is too far ahead to be true."""
-        at, longest = self.free_at.get(subject, (now, _NONE))
+        at, longest = self.free_at.get(subject, (now, _NO_TIME))
         return at if now < at <= now + longest else now

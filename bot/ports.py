@@ -77,9 +77,9 @@ class Origin:
         That is the thread of the message that asked, or the one under it. In direct messages, where only the
         bot and one person talk, a status message that begins its thread is easier to see.
         """
-        if self.thread is None and self.message_ts is not None and not is_direct_message(self.channel):
-            return self.message_ts
-        return self.thread
+        if self.is_direct:
+            return None
+        return self.thread or self.message_ts
 
     @property
     def is_direct(self) -> bool:

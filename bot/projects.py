@@ -39,22 +39,28 @@ def with_project(project: Project | None, text: str) -> str:
     return f"project:{project.name} {text}" if project else text
 
 
+@dataclass(frozen=True, slots=True)
 class Projects:
     """The projects that the bot serves, the default first. A single project is neither named nor shown."""
 
-    def __init__(self, known: tuple[Project, ...], *, serves_former: bool = False) -> None:
-        self.known = known
-        self.default = known[0]
-        """The project of channels that have chosen none."""
-        self.are_several = len(known) > 1
-        """Whether a project has to be named and shown."""
-        self.serves_former = serves_former
-        """Whether the one key is also used for projects that were set up before."""
+    known: tuple[Project, ...]
+    serves_former: bool = False
+    """Whether the one key is also used for projects that were set up before."""
 
     @classmethod
     def only(cls, project: ProjectId) -> Projects:
         """Return the single project of DOCS_PROJECT_ID, which is named by its id."""
         return cls((Project(project, project, project),), serves_former=True)
+
+    @property
+    def default(self) -> Project:
+        """The project of channels that have chosen none."""
+        return self.known[0]
+
+    @property
+    def are_several(self) -> bool:
+        """Whether a project has to be named and shown."""
+        return len(self.known) > 1
 
     def with_id(self, project: ProjectId) -> Project | None:
         """Return the project with this id; None if it is no longer served."""
@@ -66,12 +72,9 @@ class Projects:
 
     def shown(self, project: ProjectId) -> Project | None:
         """Return the project if messages have to name it; a project no longer served has its id as name."""
-        if self.serves_former and not self.are_several:
-            return None
-        served = self.with_id(project)
-        if served is None and not self.serves_former:
+        if not self.serve(project):
             return Project(project, project, project)
-        return served if self.are_several else None
+        return self.with_id(project) if self.are_several else None
 
     def budget_of(self, project: ProjectId) -> ProjectId:
         """Return the project that stands for the analytics budget of a project: one for all with one key."""

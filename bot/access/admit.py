@@ -130,7 +130,8 @@ async def admit(context: Context, origin: Origin, *, channel: ChannelId | None =
     if channel is not None:
         check_channel(context, channel)
     user = origin.user
-    if user in context.settings.allowed_bots or context.member_cache.get(user, _CACHED_SECONDS):
+    is_known = context.member_cache.get(user, _CACHED_SECONDS)
+    if is_known or user in context.settings.allowed_bots:
         access = Access.MEMBER
     else:
         access = await _find_access(context, user)
@@ -154,7 +155,8 @@ async def _find_access(context: Context, user: UserId) -> Access:
     is_listed = not restricts or user in settings.allowed_users | settings.admins
     if not is_listed and not settings.allowed_user_groups:
         return Access.NOT_LISTED
-    since, rule = context.clock() - _REMEMBERED, access_fingerprint(settings)
+    rule = access_fingerprint(settings)
+    since = context.clock() - _REMEMBERED
     access = await context.store.read(lambda tx: Members(tx).access(user, rule, since))
     if access is None:
         access = await _ask_slack(context, user, rule, is_listed=is_listed)
@@ -164,6 +166,7 @@ async def _find_access(context: Context, user: UserId) -> Access:
 
 
 async def _ask_slack(context: Context, user: UserId, rule: str, *, is_listed: bool) -> Access:
+    """Return a user's access according to Slack, and store it under the access rule of the settings."""
     try:
         async with asking_slack():
             access = access_of(await context.messenger.profile(user))

@@ -271,7 +271,7 @@ class Command:
         """Run the word that the text means, for the project that the text names."""
         text, project = invocation.text, None
         try:
-            if self.takes_project and context.projects.are_several:
+            if self.takes_project:
                 text, project = self.take_project(context.projects, text)
             meaning = self.meaning(text, context.projects)
             if meaning is None:

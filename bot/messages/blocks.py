@@ -249,21 +249,21 @@ def moment(at: datetime, form: str = "{date_short_pretty} at {time}") -> str:
 
 
 def section(mrkdwn: str) -> Block:
-    """Return a paragraph in which Slack turns no plain words into mentions and links.
+    """Return a paragraph. The caller has escaped untrusted parts of ``mrkdwn``."""
+    return {"type": "section", "text": _mrkdwn(mrkdwn)}
 
-    The caller has escaped untrusted parts of ``mrkdwn``.
+
+def _mrkdwn(mrkdwn: str) -> dict[str, Any]:
+    """Return a text object in which Slack does not turn plain words into mentions and links.
+
     https://docs.slack.dev/reference/block-kit/composition-objects/text-object
     """
-    text = {"type": "mrkdwn", "text": clip_mrkdwn(mrkdwn, SECTION_LENGTH), "verbatim": True}
-    return {"type": "section", "text": text}
+    return {"type": "mrkdwn", "text": clip_mrkdwn(mrkdwn, SECTION_LENGTH), "verbatim": True}
 
 
 def context(*mrkdwn: str) -> Block:
-    """Return small print, with texts as those of ``section``."""
-    elements = list[Block]()
-    for text in filter(None, mrkdwn):
-        elements.append({"type": "mrkdwn", "text": clip_mrkdwn(text, SECTION_LENGTH), "verbatim": True})
-    return {"type": "context", "elements": elements}
+    """Return small print."""
+    return {"type": "context", "elements": [_mrkdwn(text) for text in mrkdwn if text]}
 
 
 def quote(text: str) -> Block:

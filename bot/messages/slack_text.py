@@ -62,8 +62,9 @@ def to_plain(raw: str, users: Mapping[UserId, str], channels: Mapping[ChannelId,
 
     parts = _ENTITY.split(raw)
     parts[1::2] = [_entity(entity, users, channels) for entity in parts[1::2]]
-    signs = [part.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") for part in parts]
-    return "".join(signs)
+    # Each by itself: once joined, two parts may form an entity that nobody wrote.
+    plain = [part.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") for part in parts]
+    return "".join(plain)
 
 
 def _entity(entity: str, users: Mapping[UserId, str], channels: Mapping[ChannelId, str]) -> str:

@@ -21,7 +21,7 @@ from sqlalchemy import (
     true,
 )
 
-from bot.ids import MAX_ID, ChannelId, JobNumber, ProjectId, UserId
+from bot.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobFilter, JobState, Listed, QueueWhy, TrackedJob
 from bot.jobs.model.quota import MAY_NOT_WRITE
@@ -136,7 +136,7 @@ class Jobs(Rows[TrackedJob]):
 
     def get(self, number: JobNumber) -> TrackedJob | None:
         """Return the job with this number; None when there is none."""
-        if not 0 < number <= MAX_ID:
+        if not can_be_id(number):
             return None
         row = self.connection.execute(_WITH_NUMBER, {"this": number}).mappings().first()
         return self.read(row) if row else None
