@@ -156,13 +156,18 @@ def _store_job(
         return Asked(earlier.job, repeated=True)
     if earlier.same is not None and not request.allow_duplicate:
         return Asked(earlier.same, repeated=False, same=True)
-    limit = context.settings.waiting_per_person
-    if earlier.waiting >= limit:
-        raise TooManyWaiting(limit, request.raw)
+    _check_waiting(context, earlier.waiting, request)
     number = Jobs(tx).add(job)
     Prompts(tx).add(replace(prompt, job=number))
     also(tx)
     return Asked(number, repeated=False)
+
+
+def _check_waiting(context: Context, waiting: int, request: PromptRequest) -> None:
+    """Raise TooManyWaiting if as many prompts of the person wait as are allowed."""
+    limit = context.settings.waiting_per_person
+    if waiting >= limit:
+        raise TooManyWaiting(limit, request.raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,9 +223,7 @@ def _store_follow_up(
         same = Prompts(tx).same_follow_up(origin.user, number, request.raw, now - SAME_WITHIN)
         if same is not None:
             return FollowedUp(job, accepted=True, repeated=True, same=same)
-    limit = context.settings.waiting_per_person
-    if Prompts(tx).waiting_by(origin.user) >= limit:
-        raise TooManyWaiting(limit, request.raw)
+    _check_waiting(context, Prompts(tx).waiting_by(origin.user), request)
     # A follow-up belongs to the job's channel, wherever it was typed.
     job_origin = replace(origin, channel=job.channel)
     Prompts(tx).add(Prompt.new(job_origin, request, number, job.project, PromptKind.FOLLOW_UP, now))

@@ -127,9 +127,7 @@ def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer
     read = lifecycle.polled(with_details(job, answer), context.after(wait_seconds))
     # A later end may come without the pull request of an earlier one, which is still there.
     service_is_well(context, tx, job.project, wrote=False)
-    link = answer.pr_link or job.pr_link
-    if answer.pr_link and context.settings.allowed_link_hosts:
-        link = linkable(answer.pr_link, context.settings.allowed_link_hosts) or job.pr_link
+    link = linkable(answer.pr_link, context.settings.allowed_link_hosts) or job.pr_link
     end = _ENDS.get(answer.status)
     if end is JobState.PULL_REQUEST and not link:
         end = JobState.NO_PULL_REQUEST
@@ -164,8 +162,7 @@ def _settle_running(
         poll_at = context.after(context.settings.poll_min_seconds)
         begun = lifecycle.iteration_started(read, follow_up.asked_by, now, poll_at=poll_at, saw_active=True)
         Jobs(tx).save(job, begun, owner=context.owner)
-        if job.state in messages.ENDS_WITH_BUTTONS:
-            take_buttons(tx, job, now)
+        take_buttons(tx, job, now)
     elif age_seconds < quiet_seconds:
         Jobs(tx).save(job, replace(read, saw_active=True), owner=context.owner)
         return False
@@ -189,20 +186,17 @@ def _stop_polling(context: WorkerContext, tx: Transaction, job: TrackedJob, mess
 
 def _end_iteration(context: WorkerContext, tx: Transaction, before: TrackedJob, over: TrackedJob) -> None:
     now = context.clock()
-    Jobs(tx).save(before, over, owner=context.owner)
-    if before.state in messages.ENDS_WITH_BUTTONS:
-        take_buttons(tx, before, now)
-    job = Jobs(tx).get_or_raise(before.number)
+    job = Jobs(tx).save(before, over, owner=context.owner)
+    take_buttons(tx, before, now)
     if context.settings.previews == "always":
         ask_for(context, tx, job, job.recipient)
     say_end(tx, job, result_message(context, tx, job), now)
-    if context.github is not None and job.pr_link is not None:
-        watch(context, tx, job)
-    if over.state is JobState.NO_PULL_REQUEST and job.about is not None:
+    watch(context, tx, job)
+    if job.state is JobState.NO_PULL_REQUEST:
         for hook in context.hooks_of(PublishedHook):
             hook.run(context, tx, job.number)
-    context.count("ends", over.state)
-    log.info("job_ended", job=job.number, state=over.state, iteration=job.iteration)
+    context.count("ends", job.state)
+    log.info("job_ended", job=job.number, state=job.state, iteration=job.iteration)
 
 
 def settle_failed_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception) -> None:

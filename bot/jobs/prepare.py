@@ -50,7 +50,7 @@ async def names_in(
 
     A private channel goes by its name only in itself (``place``).
     """
-    if "<" not in raw:
+    if "<" not in raw:  # which begins every entity
         return {}, {}
     needed = slack_text.unresolved_names(raw, _MOST_NAMES)
     users = dict[UserId, str]()
@@ -105,8 +105,9 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     conversation, earlier = "", None
     if prompt.take_thread is not None:
         conversation, earlier = await _conversation(context, prompt)
-    signed, name, where = "", None, None
+    signed = ""
     if context.settings.prompt_signature:
+        name, where = None, None
         with suppress(SlackError, TimeoutError):
             async with asyncio.timeout(context.timeouts.names_seconds):
                 name = await context.messenger.user_name(prompt.asked_by)
@@ -114,9 +115,7 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
                 if prompt.channel and await context.messenger.is_public(prompt.channel):
                     where = await context.messenger.channel_name(prompt.channel)
         signed = status_message.signature(name, where)
-    texts, not_sent = list[tuple[str, str]](), None
-    if prompt.files:
-        texts, not_sent = await _read_files(context, prompt)
+    texts, not_sent = await _read_files(context, prompt)
     return Attachments(status_message.attachments(signed, conversation, texts), earlier, not_sent)
 
 
@@ -331,11 +330,12 @@ def _write(
     if prompt.text is None:  # otherwise its message was edited
         act = Act.ASKED if prompt.kind is PromptKind.START else Act.STEERED
         Audit(tx).decided(act, prompt.asked_by, job, prompt.asked_at, prompt.id)
-    is_start, earlier = prompt.kind is PromptKind.START, attachments.earlier or job.earlier
-    job = Jobs(tx).save(job, replace(job, text=text if is_start else job.text, earlier=earlier))
+    earlier = attachments.earlier or job.earlier
     if prompt.kind is PromptKind.START:
+        job = Jobs(tx).save(job, replace(job, text=text, earlier=earlier))
         open_thread(tx, job, now)
     else:
+        job = Jobs(tx).save(job, replace(job, earlier=earlier))
         if prompt.message_ts is None:
             message = follow_up_by_command(job, text, prompt.asked_by)
             say(tx, job, f"follow_up:{prompt.id}", message, now)

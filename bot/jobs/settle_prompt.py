@@ -34,7 +34,8 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
     now = context.clock()
     job = Jobs(tx).get_or_raise(prompt.job)
     service_is_well(context, tx, job.project, wrote=True)
-    stored, is_start = Prompts(tx).get(prompt.id) or prompt, prompt.kind is PromptKind.START
+    is_start = prompt.kind is PromptKind.START
+    stored = Prompts(tx).get(prompt.id) or prompt
     is_asked = stored.state is PromptState.UNCONFIRMED and stored.attempts == prompt.attempts
     sent = stored if is_asked else prompt
     Prompts(tx).save(sent, lifecycle.prompt_sent(sent), owner=None if is_asked else context.owner)
@@ -56,8 +57,7 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
         uses_left=free if free * 5 <= limit else None,
     )
     Jobs(tx).save(job, begun)
-    if job.state in messages.ENDS_WITH_BUTTONS:
-        take_buttons(tx, job, now)
+    take_buttons(tx, job, now)
 
 
 def _tell_edited_too_late(tx: Transaction, job: TrackedJob, prompt: Prompt, now: datetime) -> None:
@@ -220,13 +220,11 @@ def _job_of(tx: Transaction, delivery: Delivery, kind: DeliveryKind) -> TrackedJ
 
 
 def _on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
-    draft = delivery.what
-    job = Jobs(tx).get(draft.job) if draft.kind is DeliveryKind.ROOT and draft.job is not None else None
+    job = _job_of(tx, delivery, DeliveryKind.ROOT)
     if job is None:
         return
     job = Jobs(tx).save(job, replace(job, root_ts=delivery.posted_ts))
-    if job.again_of is not None:
-        link_from_earlier(context, tx, job)
+    link_from_earlier(context, tx, job)
 
 
 def _on_refused(context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted) -> None:

@@ -42,13 +42,14 @@ from bot.jobs.model.quota import (
 )
 from bot.jobs.service_health import (
     is_about_service,
+    is_refused,
     postpone_prompts,
     service_failed,
     settle_refused_key,
 )
 from bot.jobs.settle_prompt import accepted, back_to_waiting, settle_refused, settle_unconfirmed
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.limits import BackOffs, Quota
+from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import show_wait
 from bot.logs import about_request
@@ -86,8 +87,7 @@ def _claim_free(context: WorkerContext, project: ProjectId, tx: Transaction) -> 
     uses, queue = still_counted(remembered, now), fair_order(waiting, remembered)
     held_until = Quota(tx).exhausted_until(project, now)
     at_once = _AT_ONCE
-    back_off = BackOffs(tx).of(project)
-    if back_off is not None and back_off.is_refusal:
+    if is_refused(tx, project):
         # One prompt tries the refused key, not all of them.
         at_once, queue = 1, least_tried_first(queue)
     going, rest = in_turn(queue, uses, context.settings.uses_an_hour, held_until)

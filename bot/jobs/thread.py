@@ -31,14 +31,13 @@ def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     if Outbox(tx).status_message_is_plain(job.number) is None:
         tx.changed.pop(job.number, None)
         message = status_message.format_status_message(job)
-        key = f"job:{job.number}:root"
-        root = NewDelivery(key, DeliveryKind.ROOT, job.channel, job=job.number, message=message)
+        root = NewDelivery(_key(job, "root"), DeliveryKind.ROOT, job.channel, job=job.number, message=message)
         Outbox(tx).add(root, now)
 
 
 def say(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
     """Post a message in the job's thread, once for each ``occasion``."""
-    key = f"job:{job.number}:{occasion}"
+    key = _key(job, occasion)
     reply = NewDelivery(key, DeliveryKind.REPLY, job.channel, job=job.number, message=message)
     Outbox(tx).add(reply, now)
 
@@ -109,10 +108,12 @@ def show_wait(
 
 
 def take_buttons(tx: Transaction, before: TrackedJob, now: datetime) -> None:
-    """Take the buttons from a job's last end, which the next iteration overtakes.
+    """Take the buttons from a job's last end, which the next iteration overtakes, if it has any.
 
-    ``before`` is the job as of that end, with a state of ``ENDS_WITH_BUTTONS``.
+    ``before`` is the job as of that end.
     """
+    if before.state not in messages.ENDS_WITH_BUTTONS:
+        return
     end = Outbox(tx).newest_end(before.number, before.iteration)
     if end is not None:
         _edit(tx, before, end, messages.outdated_end(before, Prompts(tx).subject(before)), now)
@@ -153,7 +154,11 @@ def update_result(context: Context, tx: Transaction, job: TrackedJob) -> None:
 
 def edit(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
     """Edit the message of this occasion in the job's thread."""
-    _edit(tx, job, f"job:{job.number}:{occasion}", message, now)
+    _edit(tx, job, _key(job, occasion), message, now)
+
+
+def _key(job: TrackedJob, occasion: str) -> str:
+    return f"job:{job.number}:{occasion}"
 
 
 def _edit(tx: Transaction, job: TrackedJob, key: str | None, message: Message, now: datetime) -> None:

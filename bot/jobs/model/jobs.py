@@ -8,8 +8,10 @@ from enum import StrEnum
 from typing import NamedTuple, TypedDict
 
 from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, Reviewer, ServiceJobId, UserId
-from bot.jobs.model.pull_requests import NO_BRANCHES_OF_JOBS, SeenPullRequest
+from bot.jobs.model.pull_requests import SeenPullRequest
 from bot.ports import ThreadRef
+
+_NO_BRANCHES_OF_JOBS = frozenset({"main", "master", "trunk", "gh-pages", "head"})
 
 
 class TakeThread(StrEnum):
@@ -313,7 +315,7 @@ class TrackedJob:
     @property
     def recipients(self) -> tuple[UserId, ...]:
         """Everybody to notify of the iteration's end, each once, ``recipient`` first."""
-        return tuple(dict.fromkeys((self.iteration_requester or self.requester, *self.also_asked)))
+        return tuple(dict.fromkeys((self.recipient, *self.also_asked)))
 
     @property
     def branch(self) -> str | None:
@@ -324,7 +326,7 @@ class TrackedJob:
         pull = self.pull_request
         branch = (pull and pull.branch) or self.ref or ""
         name = branch.strip().removeprefix("refs/heads/")
-        return name if name and name.lower() not in NO_BRANCHES_OF_JOBS else None
+        return name if name and name.lower() not in _NO_BRANCHES_OF_JOBS else None
 
     @property
     def withdrawn(self) -> tuple[JobProblem, UserId] | None:

@@ -92,7 +92,6 @@ NOT_HERE_FOR = timedelta(days=1)
 _MOST_LINES, _LINE_LENGTH = 15, 300
 _READ_LENGTH = 1_000
 """Characters of a line that are masked, so that no key is cut where it is still a key."""
-NO_BRANCHES_OF_JOBS = frozenset({"main", "master", "trunk", "gh-pages", "head"})
 
 
 class PreviewState(StrEnum):

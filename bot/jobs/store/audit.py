@@ -19,7 +19,7 @@ _to_row = reader(AuditRow, audit)
 IS_OVER: ColumnElement[bool] = or_(audit.c.prompt.is_(None), audit.c.end.is_not(None))
 """The condition that a row is complete."""
 _ITERATION_ENDS = ENDS | {JobState.UNWATCHED}
-PROMPT_ENDS = (PromptState.REFUSED, PromptState.WITHDRAWN)
+_PROMPT_ENDS = (PromptState.REFUSED, PromptState.WITHDRAWN)
 
 
 class Audit(Repository):
@@ -29,16 +29,8 @@ class Audit(Repository):
         self, act: Act, user: UserId, job: TrackedJob, at: datetime, prompt: PromptId | None = None
     ) -> None:
         """Add an act on a job. ``prompt``: the prompt whose end will be written to the row."""
-        values = {
-            "at": at,
-            "user": user,
-            "act": act,
-            "project": job.project,
-            "channel": job.channel,
-            "job": job.number,
-            "prompt": prompt,
-        }
-        self.connection.execute(insert(audit), values)
+        values = {"project": job.project, "channel": job.channel, "job": job.number, "prompt": prompt}
+        self._add(act, user, at, values)
 
     def subscribed(
         self, act: Act, origin: Origin, subscription: SubscriptionId, project: ProjectId, at: datetime
@@ -80,10 +72,11 @@ class Audit(Repository):
 
 
 def write_prompt_end(connection: Connection, prompt: PromptId, state: PromptState) -> None:
-    """Write the end of a prompt that will never be sent: one of ``PROMPT_ENDS``."""
-    job = select(prompts.c.job).where(prompts.c.id == prompt).scalar_subquery()
-    mine = and_(audit.c.job == job, audit.c.prompt == prompt)
-    connection.execute(update(audit).where(mine).values(end=state))
+    """Write the end of a prompt that will never be sent; do nothing for other states."""
+    if state in _PROMPT_ENDS:
+        job = select(prompts.c.job).where(prompts.c.id == prompt).scalar_subquery()
+        mine = and_(audit.c.job == job, audit.c.prompt == prompt)
+        connection.execute(update(audit).where(mine).values(end=state))
 
 
 def write_job_end(connection: Connection, job: JobNumber, state: JobState) -> None:

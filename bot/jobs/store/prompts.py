@@ -14,7 +14,7 @@ from bot.jobs.model.inbox import HeardState
 from bot.jobs.model.jobs import JobState, QueueWhy, TakeThread, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState, subject_of
 from bot.jobs.model.quota import QUOTA_PERIOD, Queued, Use
-from bot.jobs.store.audit import PROMPT_ENDS, write_prompt_end
+from bot.jobs.store.audit import write_prompt_end
 from bot.jobs.store.limits import SKEW
 from bot.jobs.store.tables import STARTS_JOB, audit, back_offs, inbox, jobs, prompts
 from bot.ports import ts_at
@@ -287,8 +287,7 @@ class Prompts(Rows[Prompt]):
         shrinks = new.state is PromptState.SENT
         if not _AS_READ.write(self.connection, as_read, changes | FREE, shrinks=shrinks):
             raise LeaseLost(f"prompt {prompt.id}")
-        if new.state in PROMPT_ENDS:
-            write_prompt_end(self.connection, prompt.id, new.state)
+        write_prompt_end(self.connection, prompt.id, new.state)
 
     def put_in_queue(self, prompt: PromptId, due_at: datetime) -> None:
         """Let a prompt wait for the quota until then."""
