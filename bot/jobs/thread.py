@@ -28,7 +28,7 @@ from bot.store.channels import Channels
 
 def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     """Post a job's status message; if it is there, because the prompt was edited, show the new text in it."""
-    if Outbox(tx).status_message_is_plain(job.number) is None:
+    if Outbox(tx).status_message(job.number) is None:
         tx.changed.pop(job.number, None)
         message = status_message.format_status_message(job)
         root = NewDelivery(_key(job, "root"), DeliveryKind.ROOT, job.channel, job=job.number, message=message)
@@ -72,23 +72,28 @@ def update_status_messages(clock: Clock, tx: Transaction) -> None:
     for before in tx.changed.values():
         if not isinstance(before, TrackedJob):
             continue
-        job, is_plain = Jobs(tx).get(before.number), Outbox(tx).status_message_is_plain(before.number)
-        if job is None or job.is_forgotten or is_plain is None:
+        job = Jobs(tx).get(before.number)
+        shown = Outbox(tx).status_message(before.number)
+        if job is None or job.is_forgotten or shown is None:
             continue
-        message = _draw(tx, job, job, now, is_plain)
-        if message != _draw(tx, before, job, now, is_plain):
+        message = _draw(tx, job, job, now, is_plain=shown.is_plain)
+        if message != _draw(tx, before, job, now, is_plain=shown.is_plain):
             _edit(tx, job, None, message, now)
 
 
 def update_status_message(tx: Transaction, job: TrackedJob, now: datetime) -> None:
-    """Edit a job's status message although the job itself has not changed."""
+    """Edit a job's status message, if there is one, although the job itself has not changed."""
     tx.changed.pop(job.number, None)
-    is_plain = bool(Outbox(tx).status_message_is_plain(job.number))
-    _edit(tx, job, None, _draw(tx, job, job, now, is_plain), now)
+    shown = Outbox(tx).status_message(job.number)
+    if shown is not None:
+        _edit(tx, job, None, _draw(tx, job, job, now, is_plain=shown.is_plain), now)
 
 
-def _draw(tx: Transaction, job: TrackedJob, newest: TrackedJob, now: datetime, is_plain: bool) -> Message:
-    """Return the status message of a job, with the times of its project as ``newest`` needs them."""
+def _draw(tx: Transaction, job: TrackedJob, newest: TrackedJob, now: datetime, *, is_plain: bool) -> Message:
+    """Return the status message of a job, with the times of its project as ``newest`` needs them.
+
+    ``is_plain``: Slack refused the blocks of the posted one.
+    """
     next_frees_at = usual = None
     if newest.state is JobState.WORKING:
         usual = Jobs(tx).usual_time(job.project)

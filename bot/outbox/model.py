@@ -59,8 +59,7 @@ CALLS: Mapping[DeliveryKind, tuple[Method, ...]] = {
     DeliveryKind.POST: (Method.POST,),
     DeliveryKind.FILE: (Method.BEGIN_UPLOAD, Method.END_UPLOAD),
 }
-
-
+"""The methods that each kind of delivery calls."""
 SEARCHES: Mapping[DeliveryKind, Method] = {
     DeliveryKind.REPLY: Method.SEARCH_THREAD,
     DeliveryKind.ROOT: Method.SEARCH_THREAD,

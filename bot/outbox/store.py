@@ -213,6 +213,14 @@ def _to_delivery(row: RowMapping, places: Mapping[int, RowMapping]) -> Delivery:
 
 
 @dataclass(frozen=True, slots=True)
+class StatusMessage:
+    """The status message of a job, which is posted or will be."""
+
+    is_plain: bool
+    """Whether Slack refused its blocks, so that it has plain ones."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ready:
     """A delivery that may go out as soon as Slack's paces allow it."""
 
@@ -317,17 +325,15 @@ class Outbox(Repository):
         )
         return self.connection.execute(statement.limit(1)).first() is not None
 
-    def status_message_is_plain(self, job: JobNumber) -> bool | None:
-        """Return whether Slack refused the blocks of the job's status message.
-
-        None if the job has none yet, and if Slack refused the message itself.
-        """
+    def status_message(self, job: JobNumber) -> StatusMessage | None:
+        """Return the status message of a job; None before there is one, and if Slack refused it."""
         is_root = and_(
             deliveries.c.job == job,
             deliveries.c.kind == DeliveryKind.ROOT,
             deliveries.c.state != DeliveryState.DEAD,
         )
-        return self.connection.execute(select(deliveries.c.plain).where(is_root)).scalar_one_or_none()
+        row = self.connection.execute(select(deliveries.c.plain).where(is_root)).one_or_none()
+        return None if row is None else StatusMessage(row.plain)
 
     def was_answered(self, origin: Origin) -> bool:
         """Return whether a message got an answer instead of being stored as a prompt."""
