@@ -135,7 +135,8 @@ def _store_job(
     context: Context, tx: Transaction, origin: Origin, request: PromptRequest, also: Also
 ) -> Asked:
     """Store a new job with its first prompt, unless it was asked for before."""
-    now, project = context.clock(), request.project or context.project_of(tx, origin.channel).id
+    now = context.clock()
+    project = request.project or context.project_of(tx, origin.channel).id
     docs = context.projects.shown(project)
     job = TrackedJob(
         JobNumber(0),

@@ -125,8 +125,8 @@ def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer
     if job.told_running_at:
         wait_seconds = max(_HOURLY_SECONDS, context.settings.poll_max_seconds)
     read = lifecycle.polled(with_details(job, answer), context.after(wait_seconds))
-    # A later end may come without the pull request of an earlier one, which is still there.
     service_is_well(context, tx, job.project, wrote=False)
+    # A later end may come without the pull request of an earlier one, which is still there.
     link = linkable(answer.pr_link, context.settings.allowed_link_hosts) or job.pr_link
     end = _ENDS.get(answer.status)
     if end is JobState.PULL_REQUEST and not link:
@@ -134,7 +134,8 @@ def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer
     if end is None:
         return _settle_running(context, tx, job, read, age_seconds)
     # A time further ahead was written by a clock that was ahead.
-    until, latest = job.unconfirmed_until, context.after(context.timeouts.quiet_seconds)
+    until = job.unconfirmed_until
+    latest = context.after(context.timeouts.quiet_seconds)
     if until is not None and not now < until <= latest:
         # The follow-up did not begin an iteration, so there is no message.
         Jobs(tx).save(job, lifecycle.not_polled(read), owner=context.owner)
@@ -151,7 +152,8 @@ def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer
 def _settle_running(
     context: WorkerContext, tx: Transaction, job: TrackedJob, read: TrackedJob, age_seconds: float
 ) -> bool:
-    now, timeouts = context.clock(), context.timeouts
+    now = context.clock()
+    timeouts = context.timeouts
     quiet_seconds = timeouts.unwatched_seconds if job.told_running_at else timeouts.running_seconds
     if job.unconfirmed_until is not None:
         follow_up = Prompts(tx).perhaps_carried_out(job.number)

@@ -102,12 +102,14 @@ class Attachments:
 
 async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     """Return the attachments of a prompt, without those that Slack does not return in time."""
-    conversation, earlier = "", None
+    conversation = ""
+    earlier = None
     if prompt.take_thread is not None:
         conversation, earlier = await _conversation(context, prompt)
     signed = ""
     if context.settings.prompt_signature:
-        name, where = None, None
+        name = None
+        where = None
         with suppress(SlackError, TimeoutError):
             async with asyncio.timeout(context.timeouts.names_seconds):
                 name = await context.messenger.user_name(prompt.asked_by)
@@ -115,7 +117,10 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
                 if prompt.channel and await context.messenger.is_public(prompt.channel):
                     where = await context.messenger.channel_name(prompt.channel)
         signed = status_message.signature(name, where)
-    texts, not_sent = await _read_files(context, prompt)
+    texts = list[tuple[str, str]]()
+    not_sent = None
+    if prompt.files:
+        texts, not_sent = await _read_files(context, prompt)
     return Attachments(status_message.attachments(signed, conversation, texts), earlier, not_sent)
 
 
@@ -326,7 +331,8 @@ def _write(
     until = context.held_until(prompt.asked_at) if is_said else None
     prepared = lifecycle.prompt_prepared(prompt, text, attachments.text, until)
     Prompts(tx).save(prompt, prepared, owner=context.owner)
-    now, job = context.clock(), Jobs(tx).get_or_raise(prompt.job)
+    now = context.clock()
+    job = Jobs(tx).get_or_raise(prompt.job)
     if prompt.text is None:  # otherwise its message was edited
         act = Act.ASKED if prompt.kind is PromptKind.START else Act.STEERED
         Audit(tx).decided(act, prompt.asked_by, job, prompt.asked_at, prompt.id)

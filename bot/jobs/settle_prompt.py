@@ -40,7 +40,8 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
     sent = stored if is_asked else prompt
     Prompts(tx).save(sent, lifecycle.prompt_sent(sent), owner=None if is_asked else context.owner)
     if is_asked:
-        edit(tx, job, _question(prompt), messages.answered_after_all(job, prompt.asked_by, not is_start), now)
+        answered = messages.answered_after_all(job, prompt.asked_by, not is_start)
+        edit(tx, job, _question(prompt), answered, now)
     if is_asked and stored.raw not in ("", prompt.raw):
         _tell_edited_too_late(tx, job, stored, now)
     limit = context.settings.uses_an_hour

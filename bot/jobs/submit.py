@@ -84,12 +84,14 @@ def _claim_free(context: WorkerContext, project: ProjectId, tx: Transaction) -> 
     now = context.clock()
     waiting = Prompts(tx).quota_queue(project, now)
     remembered = Prompts(tx).uses(project, now, remembered_since(waiting, now))
-    uses, queue = still_counted(remembered, now), fair_order(waiting, remembered)
+    uses = still_counted(remembered, now)
+    queue = fair_order(waiting, remembered)
     held_until = Quota(tx).exhausted_until(project, now)
     at_once = _AT_ONCE
     if is_refused(tx, project):
         # One prompt tries the refused key, not all of them.
-        at_once, queue = 1, least_tried_first(queue)
+        at_once = 1
+        queue = least_tried_first(queue)
     going, rest = in_turn(queue, uses, context.settings.uses_an_hour, held_until)
     prompts = Prompts(tx).begin_sending(context.claimer(), [item.id for item in going[:at_once]])
     if not rest:

@@ -168,9 +168,18 @@ def _key(job: TrackedJob, occasion: str) -> str:
 
 def _edit(tx: Transaction, job: TrackedJob, key: str | None, message: Message, now: datetime) -> None:
     """Edit the message with this key; None for the status message."""
+    edited = key or f"job:{job.number}"
     # No two keys are alike: the later of two edits in one moment replaces the earlier.
-    own, kind = f"{key or f'job:{job.number}'}:edit:{secrets.token_hex(8)}", DeliveryKind.EDIT
-    Outbox(tx).add(NewDelivery(own, kind, job.channel, job=job.number, message=message, edits=key), now)
+    own_key = f"{edited}:edit:{secrets.token_hex(8)}"
+    new = NewDelivery(
+        own_key,
+        DeliveryKind.EDIT,
+        job.channel,
+        job=job.number,
+        message=message,
+        edits=key,
+    )
+    Outbox(tx).add(new, now)
 
 
 def status_message_link(context: Context, job: TrackedJob) -> str | None:

@@ -97,7 +97,8 @@ def _settle_sent(context: WorkerContext, tx: Transaction, delivery: Delivery, ts
 
 async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
     """Make the call to Slack, unless an earlier attempt has. Return the timestamp of a post."""
-    draft, messenger = delivery.what, context.messenger
+    draft = delivery.what
+    messenger = context.messenger
     is_unclear = delivery.state is DeliveryState.UNCLEAR
     if is_unclear and (ts := await _find(context, delivery)) is not None:
         log.info("delivery_found", delivery=delivery.id)
@@ -131,7 +132,9 @@ _PRIVATE = frozenset({DeliveryKind.PRIVATE, DeliveryKind.WHISPER})
 
 async def _find(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
     """Search Slack for the message of an earlier attempt; None if it is missing or cannot be searched."""
-    draft, messenger, thread = delivery.what, context.messenger, None
+    draft = delivery.what
+    messenger = context.messenger
+    thread = None
     match draft.kind:
         case DeliveryKind.ROOT:
             thread = delivery.thread_ts
@@ -163,7 +166,8 @@ async def _find(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
 
 async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
     """Post a message; join the channel for it if the bot is not in it and a request came from there."""
-    messenger, channel = context.messenger, delivery.what.channel
+    messenger = context.messenger
+    channel = delivery.what.channel
     thread = delivery.thread_ts
     if delivery.what.kind is DeliveryKind.REPLY:
         if delivery.root_ts is None:

@@ -129,13 +129,12 @@ class _Listeners:
     async def _message(self, body: Body) -> None:
         """Store a message event. An exception leaves it unacknowledged, so that Slack delivers it again."""
         event = body["event"]
-        bot, bots = self._context.bot_user, self._context.settings.allowed_bots
-        message, changed = None, None
+        bot = self._context.bot_user
+        allowed_bots = self._context.settings.allowed_bots
+        is_change = event.get("subtype") in payloads.CHANGES
         with payloads.raising_malformed():
-            if event.get("subtype") in payloads.CHANGES:
-                changed = payloads.changed(event, bot)
-            else:
-                message = payloads.spoken(event, bot, bots)
+            changed = payloads.changed(event, bot) if is_change else None
+            message = None if is_change else payloads.spoken(event, bot, allowed_bots)
         try:
             if message is not None:
                 self._count("requests", "message")
