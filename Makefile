@@ -33,7 +33,7 @@ help:
 	@echo "make trace     which functions one request enters, and how many in how many files"
 	@echo "make bench     the speed of the bot and of alternatives (fifteen minutes)"
 	@echo "make words     how well the bot separates instructions, questions and talk"
-	@echo "make size      lines of code, files and functions of each room"
+	@echo "make size      how large and how dense the code of each room is"
 	@echo "make image     build the image on a base from Debian's packages, start, stop and kill it (root, on Debian)"
 	@echo "make pictures  take the pictures of the docs again (needs Chromium, and a font with emoji)"
 	@echo "make lock      pin the newest versions that pyproject.toml allows (needs uv)"
