@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import closing, suppress
 from datetime import UTC, datetime
@@ -222,7 +222,7 @@ def _passed_seconds() -> float:
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
-def _read(engine: Engine, works: Sequence[Work[object]]) -> None:
+def _read(engine: Engine, works: Iterator[Work[object]]) -> None:
     for work in works:
         work.settle(engine.connect)
 

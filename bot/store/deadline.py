@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from itertools import islice
 from time import monotonic
 from typing import Generic, TypeVar, cast
 
@@ -78,29 +79,40 @@ class Work(Generic[Result]):
     deadline: Deadline | None = None
     outcome: Future[Result] = field(default_factory=Future)
 
-    def run(self, connection: Connection) -> Result:
-        """Run the function, unless its time was up before it was its turn to write. Raises TooLate then."""
+    def begin(self) -> bool:
+        """Return whether the function may run. Until then its caller, or the deadline, can drop it."""
+        if not self.outcome.set_running_or_notify_cancel():
+            return False
         if self.deadline and self.deadline.left_seconds() < 0:
-            raise TooLate("other transactions took too long")
-        return self.function(connection)
+            self.outcome.set_exception(TooLate("other transactions took too long"))
+            return False
+        return True
 
     def settle(self, transaction: Callable[[], AbstractContextManager[Connection]]) -> None:
         """Run the function in a transaction, and pass its result or its error to the caller."""
         try:
             with transaction() as connection:
-                result = self.run(connection)
-            self.outcome.set_result(result)
-        except StopIteration:  # no future of asyncio can carry it
-            self.outcome.set_exception(RuntimeError("the function raised StopIteration"))
+                result = self.function(connection)
         except BaseException as error:  # re-raised in the caller
-            self.outcome.set_exception(error)
+            self.fail(error)
+        else:
+            self.outcome.set_result(result)
+
+    def fail(self, error: BaseException) -> None:
+        """Pass an error to the caller."""
+        if isinstance(error, StopIteration):  # no future of asyncio can carry it
+            error = RuntimeError("the function raised StopIteration")
+        self.outcome.set_exception(error)
 
 
 class WorkQueue:
-    """Functions that wait for the threads of a pool. ``execute`` gets as many as wait, ``most`` at most."""
+    """Functions that wait for the threads of a pool.
+
+    ``execute`` iterates over those that wait, ``most`` at most. Each begins when it is reached.
+    """
 
     def __init__(
-        self, pool: Executor, execute: Callable[[Sequence[Work[object]]], None], *, most: int = 1
+        self, pool: Executor, execute: Callable[[Iterator[Work[object]]], None], *, most: int = 1
     ) -> None:
         self._pool = pool
         self._execute = execute
@@ -143,14 +155,18 @@ class WorkQueue:
             raise
 
     def _serve(self) -> None:
-        works: list[Work[object]] = []
-        with suppress(IndexError):
-            while len(works) < self._most:
+        if self._waiting:
+            self._execute(self._begun())
+
+    def _begun(self) -> Iterator[Work[object]]:
+        """Begin the functions that wait, one after the other."""
+        for _ in range(self._most):
+            try:
                 work = self._waiting.popleft()
-                if work.outcome.set_running_or_notify_cancel():
-                    works.append(work)
-        if works:
-            self._execute(works)
+            except IndexError:
+                return
+            if work.begin():
+                yield work
 
 
 async def _wait_for_end(done: asyncio.Future[Result]) -> None:
@@ -161,20 +177,29 @@ async def _wait_for_end(done: asyncio.Future[Result]) -> None:
             await asyncio.wait({done}, timeout=rest)
 
 
-def commit_together(engine: Engine, works: Sequence[Work[object]]) -> None:
-    """Commit functions together, so that they share one wait for the disk.
+def commit_together(engine: Engine, works: Iterator[Work[object]]) -> None:
+    """Run functions in one transaction, so that they share one wait for the disk.
 
-    When one raises, all are rolled back, and each runs again in a transaction of its own.
+    The transaction begins first, because that waits for every other writer, and meanwhile a function can
+    still be dropped. If it cannot begin, the first function fails, and the others go on waiting. If one of
+    several functions raises, each runs again in a transaction of its own. None runs again after a commit
+    that failed, because the server may have carried it out.
     """
-    if len(works) > 1:
-        try:
-            with engine.begin() as connection:
-                results = [work.run(connection) for work in works]
-        except Exception:  # noqa: S110 - each runs again by itself, and its own error reaches its caller
-            pass
+    begun = list[Work[object]]()
+    results = list[object]()
+    try:
+        with engine.begin() as connection:
+            for work in works:
+                begun.append(work)
+                results.append(work.function(connection))
+    except BaseException as error:  # re-raised in the callers
+        has_committed_nothing = len(results) < len(begun)
+        if has_committed_nothing and len(begun) > 1:
+            for work in begun:
+                work.settle(engine.begin)
         else:
-            for work, result in zip(works, results, strict=True):
-                work.outcome.set_result(result)
-            return
-    for work in works:
-        work.settle(engine.begin)
+            for work in begun or islice(works, 1):
+                work.fail(error)
+        return
+    for work, result in zip(begun, results, strict=True):
+        work.outcome.set_result(result)

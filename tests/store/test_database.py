@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -247,19 +246,54 @@ def seven(_connection: Connection) -> int:
     return 7
 
 
-async def test_writes_succeed_alone_when_their_common_transaction_cannot_begin(tmp_path: Path) -> None:
-    database, begun = Database.open(f"sqlite:///{tmp_path / 'docs-bot.db'}"), []
+async def test_only_one_write_fails_when_their_common_transaction_cannot_begin(database: Database) -> None:
+    pause = Pause()
 
     def begin(_connection: Connection) -> None:
-        begun.append(1)
-        if len(begun) == 2:
-            raise OSError("too many open files")
+        pause()
+        raise OSError("too many open files")
 
-    await database.write(lambda _: None)
-    event.listen(database._writer, "begin", begin)
-    first = asyncio.create_task(database.write(lambda _: time.sleep(0.05)))
-    await asyncio.sleep(0.01)
+    event.listen(database._writer, "begin", begin, once=True)
+    writing = asyncio.gather(*map(database.write, [seven] * 3), return_exceptions=True)
+    await pause.reached()
+    pause.end()
     async with asyncio.timeout(HANG_SECONDS):
-        assert await asyncio.gather(*map(database.write, [seven] * 3)) == [7, 7, 7]
-        await first
-    await database.close()
+        failed, *others = await writing
+    assert (type(failed), others) == (OSError, [7, 7])
+
+
+async def test_writes_together_run_once_when_their_commit_fails(database: Database) -> None:
+    """The server may have committed them, although its answer was lost."""
+    pause, runs = Pause(), list[int]()
+
+    def run(_connection: Connection) -> None:
+        runs.append(1)
+        pause()
+
+    def commit(_connection: Connection) -> None:
+        raise ConnectionError("the answer was lost")
+
+    event.listen(database._writer, "commit", commit)
+    writing = asyncio.gather(*map(database.write, [run] * 3), return_exceptions=True)
+    await pause.reached()
+    pause.end()
+    async with asyncio.timeout(HANG_SECONDS):
+        assert [type(error) for error in await writing] == [ConnectionError] * 3
+    assert runs == [1, 1, 1]
+
+
+async def test_write_that_raises_fails_alone_among_those_committed_together(database: Database) -> None:
+    pause = Pause()
+
+    def fail(connection: Connection) -> None:
+        hold(connection)
+        pause()
+        raise LookupError
+
+    writing = asyncio.gather(*map(database.write, [seven, fail, seven]), return_exceptions=True)
+    await pause.reached()
+    pause.end()
+    async with asyncio.timeout(HANG_SECONDS):
+        before, failed, after = await writing
+    assert (before, type(failed), after) == (7, LookupError, 7)
+    assert await database.read(holds) == 0

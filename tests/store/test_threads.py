@@ -7,7 +7,7 @@ import gc
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from typing import TypeVar, cast
@@ -29,7 +29,7 @@ class DatabaseThreads:
         self.pool = ThreadPoolExecutor(1, name)
         self._queue = WorkQueue(self.pool, self._execute)
 
-    def _execute(self, works: Sequence[Work[object]]) -> None:
+    def _execute(self, works: Iterator[Work[object]]) -> None:
         for work in works:
             work.settle(lambda: nullcontext(cast("Connection", None)))
 
