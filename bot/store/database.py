@@ -56,10 +56,19 @@ _TIMEOUTS = {
 
 https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS
 """
-_IDLE_SECONDS, _LOCK_SECONDS = 5, 30
-"""How long a suspended process may hold the lock on writing, and how long the others wait for it."""
-_SESSION_OVER = ("25006", "57P01", "57P02", "57P03")
-"""A server that only reads, as the former one does after a failover, and one that shuts down or starts.
+_IDLE_SECONDS = 60
+"""The longest silence of a client within a transaction that reads. The server ends the session then."""
+_IDLE_WRITER_SECONDS = 2
+"""The same where it writes, since all others wait: less than the 2.5 s in which a request is answered."""
+_LOCK_SECONDS = 30
+"""The longest wait for a lock, such as that on writing."""
+_BEGIN_WRITING = f"""
+SELECT pg_advisory_xact_lock({_WRITE_LOCK}),
+    set_config('idle_in_transaction_session_timeout', '{_IDLE_WRITER_SECONDS}s', true)
+"""
+_SESSION_OVER = ("25006", "25P03", "57P01", "57P02", "57P03")
+"""A server that only reads, as the former one does after a failover, one that ended a silent transaction,
+and one that shuts down or starts.
 
 https://www.postgresql.org/docs/current/errcodes-appendix.html
 """
@@ -244,6 +253,9 @@ def _postgres_engine(url: str, connections: int) -> Engine:
         max_overflow=0,
         pool_pre_ping=True,
         hide_parameters=True,
+        # Each statement must see the commits for which its transaction has waited; a database may have
+        # another default.
+        isolation_level="READ COMMITTED",
         # Without an encoding of the client's, text of a server without one (SQL_ASCII) would come as bytes.
         connect_args={"client_encoding": "utf8"}
         | {name: value for name, value in _TIMEOUTS.items() if name not in query},
@@ -261,7 +273,7 @@ def _leave_session(context: ExceptionContext) -> None:
 
 
 def _prepare_postgres(connection: DBAPIConnection, _record: object) -> None:
-    # Otherwise a process that vanished in the middle of a transaction would keep the lock and block others.
+    # Otherwise a process that vanished in the middle of a transaction would keep its session for ever.
     cursor = connection.cursor()
     cursor.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_SECONDS}s'")
     cursor.execute(f"SET lock_timeout = '{_LOCK_SECONDS}s'")
@@ -270,12 +282,12 @@ def _prepare_postgres(connection: DBAPIConnection, _record: object) -> None:
 
 
 def _begin_postgres(connection: Connection) -> None:
-    """Wait until no other transaction writes.
+    """Wait until no other transaction writes, and let the server end this one if its process is suspended.
 
     https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
     """
     if not connection.get_execution_options().get(_READ_ONLY):
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})")
+        connection.exec_driver_sql(_BEGIN_WRITING)
 
 
 def _sqlite_engine(

@@ -20,6 +20,7 @@ from bot.store.sqlite_files import is_on_network
 from tests.databases import PostgresServer, connected
 from tests.limits import HANG_SECONDS
 from tests.pause import Pause
+from tests.store.conftest import MigratedDatabases
 
 ON_SQLITE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
@@ -206,9 +207,61 @@ async def test_postgresql_drops_vanished_clients_and_options_of_the_address_win(
     database = Database.open(f"{postgres.new_database()}&keepalives_idle=7")
     idle, parameters = await database.write(read_options)
     await database.close()
-    assert idle == "5s"
+    assert idle == "2s", "of a transaction that writes"
     assert parameters["keepalives_idle"] == "7"
     assert parameters["tcp_user_timeout"] == "50000"
+
+
+async def test_suspended_writer_holds_the_others_for_two_seconds(
+    migrated_databases: MigratedDatabases,
+) -> None:
+    with migrated_databases.one() as url:
+        suspended, other, pause = Database.open(url), Database.open(url), Pause()
+
+        def hold_and_stand_still(connection: Connection) -> None:
+            hold(connection)
+            pause()
+
+        writing = asyncio.create_task(suspended.write(hold_and_stand_still))
+        await pause.reached()
+        assert await other.write(holds) == 0
+        assert not writing.done()
+        pause.end()
+        with pytest.raises(SQLAlchemyError, match="IdleInTransactionSessionTimeout"):
+            await writing
+        await suspended.write(hold)
+        assert await other.read(holds) == 1
+        await suspended.close()
+        await other.close()
+
+
+async def test_writer_sees_the_commits_that_it_waited_for(postgres: PostgresServer) -> None:
+    """Also where the database takes one state for the whole transaction by default."""
+    url = postgres.new_database()
+    with connected(url) as server:
+        name = sql.Identifier(str(make_url(url).database))
+        statement = "ALTER DATABASE {} SET default_transaction_isolation = 'repeatable read'"
+        server.execute(sql.SQL(statement).format(name))
+    database, other, pause = Database.open(url), Database.open(url), Pause()
+    await migrate_schema(database)
+
+    def hold_slowly(connection: Connection) -> None:
+        hold(connection)
+        pause()
+
+    writing = asyncio.create_task(database.write(hold_slowly))
+    await pause.reached()
+    counting = asyncio.create_task(other.write(holds))
+    with connected(url) as server:
+        waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        async with asyncio.timeout(HANG_SECONDS):
+            while server.execute(waits).fetchone() != (1,):
+                await asyncio.sleep(0.01)
+    pause.end()
+    await writing
+    assert await counting == 1
+    await database.close()
+    await other.close()
 
 
 async def test_read_only_sessions_are_closed_after_a_failover(postgres: PostgresServer) -> None:
