@@ -16,7 +16,7 @@ from typing import TypeVar
 import structlog
 from sqlalchemy import and_
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from bot.store.database import CONNECTIONS, Database, Pool
 from bot.store.heartbeats import Heartbeats
@@ -31,7 +31,7 @@ DatabaseTrouble = SQLAlchemyError
 """The error that any transaction may raise: database unreachable, locked or full."""
 
 
-_OURS, _OF_THE_SERVER = ("22", "23", "42"), ("42501", "42P01")
+_OURS, _OF_THE_SERVER = ("22", "42"), ("42501", "42P01")
 """Classes of errors that a wrong statement or value causes, but for missing rights and tables.
 
 https://www.postgresql.org/docs/current/errcodes-appendix.html
@@ -39,13 +39,17 @@ https://www.postgresql.org/docs/current/errcodes-appendix.html
 
 
 class WrongStatement(Exception):
-    """The server refused a statement or a value: a mistake of the bot, which no retry mends."""
+    """The database refused a statement or a value: a mistake of the bot, which no retry mends.
+
+    So is a second row with a unique key, since no other transaction writes between a look and its insert.
+    """
 
 
 def _check_statement(error: DBAPIError) -> None:
     """Raise WrongStatement if an error is a mistake of the bot."""
     state = getattr(error.orig, "sqlstate", None) or ""
-    if state.startswith(_OURS) and state not in _OF_THE_SERVER:
+    is_ours = isinstance(error, IntegrityError) or state.startswith(_OURS)
+    if is_ours and state not in _OF_THE_SERVER:
         # The driver's message may quote a value, which must not reach a log.
         raise WrongStatement(f"{type(error.orig).__name__}: {error.statement}") from None
 

@@ -1,4 +1,4 @@
-"""Errors and conflicts of the database."""
+"""Errors of the database."""
 
 from __future__ import annotations
 
@@ -39,6 +39,14 @@ async def test_wrong_statement_is_no_database_trouble(migrated_databases: Migrat
             assert not isinstance(error.value, DatabaseTrouble)
             assert SECRET not in str(error.value)
         await store.close()
+
+
+async def test_second_row_with_a_unique_key_is_no_database_trouble(store: Store) -> None:
+    row = text("INSERT INTO channels (id, by_mention) VALUES (:raw, false)").bindparams(raw=SECRET)
+    await store.write(lambda tx: tx.connection.execute(row).close())
+    with pytest.raises(WrongStatement, match="INSERT INTO channels") as error:
+        await store.write(lambda tx: tx.connection.execute(row).close())
+    assert SECRET not in str(error.value)
 
 
 async def test_process_stops_without_error_when_the_database_fails(tmp_path: Path) -> None:
