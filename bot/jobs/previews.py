@@ -53,10 +53,7 @@ _NOT_HERE = (Forbidden, NotConfigured)
 
 
 def ask_for(context: Context, tx: Transaction, job: TrackedJob, user: UserId) -> bool:
-    """Ask for the preview of a job's branch, unless one is under way. Return False if there can be none.
-
-    The caller has locked the job.
-    """
+    """Ask for the preview of a job's branch, unless one is under way. Return False if there can be none."""
     if job.state is not JobState.PULL_REQUEST or job.branch is None or not can_preview(context, tx, job):
         return False
     state, now = PreviewState.ASKED, context.clock()

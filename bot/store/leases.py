@@ -156,9 +156,9 @@ def claiming(
     identity = table.c.get("id", key)
     candidates = candidates.where(identity.not_in(bindparam(_UNDER_WAY, expanding=True)))
     # PostgreSQL may run a plain sub-select once for every row, each time with other candidates, and so
-    # claim more rows than its limit. A WITH query that locks rows runs once.
+    # claim more rows than its limit. A materialized WITH query runs once.
     # https://www.postgresql.org/docs/current/queries-with.html#QUERIES-WITH-CTE-MATERIALIZATION
-    chosen = candidates.with_for_update().cte("chosen")
+    chosen = candidates.cte("chosen").prefix_with("MATERIALIZED", dialect="postgresql")
     return (
         table.update()
         .where(key.in_(select(chosen.c[key.name])))

@@ -268,7 +268,7 @@ class Jobs(Rows[TrackedJob]):
     def without_trouble(
         self, project: ProjectId, trouble: QueueWhy, limit: int, *, only_failing: bool
     ) -> Sequence[TrackedJob]:
-        """Lock and return a project's open jobs whose status messages do not show this trouble.
+        """Return a project's oldest open jobs whose status messages do not show this trouble.
 
         ``only_failing``: only jobs whose last poll failed, or whose prompt waits because of the trouble.
         """
@@ -297,5 +297,5 @@ class Jobs(Rows[TrackedJob]):
         return self._has(_HAS_TROUBLE)
 
     def with_trouble(self, besides: Collection[ProjectId], limit: int) -> Sequence[TrackedJob]:
-        """Lock and return the jobs whose status messages show trouble, without those of these projects."""
+        """Return the oldest jobs whose status messages show trouble, without those of these projects."""
         return self._many(and_(_HAS_TROUBLE, jobs.c.project.not_in(besides)), limit, by=_OLDEST)

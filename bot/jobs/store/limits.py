@@ -1,6 +1,6 @@
 """The service's hourly limits on prompts and analytics calls, and the back-offs of projects.
 
-Uses are counted in the rows of the bot, and corrected by 429 responses.
+Uses are counted in the bot's own rows, and corrected by 429 responses.
 Projects with one key have one budget of calls, under the id that ``Projects.budget_of`` returns.
 """
 

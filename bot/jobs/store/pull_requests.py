@@ -38,7 +38,7 @@ class PullRequests(Rows[WatchedPullRequest]):
     def watch(self, job: TrackedJob, link: str, ended_at: datetime) -> None:
         """Poll the pull request of a job as soon as possible, since an iteration has ended with it.
 
-        Its recorded state stays. The caller has locked the job.
+        Its recorded state stays.
         """
         end = {"iteration": job.iteration, "iteration_ended_at": ended_at}
         due = {**end, "look_at": ended_at, "failures": 0, **FREE}
@@ -73,10 +73,7 @@ class Previews(Rows[Preview]):
         return self._newest(previews.c.job == job, previews.c.requester != "")
 
     def ask(self, preview: Preview) -> bool:
-        """Ask for a preview in the place of an older one that is over. Return False if one is under way.
-
-        The caller has locked the job.
-        """
+        """Ask for a preview in the place of an older one that is over. Return False if one is under way."""
         new = {name: getattr(preview, name) for name in Preview.__dataclass_fields__} | FREE
         if insert_unless_there(self.connection, previews, new):
             return True
