@@ -112,15 +112,6 @@ deliveries = Table(
     info={"is_long": True},
 )
 
-# No longer used, since each process keeps Slack's paces in memory. A migration may drop it one release later.
-paces = Table(
-    "paces",
-    metadata,
-    # A channel, or a method of Slack's Web API.
-    Column("subject", Id(40), primary_key=True),
-    Column("free_at", UtcDateTime, nullable=False),
-)
-
 DELIVERIES = QueueTable("deliveries", deliveries, DeliveryState.PENDING, deliveries.c.due_at)
 ABANDONED_DELIVERIES = QueueTable("deliveries", deliveries, DeliveryState.SENDING, None)
 UNCLEAR_DELIVERIES = QueueTable("deliveries", deliveries, DeliveryState.UNCLEAR, deliveries.c.due_at)
