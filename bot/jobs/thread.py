@@ -19,7 +19,7 @@ from bot.jobs.model.quota import frees_at
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.pull_requests import PreviewLimits, Previews
-from bot.outbox.model import DeliveryKind, NewDelivery
+from bot.outbox.model import DeliveryKind, DeliveryState, NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import Clock
 from bot.store import Transaction
