@@ -436,7 +436,9 @@ def _rebuild(
     if has_key(raw) and not has_key(prompt.raw):
         raise HasKey(None)
     if moves_to is not None:
-        Prompts(tx).move(prompt, moves_to)
+        job = Jobs(tx).get_or_raise(prompt.job)
+        Jobs(tx).save(job, replace(job, project=moves_to.id, project_label=moves_to.label))
+        Prompts(tx).move(prompt, moves_to.id)
     Prompts(tx).save(prompt, lifecycle.prompt_edited(prompt, raw, files, context.clock()))
     return False
 

@@ -27,7 +27,7 @@ from bot.store.channels import Channels
 
 
 def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
-    """Post a job's status message; if it is there, because the prompt was edited, show the new text in it."""
+    """Post a job's status message, unless it is there because the prompt was edited."""
     if Outbox(tx).status_message(job.number) is None:
         tx.changed.pop(job.number, None)
         message = status_message.format_status_message(job)

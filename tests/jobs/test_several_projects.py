@@ -273,3 +273,19 @@ async def test_edit_without_change_keeps_a_follow_up_with_project(talk: Talk) ->
     assert prompts(talk) == (["Write One", "Write Shorter"], [])
     assert talk.ana.reads() == []
     talk.everything()
+
+
+async def test_status_message_names_the_project_that_an_edit_chose(talk: Talk) -> None:
+    """Also if it waits there for the same time as before, so that nothing else of the job changes."""
+    await talk.process.stops()
+    await talk.process.starts(uses_an_hour=1)
+    for project in ("acme", "beta"):
+        await talk.ben.types(f"/docs-agent project:{project} Write First")
+    await talk.time.passes(1)
+    message = await talk.ana.says(f"{BOT} Write Second")
+    await talk.time.passes(5)
+    assert "Acme docs" in talk.job(3)
+    await talk.ana.edits(message, f"{BOT} project:beta Write Second")
+    await talk.time.passes(5)
+    assert "Beta" in talk.job(3)
+    talk.everything()

@@ -18,7 +18,6 @@ from bot.jobs.store.audit import write_prompt_end
 from bot.jobs.store.limits import SKEW
 from bot.jobs.store.tables import STARTS_JOB, audit, back_offs, inbox, jobs, prompts
 from bot.ports import ts_at
-from bot.projects import Project
 from bot.store.leases import (
     FREE,
     HOLDER,
@@ -390,14 +389,11 @@ class Prompts(Rows[Prompt]):
         """Return the prompt of the request with this key; None when there is none."""
         return self._newest(prompts.c.key == key)
 
-    def move(self, prompt: Prompt, project: Project) -> None:
-        """Move a prompt that has not been sent, and the job that it starts, to another project."""
-        mine, its_job = prompts.c.id == prompt.id, jobs.c.number == prompt.job
-        self.connection.execute(prompts.update().where(mine).values(project=project.id))
-        moved = jobs.update().where(its_job).values(project=project.id, project_label=project.label)
-        self.connection.execute(moved)
+    def move(self, prompt: Prompt, project: ProjectId) -> None:
+        """Move a prompt that has not been sent to another project, but not the job that it starts."""
+        self.connection.execute(prompts.update().where(prompts.c.id == prompt.id).values(project=project))
         its_row = audit.update().where(audit.c.job == prompt.job, audit.c.prompt == prompt.id)
-        self.connection.execute(its_row.values(project=project.id))
+        self.connection.execute(its_row.values(project=project))
 
     def taken_until(self, job: JobNumber, before: PromptId) -> MessageTs | None:
         """Return the newest message that earlier prompts of a job have covered; None if there is none.
