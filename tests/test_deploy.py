@@ -381,11 +381,10 @@ def test_workflow_builds_and_runs_image_of_its_commit() -> None:
     assert ".ci/image" in (ROOT / ".ci/run").read_text()
 
 
-def test_changelog_begins_with_this_version_in_fifty_lines() -> None:
+def test_changelog_begins_with_this_version() -> None:
     _, *parts = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
     newest = next(part for part in parts if not part.startswith("Unreleased\n"))
     assert newest.startswith(f"{__version__} (20")
-    assert len(newest.splitlines()) <= 50
 
 
 def test_kubernetes_runs_this_version() -> None:

@@ -15,7 +15,6 @@ from bot.operator.running import BAD_SETTINGS, CANNOT_START, CRASHED, INTERRUPTE
 from bot.settings import Settings
 from bot.visitors.export import ExitCode
 from tests.papers import (
-    ARCHITECTURE,
     CONTRIBUTING,
     DOCS,
     PAPERS,
@@ -25,41 +24,16 @@ from tests.papers import (
     codes,
     fences,
     links,
-    prose,
     rows,
     section,
 )
 
-WORDS = 900
-"""As many as a stranger reads in three minutes."""
-DOCS_WORDS = 10_500
-"""As many as a person reads in an hour: an addition shortens another text."""
-MAP_WORDS = 1_050
 _OTHERS = {"POSTGRES_PASSWORD", "SSL_CERT_FILE", "DOCS_BOT_JOB"}
 """Variables of others: of the compose file, of Python, and of the sandbox's agent."""
 _EMPHASISED = re.compile(r"(?<!\*)\*([A-Z][^*]+)\*(?!\*)")
-_FREE_RELATIVE = re.compile(r"\b(?:what|whoever|whatever|whichever)\b(?!\?)", re.IGNORECASE)
-_SPEECH = re.compile(r"\b(?:tells?|told|telling|says?|said|saying|hears?|heard|hearing)\b", re.IGNORECASE)
 SETTINGS = {
     row[0].strip("`"): row[1].strip("`") for row in rows((DOCS / "settings.md").read_text()) if len(row) == 3
 }
-
-
-def test_a_stranger_reads_the_readme_in_three_minutes() -> None:
-    assert len(README.read_text().split()) <= WORDS
-
-
-def test_the_docs_stay_short() -> None:
-    assert sum(len(page.read_text().split()) for page in DOCS.glob("*.md")) <= DOCS_WORDS
-    assert len(ARCHITECTURE.read_text().split()) <= MAP_WORDS
-
-
-def test_the_papers_are_in_plain_english() -> None:
-    """Insist on one free relative and 0.3 speech verbs at most in 1,000 words."""
-    text = "\n".join(re.sub(r"`[^`]*`", "", prose(paper.read_text())) for paper in PAPERS)
-    free, speech = _FREE_RELATIVE.findall(text), _SPEECH.findall(text)
-    assert 1_000 * len(free) <= len(text.split()), free
-    assert 1_000 * len(speech) <= 0.3 * len(text.split()), speech
 
 
 def test_every_page_of_the_docs_is_linked_from_the_readme() -> None:

@@ -1,4 +1,4 @@
-"""What a process imports, circles of imports, and how large a module may be; `make check` has the layers."""
+"""What a process imports, and circles of imports; `make check` has the layers."""
 
 from __future__ import annotations
 
@@ -58,12 +58,3 @@ def test_no_imports_go_in_a_circle() -> None:
 
 def _dotted(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-
-
-def test_no_module_is_longer_than_five_hundred_lines() -> None:
-    longest = {
-        str(path.relative_to(ROOT)): len(path.read_text().splitlines())
-        for folder in ("bot", "sandbox", "tests")
-        for path in (ROOT / folder).rglob("*.py")
-    }
-    assert {path: length for path, length in longest.items() if length > 500} == {}
