@@ -21,7 +21,7 @@ from bot.engine import Workers
 from bot.features import all_workers
 from bot.settings import Settings
 from bot.store import Store
-from bot.store.migrate import migrate_schema
+from bot.store.stamp import create_tables
 
 
 async def _fill(store: Store, count: int, every_seconds: float) -> None:
@@ -36,7 +36,7 @@ async def watch(docs_url: str, database_url: str, count: int, every_seconds: flo
     """Poll until the input ends."""
     logs.configure("WARNING", "console")
     store = Store.open(database_url)
-    await migrate_schema(store.database)
+    await create_tables(store.database)
     workers, counts = Workers(), {"answered": 0, "failed": 0}
 
     def counted(_counter: str, value: str) -> None:

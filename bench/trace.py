@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType
 
-from bot.app import Timeouts, migrate_database, running_bot
+from bot.app import Timeouts, prepare_database, running_bot
 from sandbox.waiting import until
 from sandbox.workspace.state import Json
 from sandbox.world import World, WorldOptions, both_sides
@@ -72,7 +72,7 @@ async def measure(folder: Path, idle_seconds: float = _IDLE_SECONDS) -> tuple[in
     threading.setprofile(trace.record)
     try:
         async with both_sides(options) as world:
-            await migrate_database(world.settings)
+            await prepare_database(world.settings)
             settings = world.settings.model_copy(update={"poll_min_seconds": 0.1, "poll_max_seconds": 0.2})
             async with running_bot(settings, timeouts=_TIMEOUTS):
                 await asyncio.sleep(1.5)

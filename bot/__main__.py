@@ -104,13 +104,13 @@ def work() -> None:
 
 @cli.command()
 def migrate() -> None:
-    """Bring the database to this version's schema (a start does it too)."""
-    from bot.app import migrate_database
+    """Create the tables in an empty database (a start does it too)."""
+    from bot.app import prepare_database
 
     settings = load_settings(Settings)
     with database_errors():
-        asyncio.run(migrate_database(settings))
-    echo("The database is up to date.")
+        asyncio.run(prepare_database(settings))
+    echo("The database has this version's tables.")
 
 
 @cli.command()

@@ -53,9 +53,9 @@ from bot.slack.socket import SocketIntake
 from bot.store import Store
 from bot.store.database import CONNECTIONS, Database, Pool, ServerClock
 from bot.store.heartbeats import Heartbeats
-from bot.store.migrate import migrate_schema
 from bot.store.queues import DueQueues
 from bot.store.sqlite_files import holding_sqlite_file, sqlite_file
+from bot.store.stamp import create_tables
 from bot.ttl_cache import TtlCache
 
 __all__ = [
@@ -66,8 +66,8 @@ __all__ = [
     "Roles",
     "Timeouts",
     "held_bot",
-    "migrate_database",
     "open_store",
+    "prepare_database",
     "running_bot",
 ]
 
@@ -119,7 +119,7 @@ async def running_bot(
         stack.enter_context(holding_sqlite_file(sqlite_file(settings.sqlalchemy_url)))
         store = open_store(settings.sqlalchemy_url, settings.database_connections)
         stack.push_async_callback(store.close)
-        await migrate_schema(store.database)
+        await create_tables(store.database)
         machine_clock, clock = clock or utc_now, clock or await _clock_of(store)
         clients = await connect(settings, stack, None, utc_now)
         metrics = Metrics()
@@ -244,7 +244,7 @@ async def held_bot(
     async with AsyncExitStack() as stack:
         store = store or open_store(settings.sqlalchemy_url, settings.database_connections)
         stack.push_async_callback(store.close)
-        await migrate_schema(store.database)
+        await create_tables(store.database)
         metrics = Metrics()
         clients = await connect(settings, stack, doors, clock)
         context = _context(
@@ -264,11 +264,12 @@ async def held_bot(
         yield HeldBot(context, workers, app, background, gap, metrics_page(context, metrics, features))
 
 
-async def migrate_database(settings: Settings) -> None:
+async def prepare_database(settings: Settings) -> None:
+    """Create the tables in an empty database. Raises UnusableDatabase for one with other tables."""
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
     database = Database.open(settings.sqlalchemy_url)
     try:
-        await migrate_schema(database)
+        await create_tables(database)
     finally:
         await database.close()
 

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bot.app import migrate_database, open_store
+from bot.app import open_store, prepare_database
 from bot.settings import Settings
 
 _SHM = Path("/dev/shm")
@@ -48,7 +48,7 @@ async def empty_database(settings: Settings) -> None:
         settings: Those with ``TEMPLATE_URL``, for the migration of the template.
     """
     if not _TEMPLATE.exists():
-        await migrate_database(settings)
+        await prepare_database(settings)
     for ending in ("-wal", "-shm"):
         _DATABASE.with_name(f"{_DATABASE.name}{ending}").unlink(missing_ok=True)
     _DATABASE.touch(0o600)

@@ -16,6 +16,7 @@ from urllib.parse import quote
 from sqlalchemy import Connection, StaticPool, create_engine, func, make_url, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
+import bot.app  # noqa: F401 - declares the tables of all subjects
 from bot.health.checks import Finding
 from bot.jobs.store.tables import jobs
 from bot.jobs.store.waits import Waits
@@ -23,9 +24,9 @@ from bot.operator.rows import format_wait
 from bot.ports import is_zone
 from bot.store import Transaction
 from bot.store.database import Database, explain_error
-from bot.store.migrate import HEAD, revision_of
 from bot.store.schema import metadata
 from bot.store.sqlite_files import is_on_network, sqlite_file
+from bot.store.stamp import has_tables
 from bot.visitors.model import SubscriptionState
 from bot.visitors.store import subscriptions
 
@@ -91,13 +92,13 @@ def _sqlite(file: Path) -> DatabaseReport:
     engine = create_engine("sqlite://", creator=partial(_opened, file), poolclass=StaticPool)
     try:
         with engine.connect() as connection:
-            revision = revision_of(connection)
-            report = _check_rows(connection, revision)
+            is_complete = has_tables(connection)
+            report = _check_rows(connection) if is_complete else DatabaseReport()
     except SQLAlchemyError as error:
         return _unusable(error)
     finally:
         engine.dispose()
-    return replace(report, findings=[_at_revision("sqlite", revision), *report.findings])
+    return replace(report, findings=[_tables("sqlite", is_complete), *report.findings])
 
 
 def _unusable(error: SQLAlchemyError) -> DatabaseReport:
@@ -136,10 +137,8 @@ def _opened(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"file:{quote(str(file))}?{options}", uri=True, timeout=1.0)
 
 
-def _check_rows(connection: Connection, revision: str | None) -> DatabaseReport:
+def _check_rows(connection: Connection) -> DatabaseReport:
     """Check for unreadable and pending rows, and read those that other checks need."""
-    if (revision or "") < HEAD:
-        return DatabaseReport()
     now = datetime.now(UTC)
     waits = Waits(Transaction(connection))
     waiting = [wait for wait in (*waits.all_prompts(now), waits.oldest_message(now)) if wait is not None]
@@ -158,13 +157,8 @@ def _check_rows(connection: Connection, revision: str | None) -> DatabaseReport:
     return DatabaseReport(findings, connection.execute(_CHANNELS).scalars().all(), newest_jobs)
 
 
-def _at_revision(kind: str, revision: str | None) -> Finding:
-    if revision == HEAD:
-        return Finding("database", True, f"{kind}, up to date")
-    text = f"{kind}, at revision {revision or 'none'} of {HEAD}"
-    if revision is not None and revision > HEAD:
-        return Finding("database", True, f"{text}: a newer version of the bot has worked with it")
-    return Finding("database", True, f"{text}; a start brings it up to date")
+def _tables(kind: str, is_complete: bool) -> Finding:
+    return Finding("database", True, kind if is_complete else f"{kind}, empty; a start creates the tables")
 
 
 async def _postgres(url: str, connections: int, seconds: float) -> DatabaseReport:
@@ -181,19 +175,19 @@ async def _postgres(url: str, connections: int, seconds: float) -> DatabaseRepor
 
 
 def _check_postgres(connection: Connection, connections: int) -> DatabaseReport:
-    revision = revision_of(connection)
+    is_complete = has_tables(connection)
     row = connection.execute(_RIGHTS, {"tables": list(metadata.tables)}).one()
-    finding = _at_revision("postgresql", revision)
+    finding = _tables("postgresql", is_complete)
     if row.read_only:
         advice = "Give the address of the primary server, and a user who may write, in DATABASE_URL."
         finding = Finding("database", False, "the database is read-only", advice)
     elif not row.may_write:
         advice = "Grant the user SELECT, INSERT, UPDATE and DELETE on the bot's tables."
         finding = Finding("database", False, "the user may not write to the bot's tables", advice)
-    elif not row.may_create and (revision or "") < HEAD:
+    elif not row.may_create and not is_complete:
         advice = "Grant the user CREATE on the schema, or run `docs-bot migrate` as another user."
-        finding = Finding("database", False, "the user may not create tables, and some are missing", advice)
-    report = _check_rows(connection, revision if row.may_write else None)
+        finding = Finding("database", False, "the user may not create the tables", advice)
+    report = _check_rows(connection) if is_complete and row.may_write else DatabaseReport()
     text = f"{max(row.free, 0)} left on the server, and each process may open {connections}"
     advice = "Lower DATABASE_CONNECTIONS, run fewer processes, or raise max_connections of the server."
     has_room = row.free >= connections

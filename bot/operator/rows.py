@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO, Unpack
 
+import bot.app  # noqa: F401 - declares the tables of all subjects, whose stamp a backup must have
 from bot.ids import JobNumber, UserId
 from bot.jobs.messages.problems import title
 from bot.jobs.model.jobs import JobFilter, QueueWhy, TrackedJob, Wait
@@ -211,7 +212,7 @@ def restore_backup(sqlalchemy_url: str, source: Path, now: datetime) -> str:
     """Put a copy back; return a report. Raises UnusableDatabase, having changed nothing."""
     backup = restore_copy(source, _file(sqlalchemy_url, "pg_restore"), now)
     earlier = f" What was there before is kept in {backup}." if backup else ""
-    return f"Restored from {source}.{earlier} The next start brings it to this version's schema."
+    return f"Restored from {source}.{earlier}"
 
 
 def _file(sqlalchemy_url: str, tool: str) -> Path:

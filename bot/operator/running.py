@@ -70,7 +70,7 @@ def database_errors() -> Iterator[None]:
 def with_store(run: Callable[[Store], Awaitable[str | None]], hint: str | None = None) -> None:
     """Run a command with the store of DATABASE_URL, and print its result.
 
-    Exits when the database cannot be used or lacks this version's schema. A ValueError of the command is
+    Exits when the database cannot be used or has no tables of this version. A ValueError of the command is
     about the parameter ``hint``.
     """
     url = load_settings(DatabaseSettings).sqlalchemy_url
@@ -85,16 +85,13 @@ def with_store(run: Callable[[Store], Awaitable[str | None]], hint: str | None =
 
 async def _with_store(url: str, run: Callable[[Store], Awaitable[str | None]]) -> str | None:
     from bot.app import open_store
-    from bot.store.migrate import HEAD, schema_revision
     from bot.store.sqlite_files import UnusableDatabase
+    from bot.store.stamp import has_tables
 
     store = open_store(url)
     try:
-        if (await schema_revision(store.database) or "") < HEAD:
-            raise UnusableDatabase(
-                "The database is not at this version's schema yet. `docs-bot migrate` brings it there, "
-                "and so does a start."
-            )
+        if not await store.database.read(has_tables):
+            raise UnusableDatabase("The database is empty: a start of the bot creates its tables.")
         return await run(store)
     finally:
         await store.close()

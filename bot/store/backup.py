@@ -8,8 +8,8 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from bot.store.migrate import HEAD
 from bot.store.sqlite_files import BACKUP_MARK, PRIVATE_FILE, UnusableDatabase, beside, make_sqlite_file
+from bot.store.stamp import STAMPS, stamp
 
 _WAIT_SECONDS = 2.0
 _GONE = "gone"
@@ -160,10 +160,10 @@ def _opened_copy(source: Path) -> Iterator[sqlite3.Connection]:
     with closing(_opened(source, "mode=ro" if has_log else "mode=ro&immutable=1")) as copy:
         try:
             _check(copy, source)
-            version = copy.execute("SELECT version_num FROM alembic_version").fetchone()
+            stamps = copy.execute(f"SELECT hash FROM {STAMPS.name}").fetchall()  # noqa: S608
         except sqlite3.DatabaseError as error:
             raise UnusableDatabase(f"{source} is no backup of the bot: {error}.") from None
-        if version is None or version[0] != HEAD:
+        if stamps != [(stamp(),)]:
             raise UnusableDatabase(
                 f"{source} is of another version of the bot: restore it with that version."
             )

@@ -52,7 +52,7 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-"""The tables of all subjects: `app.py` imports every subject, and ``migrate`` creates the tables."""
+"""The tables of all subjects: `app.py` imports every subject, and ``stamp`` creates the tables."""
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -295,7 +295,7 @@ def partial_index(condition: str, name: str, *columns: str) -> Index:
     """Return an index of the rows that meet a condition, which a query has to contain literally.
 
     The condition is kept in ``info``: for an option of PostgreSQL's, SQLAlchemy would import the whole
-    dialect, 2.5 MB. ``migrate`` adds the option.
+    dialect, 2.5 MB. ``create_tables`` adds the option.
     """
     return Index(name, *columns, info={"where": condition})
 

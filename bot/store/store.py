@@ -64,7 +64,7 @@ class Store:
 
     @classmethod
     def open(cls, url: str, connections: int = CONNECTIONS, pool: Pool = ThreadPoolExecutor) -> Store:
-        """Open the store at a SQLAlchemy URL. The schema must exist already (see ``migrate``)."""
+        """Open the store at a SQLAlchemy URL. The tables must exist already (``create_tables``)."""
         return cls(Database.open(url, connections, pool))
 
     async def write(self, change: Callable[[Transaction], Result]) -> Result:

@@ -12,7 +12,6 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -21,6 +20,7 @@ import pytest
 from tests.command_line import docs_bot, migrate
 from tests.databases import PostgresServer
 from tests.limits import HANG_SECONDS
+from tests.operator.faults import stamp_otherwise
 from tests.store.conftest import postgres
 from tests.talk import Talk
 
@@ -230,9 +230,8 @@ def replace_by_text(copy: Path) -> str:
     return "is no backup of the bot"
 
 
-def mark(revision: str, copy: Path) -> str:
-    with closing(connect(copy)) as database:
-        database.execute("UPDATE alembic_version SET version_num = ?", (revision,))
+def change_stamp(copy: Path) -> str:
+    stamp_otherwise(copy)
     return "another version"
 
 
@@ -249,7 +248,7 @@ def replace_by_the_file_itself(copy: Path) -> str:
 
 SPOILERS: list[Callable[[Path], str]] = [
     *(damage, replace_by_foreign, replace_by_text, remove, replace_by_the_file_itself),
-    *(partial(mark, "9999"), partial(mark, "0021")),
+    change_stamp,
 ]
 
 

@@ -142,9 +142,9 @@ def test_command_needs_only_the_database_and_names_its_mistake(
 
 
 @pytest.mark.parametrize("arguments", [["jobs"], ["audit"], ["forget", "U0ANA"]])
-def test_before_the_first_start_migrate_is_advised(arguments: list[str], tmp_path: Path) -> None:
+def test_before_the_first_start_one_is_advised(arguments: list[str], tmp_path: Path) -> None:
     ran = docs_bot(*arguments, DATABASE_URL=f"sqlite:///{tmp_path / 'bot.db'}")
-    assert (ran.exit_code, "docs-bot migrate" in ran.stderr) == (69, True)
+    assert (ran.exit_code, "a start of the bot creates its tables" in ran.stderr) == (69, True)
 
 
 async def test_person_is_forgotten_except_for_work_under_way(talk: Talk) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.app import migrate_database, running_bot
+from bot.app import prepare_database, running_bot
 from bot.ids import ChannelId, UserId
 from bot.operator.trial import STEPS, Step, StepResult, TrialOptions, run_trial
 from sandbox.workspace.options import WorkspaceOptions
@@ -45,7 +45,7 @@ def options(kind: type[WorldOptions], folder: Path) -> WorldOptions:
 @pytest.fixture(scope="module")
 async def shared_world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     async with both_sides(options(Unhurried, tmp_path_factory.mktemp("trial"))) as world:
-        await migrate_database(world.settings)
+        await prepare_database(world.settings)
         yield world
 
 

@@ -34,8 +34,6 @@ from tests.scenarios.clocks import SetClock, SharedClock
 from tests.scenarios.places import Places, report, watch
 
 _LOADED = (
-    "alembic.command",
-    "alembic.config",
     "apscheduler.executors.asyncio",
     "apscheduler.triggers.interval",
     "bot.__main__",

@@ -22,7 +22,7 @@ from sandbox.docs_service.git import git, identity
 from sandbox.world import World
 from tests.command_line import migrate
 from tests.limits import HANG_SECONDS, STOPPED
-from tests.operator.faults import mark_revision
+from tests.operator.faults import stamp_otherwise
 from tests.scenarios.conftest import DocsBot
 from tests.scenarios.story import environment
 
@@ -128,11 +128,16 @@ async def test_doctor_accepts_sound_installation(docs_bot: DocsBot, world: World
     ]  # fmt: skip
 
 
-async def test_migrate_updates_database(docs_bot: DocsBot, world: World, tmp_path: Path) -> None:
+async def test_migrate_creates_tables_that_backup_restore_and_doctor_know(
+    docs_bot: DocsBot, world: World, tmp_path: Path
+) -> None:
+    """Each in a process of its own, which has to declare the tables of all subjects."""
     env = {**environment(world), "DATABASE_URL": "sqlite:///new.db"}
     code, output = await docs_bot("migrate", env=env, folder=tmp_path)
-    assert (code, output.strip()) == (0, "The database is up to date.")
-    assert (tmp_path / "new.db").exists()
+    assert (code, output.strip()) == (0, "The database has this version's tables.")
+    for command in (["backup", "copy.db"], ["restore", "copy.db"], ["jobs"], ["doctor"]):
+        code, output = await docs_bot(*command, env=env, folder=tmp_path)
+        assert code == 0, output
 
 
 @pytest.mark.parametrize("command", ["run", "work", "migrate", "jobs"])
@@ -148,7 +153,7 @@ async def test_unusable_database_stops_every_command_with_one_line(
 ) -> None:
     (tmp_path / "file").touch()
     await asyncio.to_thread(migrate, f"sqlite:///{tmp_path}/bot.db")
-    mark_revision(tmp_path / "bot.db", "0021")
+    stamp_otherwise(tmp_path / "bot.db")
     env = {**environment(world), "DATABASE_URL": f"sqlite:///{path}"}
     code, output = await docs_bot(command, env=env, folder=tmp_path)
     assert code == 69

@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 import bot.app  # noqa: F401 - declares the queues and the retention rules of all subjects
 from bot.store import Store
 from bot.store.database import Database
-from bot.store.migrate import migrate_schema
+from bot.store.stamp import create_tables
 from tests.databases import PostgresServer
 
 
@@ -66,7 +66,7 @@ def migrated_databases(postgres: PostgresServer) -> MigratedDatabases:
 
 async def _migrate(url: str) -> None:
     database = Database.open(url)
-    await migrate_schema(database)
+    await create_tables(database)
     await database.close()
 
 

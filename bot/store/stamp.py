@@ -1,0 +1,131 @@
+"""The tables of a database: created in an empty one, and stamped with a hash of themselves.
+
+While the tables still change from version to version, none is altered: a database with other tables is
+refused, and its owner chooses between the version that made it and an empty one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
+
+import structlog
+from sqlalchemy import Column, MetaData, String, Table, UniqueConstraint, inspect, select, text
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError
+
+from bot.store.database import Database, explain_error
+from bot.store.schema import AnyTable, metadata
+from bot.store.sqlite_files import UnusableDatabase, make_private
+
+log = structlog.get_logger(__name__)
+STAMPS = Table("stamp", MetaData(), Column("hash", String(64), primary_key=True))
+"""The table with the one stamp of a database."""
+_TYPES = sqlite.dialect().type_compiler_instance
+"""Describes the types of columns in SQLite's words, whichever database has them."""
+
+
+@cache
+def stamp() -> str:
+    """Return the stamp of this version: a hash of its tables, the same on both databases.
+
+    Every subject must have declared its tables (`bot.app` imports them all).
+    """
+    return sha256(describe(metadata).encode()).hexdigest()
+
+
+def describe(tables: MetaData) -> str:
+    """Return the tables as a text, which is the same for two versions if they can share a database."""
+    lines = list[str]()
+    for name in sorted(tables.tables):
+        table = tables.tables[name]
+        lines += [f"table {name}", *_column_lines(table), *sorted(_constraint_lines(table))]
+    return "\n".join(lines)
+
+
+def _column_lines(table: AnyTable) -> Iterator[str]:
+    for column in table.columns:
+        words = [column.name, _TYPES.process(column.type), "null" if column.nullable else "not null"]
+        if column.primary_key:
+            words.append("key")
+        if column.server_default is not None:
+            words.append(f"default {column.server_default.arg}")  # type: ignore[attr-defined]
+        words += [f"references {key.target_fullname}" for key in column.foreign_keys]
+        yield f"  {' '.join(words)}"
+
+
+def _constraint_lines(table: AnyTable) -> Iterator[str]:
+    for index in table.indexes:
+        kind = "unique index" if index.unique else "index"
+        columns = ", ".join(str(column) for column in index.expressions)
+        condition = f" where {index.info['where']}" if index.info else ""
+        yield f"  {kind} {index.name} on {columns}{condition}"
+    for constraint in table.constraints:
+        if isinstance(constraint, UniqueConstraint):
+            yield f"  unique {', '.join(constraint.columns.keys())}"
+
+
+def has_tables(connection: Connection) -> bool:
+    """Return whether a database has this version's tables; False for an empty database.
+
+    Raises UnusableDatabase for tables of another version, and for an encoding but UTF-8.
+    """
+    if connection.dialect.name == "postgresql":
+        encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
+        if encoding != "UTF8":
+            raise UnusableDatabase(
+                f"The database has the encoding {encoding}, in which not every text can be stored: make one "
+                "with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0, and name it in DATABASE_URL."
+            )
+    names = set(inspect(connection).get_table_names())
+    if STAMPS.name in names:
+        if connection.execute(select(STAMPS.c.hash)).scalars().all() == [stamp()]:
+            return True
+    elif names.isdisjoint(metadata.tables):
+        return False
+    remedy = "name an empty database in DATABASE_URL"
+    if connection.dialect.name == "sqlite":
+        remedy = "move its file and those beside it to another folder"
+    raise UnusableDatabase(
+        "The database was made by another version of the bot, whose tables differ: "
+        f"go on with that version, or {remedy}, and this one starts anew."
+    )
+
+
+async def create_tables(database: Database) -> None:
+    """Create the tables in an empty database. Several processes may do it at once.
+
+    Raises UnusableDatabase as ``has_tables``, and where the tables cannot be created.
+    """
+    try:
+        is_complete = await database.read(has_tables)
+    except UnusableDatabase as error:
+        log.error("database_unusable", advice=str(error))
+        raise
+    try:  # a person may have made the SQLite file
+        if database.file and (files := make_private(database.file)):
+            log.warning("database_made_private", files=[file.name for file in files])
+    except PermissionError:
+        log.warning("database_not_private", advice="docs-bot doctor says what to do")
+    if is_complete:
+        return
+    try:
+        await database.write(_create_tables)
+    except (ProgrammingError, IntegrityError, DataError) as error:
+        raise UnusableDatabase(
+            f"The bot's tables cannot be created ({explain_error(error).cause}): "
+            "let the user of DATABASE_URL create tables."
+        ) from None
+
+
+def _create_tables(connection: Connection) -> None:
+    if has_tables(connection):
+        return  # another process has created them meanwhile
+    dialect = connection.dialect.name
+    for index in (index for table in metadata.tables.values() for index in table.indexes if index.info):
+        index.dialect_options[dialect]["where"] = text(index.info["where"])
+    metadata.create_all(connection)
+    STAMPS.create(connection)
+    connection.execute(STAMPS.insert().values(hash=stamp()))
