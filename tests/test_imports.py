@@ -26,7 +26,7 @@ from bot.__main__ import cli
 
 is_light = "bot.app" not in sys.modules
 code = cli(["serve"], standalone_mode=False)
-unwanted = {"alembic", "markdown_it", "psycopg", "pygments", "rich"}
+unwanted = {"markdown_it", "psycopg", "pygments", "rich"}
 loaded = {name for name, module in sys.modules.items() if module is not None}
 found = [name for name in loaded if name.split(".")[0] in unwanted or name.startswith("sandbox")]
 print(json.dumps({"unwanted": found, "code": code, "collects": gc.isenabled(), "light": is_light}))
