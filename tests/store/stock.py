@@ -82,7 +82,7 @@ def _deliveries(count: int, now: datetime) -> Rows:
 
 
 def _questions(count: int, now: datetime) -> Rows:
-    values: dict[str, Any] = {"project": PROJECT, "channel": "C00", "user": ANA, "query": _QUERY}
+    values: dict[str, object] = {"project": PROJECT, "channel": "C00", "user": ANA, "query": _QUERY}
     values |= {"kind": QuestionKind.VISITORS, "state": QuestionState.WAITING, "asked_at": now, "due_at": now}
     return [{**values, "key": f"q{n}"} for n in range(count)]
 
