@@ -65,7 +65,7 @@ _SCHEMA: list[str] = []
 
 
 async def new_store(database: Database | None = None) -> Store:
-    """Open a store with all tables, in memory unless a database is given. Faster than ``migrate``."""
+    """Open a store with all tables, in memory unless a database is given. Faster than ``create_tables``."""
     if database is None:
         database = _SPARE.pop() if _SPARE else _MemoryDatabase.open("sqlite:///:memory:")
         await database.write(_create_in_memory)

@@ -42,10 +42,10 @@ def open_both_stores(url: str) -> list[Any]:
 
 
 async def empty_database(settings: Settings) -> None:
-    """Replace the content of the last test's database by a migrated template.
+    """Replace the content of the last test's database by a template with all tables.
 
     Args:
-        settings: Those with ``TEMPLATE_URL``, for the migration of the template.
+        settings: Those with ``TEMPLATE_URL``, for the tables of the template.
     """
     if not _TEMPLATE.exists():
         await prepare_database(settings)

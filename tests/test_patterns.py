@@ -38,7 +38,7 @@ class Use:
 
 def _modules() -> Iterator[str]:
     for module in pkgutil.walk_packages(bot.__path__, "bot."):
-        if not module.name.startswith("bot.store.migrations") and not module.name.endswith("__main__"):
+        if not module.name.endswith("__main__"):
             yield module.name
 
 

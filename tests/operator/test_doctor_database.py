@@ -78,11 +78,11 @@ async def test_empty_sqlite_file_needs_a_start(tmp_path: Path) -> None:
     assert (finding.ok, finding.seen) == (True, "sqlite, empty; a start creates the tables")
 
 
-async def test_database_of_another_version_is_reported(tmp_path: Path, migrated: str) -> None:
+async def test_database_of_another_version_is_reported(tmp_path: Path, prepared: str) -> None:
     url = await database_with_subscriptions(tmp_path)
     stamp_otherwise(tmp_path / "bot.db")
-    execute(migrated, "UPDATE stamp SET hash = '9999'")
-    remedies = {url: "move its file", migrated: "name an empty database in DATABASE_URL"}
+    execute(prepared, "UPDATE stamp SET hash = '9999'")
+    remedies = {url: "move its file", prepared: "name an empty database in DATABASE_URL"}
     for database, remedy in remedies.items():
         finding = await database_of(database)
         assert not finding.ok
@@ -147,7 +147,7 @@ def execute(url: str, *statements: str) -> None:
 
 
 @pytest.fixture
-async def migrated(postgres: PostgresServer) -> str:
+async def prepared(postgres: PostgresServer) -> str:
     url = plain(postgres.new_database())
     await asyncio.to_thread(migrate, url)
     return url
@@ -160,8 +160,8 @@ def as_role(url: str, *statements: str) -> str:
     return url.replace("postgres:@", f"{role}:@")
 
 
-async def test_sound_postgresql_has_no_findings(migrated: str) -> None:
-    report = await findings(DATABASE_URL=migrated)
+async def test_sound_postgresql_has_no_findings(prepared: str) -> None:
+    report = await findings(DATABASE_URL=prepared)
     assert report["database"].seen == "postgresql"
     assert report["connections"].ok
 
@@ -188,8 +188,8 @@ async def test_wrong_encoding_is_reported_beside_slack(postgres: PostgresServer,
         ),
     ],
 )
-async def test_missing_right_is_reported(migrated: str, statements: list[str], expected: str) -> None:
-    assert expected in bad(await database_of(as_role(migrated, *statements)))
+async def test_missing_right_is_reported(prepared: str, statements: list[str], expected: str) -> None:
+    assert expected in bad(await database_of(as_role(prepared, *statements)))
 
 
 async def test_role_without_a_right_to_create_tables_is_reported(postgres: PostgresServer) -> None:
@@ -197,16 +197,16 @@ async def test_role_without_a_right_to_create_tables_is_reported(postgres: Postg
     assert "may not create the tables" in bad(await database_of(url))
 
 
-async def test_too_few_connections_are_reported(migrated: str) -> None:
-    finding = (await findings(DATABASE_URL=migrated, DATABASE_CONNECTIONS="100"))["connections"]
+async def test_too_few_connections_are_reported(prepared: str) -> None:
+    finding = (await findings(DATABASE_URL=prepared, DATABASE_CONNECTIONS="100"))["connections"]
     assert "each process may open 100 | Lower DATABASE_CONNECTIONS" in bad(finding)
 
 
-async def test_unknown_time_zones_are_reported(tmp_path: Path, migrated: str) -> None:
-    assert "rows" not in await findings(DATABASE_URL=migrated)
-    execute(migrated, add_subscription("Europe/Newborg", "'C1'"))
+async def test_unknown_time_zones_are_reported(tmp_path: Path, prepared: str) -> None:
+    assert "rows" not in await findings(DATABASE_URL=prepared)
+    execute(prepared, add_subscription("Europe/Newborg", "'C1'"))
     url = await database_with_subscriptions(tmp_path, "C1", zone="Europe/Newborg")
-    for database in (url, migrated):
+    for database in (url, prepared):
         report = await findings(DATABASE_URL=database)
         assert "digests at times in Europe/Newborg | Run the bot on a machine" in bad(report["rows"])
         assert not report["rows"].ok

@@ -72,7 +72,7 @@ class Theatre:
     """The folder of its world after the beginning."""
 
     async def prepare(self) -> None:
-        """Migrate the database and play the beginning, for all later runs."""
+        """Create the tables and play the beginning, for all later runs."""
         async with both_sides(self.tale.options(self.stage)) as world:
             pid = await self.zygote.start(
                 world, self.stage / "prepared", blind=not self.tale.polls_pull_requests

@@ -162,7 +162,7 @@ async def test_parts_that_hang_are_left_after_their_time(
 async def test_start_on_hanging_database_stops_at_once(
     command_line: Zygote, tmp_path: Path, env: dict[str, str], kind: str
 ) -> None:
-    env["DATABASE_URL"] = f"sqlite:///{tmp_path / 'empty.db'}"  # it hangs during the migration
+    env["DATABASE_URL"] = f"sqlite:///{tmp_path / 'empty.db'}"  # it hangs while it creates the tables
     async with database(tmp_path, kind, env) as stored:
         stored.shut()
         await stops_at_once(Bot(command_line, env, tmp_path))

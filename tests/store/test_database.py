@@ -20,7 +20,7 @@ from bot.store.stamp import create_tables
 from tests.databases import PostgresServer, connected
 from tests.limits import HANG_SECONDS
 from tests.pause import Pause
-from tests.store.conftest import MigratedDatabases
+from tests.store.conftest import PreparedDatabases
 
 ON_SQLITE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
@@ -213,9 +213,9 @@ async def test_postgresql_drops_vanished_clients_and_options_of_the_address_win(
 
 
 async def test_suspended_writer_holds_the_others_for_two_seconds(
-    migrated_databases: MigratedDatabases,
+    prepared_databases: PreparedDatabases,
 ) -> None:
-    with migrated_databases.one() as url:
+    with prepared_databases.one() as url:
         suspended, other, pause = Database.open(url), Database.open(url), Pause()
 
         def hold_and_stand_still(connection: Connection) -> None:

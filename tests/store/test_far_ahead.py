@@ -16,7 +16,7 @@ from bot.store.database import Database, ServerClock
 from bot.store.queues import QUEUE_TABLES, QueueTable, find_due
 from bot.store.schema import Due
 from tests.builders import PROJECT, claimer, execute
-from tests.store.conftest import MigratedDatabases
+from tests.store.conftest import PreparedDatabases
 from tests.store.stock import LEASED, fill
 
 MINUTE = timedelta(minutes=1)
@@ -85,8 +85,8 @@ async def test_next_due_time_is_found_in_any_queue(store: Store, database: Datab
         assert (due_next.queues, due_next.next_at) == (frozenset(), at)
 
 
-async def test_clock_of_the_server_is_read_and_goes_on(migrated_databases: MigratedDatabases) -> None:
-    with migrated_databases.one() as url:
+async def test_clock_of_the_server_is_read_and_goes_on(prepared_databases: PreparedDatabases) -> None:
+    with prepared_databases.one() as url:
         database = Database.open(url)
         clock = ServerClock(database)
         await clock.read()

@@ -17,8 +17,8 @@ from tests.builders import ANA, CHANNEL, NOW, PROJECT, claimer, set_job
 MANY = 1_000
 
 
-async def test_job_of_a_thread_is_found_by_index(migrated_file: Path, tmp_path: Path) -> None:
-    file = shutil.copyfile(migrated_file, tmp_path / "bot.db")
+async def test_job_of_a_thread_is_found_by_index(prepared_file: Path, tmp_path: Path) -> None:
+    file = shutil.copyfile(prepared_file, tmp_path / "bot.db")
     store = Store.open(f"sqlite:///{file}")
 
     def ask(tx: Transaction) -> None:

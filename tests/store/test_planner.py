@@ -138,9 +138,9 @@ async def test_frequent_statements_read_no_table_whole(
     assert await database.write(texts) == set()
 
 
-async def test_person_is_forgotten_by_short_transactions(migrated_file: Path, tmp_path: Path) -> None:
+async def test_person_is_forgotten_by_short_transactions(prepared_file: Path, tmp_path: Path) -> None:
     """Writes of the bot wait for each transaction of the command that forgets a person."""
-    store = Store.open(f"sqlite:///{shutil.copyfile(migrated_file, tmp_path / 'bot.db')}")
+    store = Store.open(f"sqlite:///{shutil.copyfile(prepared_file, tmp_path / 'bot.db')}")
     changed = [0]
 
     def commit(connection: Connection) -> None:

@@ -27,7 +27,7 @@ Change = Callable[[MetaData], object]
 
 
 @pytest.fixture
-def is_migrated() -> bool:
+def is_prepared() -> bool:
     return False
 
 

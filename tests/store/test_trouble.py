@@ -15,7 +15,7 @@ from bot.store.database import Database
 from bot.store.stamp import create_tables
 from bot.store.store import WrongStatement
 from bot.visitors.store import Questions
-from tests.store.conftest import MigratedDatabases
+from tests.store.conftest import PreparedDatabases
 
 SECRET = "Rotate the key of the Acme account"
 
@@ -29,8 +29,8 @@ async def test_database_error_contains_no_stored_values(database_url: str) -> No
         await database.close()
 
 
-async def test_wrong_statement_is_no_database_trouble(migrated_databases: MigratedDatabases) -> None:
-    with migrated_databases.one() as url:
+async def test_wrong_statement_is_no_database_trouble(prepared_databases: PreparedDatabases) -> None:
+    with prepared_databases.one() as url:
         store = Store.open(url)
         wrong = text("SELECT nothing FROM jobs WHERE text = :raw").bindparams(raw=SECRET)
         for run in (store.read, store.write):

@@ -4,9 +4,9 @@ from tests.store.conftest import (  # noqa: F401 - fixtures
     another,
     database,
     database_url,
-    is_migrated,
-    migrated_databases,
-    migrated_file,
+    is_prepared,
     postgres,
+    prepared_databases,
+    prepared_file,
     store,
 )
