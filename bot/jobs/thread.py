@@ -68,40 +68,39 @@ class PublishedHook:
 
 def update_status_messages(clock: Clock, tx: Transaction) -> None:
     """Edit the status message of each job that this transaction changed, if it looks different now."""
-    now = clock()
     for before in tx.changed.values():
         if not isinstance(before, TrackedJob):
             continue
         job = Jobs(tx).get(before.number)
-        shown = Outbox(tx).status_message(before.number)
-        if job is None or job.is_forgotten or shown is None:
+        if job is None or job.is_forgotten or _looks_like(job, before):
             continue
-        message = _draw(tx, job, job, now, is_plain=shown.is_plain)
-        if message != _draw(tx, before, job, now, is_plain=shown.is_plain):
-            _edit(tx, job, None, message, now)
+        _redraw(tx, job, clock())
+
+
+def _looks_like(job: TrackedJob, before: TrackedJob) -> bool:
+    """Compare the status messages without the times of the project, which are the same in both."""
+    return status_message.format_status_message(job) == status_message.format_status_message(before)
 
 
 def update_status_message(tx: Transaction, job: TrackedJob, now: datetime) -> None:
-    """Edit a job's status message, if there is one, although the job itself has not changed."""
+    """Edit a job's status message although the job itself has not changed."""
     tx.changed.pop(job.number, None)
-    shown = Outbox(tx).status_message(job.number)
-    if shown is not None:
-        _edit(tx, job, None, _draw(tx, job, job, now, is_plain=shown.is_plain), now)
+    _redraw(tx, job, now)
 
 
-def _draw(tx: Transaction, job: TrackedJob, newest: TrackedJob, now: datetime, *, is_plain: bool) -> Message:
-    """Return the status message of a job, with the times of its project as ``newest`` needs them.
-
-    ``is_plain``: Slack refused the blocks of the posted one.
-    """
+def _redraw(tx: Transaction, job: TrackedJob, now: datetime) -> None:
+    """Edit a job's status message, if there is one. An edit of one that Slack refused would be refused, too."""
+    posted = Outbox(tx).status_message(job.number)
+    if posted is None:
+        return
     next_frees_at = usual = None
-    if newest.state is JobState.WORKING:
+    if job.state is JobState.WORKING:
         usual = Jobs(tx).usual_time(job.project)
-        if newest.uses_left is not None:
+        if job.uses_left is not None:
             uses = Prompts(tx).uses(job.project, now)
             next_frees_at = frees_at(uses, len(uses))
     drawn = status_message.format_status_message(job, next_frees_at, usual)
-    return status_message.redrawn(drawn, posted_plain=is_plain)
+    _edit(tx, job, None, status_message.redrawn(drawn, posted_plain=posted.is_plain), now)
 
 
 def show_wait(
