@@ -19,7 +19,7 @@ from bot.jobs.model.quota import frees_at
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.pull_requests import PreviewLimits, Previews
-from bot.outbox.model import DeliveryKind, DeliveryState, NewDelivery
+from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import Clock
 from bot.store import Transaction
@@ -89,7 +89,7 @@ def update_status_message(tx: Transaction, job: TrackedJob, now: datetime) -> No
 
 
 def _redraw(tx: Transaction, job: TrackedJob, now: datetime) -> None:
-    """Edit a job's status message, if there is one. An edit of one that Slack refused would be refused, too."""
+    """Edit a job's status message, if there is one that Slack has taken."""
     posted = Outbox(tx).status_message(job.number)
     if posted is None:
         return
