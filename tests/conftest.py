@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import os
@@ -36,6 +37,9 @@ _LONG = (
 )
 """Where tests take from several seconds to a minute, most of which they wait."""
 
+_SECONDS_TO_END = 10.0
+"""For how long a task that was cancelled, or whose connection was closed, may take to end after its test."""
+
 # Another one of `tests.properties` is chosen with `pytest --hypothesis-profile`.
 hypothesis.settings.load_profile("test")
 
@@ -64,6 +68,18 @@ def logs_restored() -> Iterator[None]:
     structlog.configure(**_LOGS)
     yield
     root.handlers, root.level = handlers, level
+
+
+@pytest.fixture(autouse=True)
+async def no_task_left() -> AsyncIterator[None]:
+    """Fail a test whose fakes leave a task running: the next test would see its errors and its calls."""
+    before = asyncio.all_tasks()
+    yield
+    left = asyncio.all_tasks() - before - {asyncio.current_task()}
+    if left:
+        _, left = await asyncio.wait(left, timeout=_SECONDS_TO_END)
+    if left:
+        pytest.fail("\n".join(["left running:", *map(repr, left)]), pytrace=False)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -25,6 +25,7 @@ from bot.app import FEATURES, Doors, HeldBot, Timeouts, held_bot
 from bot.feature import Feature
 from bot.settings import Settings
 from sandbox.workspace.state import BOT_USER, Channel, Json, User
+from tests.limits import HANG_SECONDS
 from tests.services import DocsService, Github
 from tests.talk_database import (
     DATABASE_URL,
@@ -470,6 +471,12 @@ class Talk:
         text = message.get("text") or words_of(message.get("title"))
         buttons = " ".join(f"[{label}]" for label, _ in controls_of(message["blocks"]))
         return f"  {where}: {text} {buttons}".replace("\n", "\n              ")
+
+    async def stuck_work_ends(self) -> None:
+        """Wait until the work that hung has ended, after its test let it go on."""
+        async with asyncio.timeout(HANG_SECONDS):
+            await asyncio.gather(*self._stuck)
+        self._stuck.clear()
 
     async def cancel_work(self) -> None:
         """Cancel the work that hangs, and wait for its end."""

@@ -19,6 +19,7 @@ from bench.report import (
     print_report,
 )
 from bench.sides import Typist
+from tests.servers import serving
 
 pytestmark = pytest.mark.slow
 
@@ -51,9 +52,8 @@ async def _failing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
 
 
 async def test_a_command_that_is_not_acknowledged_takes_as_long_as_slack_waits() -> None:
-    server = await asyncio.start_server(_failing, "127.0.0.1", 0)
-    async with server:
-        taken = await Typist(server.sockets[0].getsockname()[1], "secret").type(1, 1)
+    async with serving(_failing) as port:
+        taken = await Typist(port, "secret").type(1, 1)
     assert taken == [3.0]
     assert command.Taken([3_000.0, 2.0], [1.0]).unanswered == 1
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
-from tests.servers import close_server
+from tests.servers import serving
 
 _Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -20,8 +20,6 @@ class Valve:
         self._named = named
         self._open = asyncio.Event()
         self._open.set()
-        self._writers: list[asyncio.StreamWriter] = []
-        self._closed = False
         self.port = 0
 
     def shut(self) -> None:
@@ -34,18 +32,14 @@ class Valve:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection."""
-        self._keep(writer)
-        with suppress(ConnectionError, asyncio.CancelledError):
-            await self._open.wait()
-            other_reader, other_writer = await self._connect()
-            self._keep(other_writer)
-            await asyncio.gather(
-                self._pass(reader, other_writer, self._renamed), self._pass(other_reader, writer, bytes)
-            )
-
-    def _keep(self, writer: asyncio.StreamWriter) -> None:
-        self._writers.append(writer)
-        if self._closed:
+        await self._open.wait()
+        other_reader, other_writer = await self._connect()
+        try:
+            async with asyncio.TaskGroup() as both:
+                both.create_task(self._pass(reader, other_writer, self._renamed))
+                both.create_task(self._pass(other_reader, writer, bytes))
+        finally:
+            other_writer.transport.abort()
             writer.transport.abort()
 
     def _renamed(self, some: bytes) -> bytes:
@@ -54,27 +48,17 @@ class Valve:
     async def _pass(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, change: Callable[[bytes], bytes]
     ) -> None:
-        while some := await reader.read(65_536):
-            await self._open.wait()
-            writer.write(change(some))
-            await writer.drain()
+        with suppress(ConnectionError):
+            while some := await reader.read(65_536):
+                await self._open.wait()
+                writer.write(change(some))
+                await writer.drain()
         writer.close()
-
-    def close(self) -> None:
-        """Cut all connections, and those that are being made."""
-        self._closed = True
-        for writer in self._writers:
-            writer.transport.abort()
 
 
 @asynccontextmanager
 async def valve(connect: Callable[[], Awaitable[_Streams]], named: int | None = None) -> AsyncIterator[Valve]:
     """Yield an open valve before the server that ``connect`` connects to."""
     made = Valve(connect, named)
-    server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
-    made.port = server.sockets[0].getsockname()[1]
-    try:
+    async with serving(made.serve) as made.port:
         yield made
-    finally:
-        await close_server(server)
-        made.close()

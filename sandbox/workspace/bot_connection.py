@@ -265,11 +265,15 @@ class BotConnection:
         """Return whether an event still waits for delivery or acknowledgement."""
         return bool(self._tasks)
 
-    async def stop(self) -> None:
-        """Cancel deliveries and close all connections."""
+    async def drop_events(self) -> None:
+        """Deliver nothing more of the events so far."""
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def stop(self) -> None:
+        """Cancel deliveries and close all connections."""
+        await self.drop_events()
         await self.sockets.disconnect(warn=False)
         if self._session is not None:
             await self._session.close()

@@ -23,7 +23,7 @@ from sandbox.doors import HOST, Door
 from tests.docs_api.builders import JOB, KEY, PROMPT
 from tests.limits import HANG_SECONDS
 from tests.properties import share
-from tests.servers import close_server
+from tests.servers import serving as connections
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
@@ -31,7 +31,8 @@ Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 @asynccontextmanager
 async def serving(handler: Handler) -> AsyncIterator[str]:
     """Run an aiohttp server for every path and yield its address."""
-    runner = web.ServerRunner(web.Server(handler, access_log=None), shutdown_timeout=0.1)
+    server = web.Server(handler, access_log=None, handler_cancellation=True)
+    runner = web.ServerRunner(server, shutdown_timeout=0.1)
     await runner.setup()
     await Door(runner, HOST, 0).start()
     try:
@@ -46,29 +47,18 @@ async def answering_bytes(
 ) -> AsyncIterator[tuple[str, list[bytes]]]:
     """Run a server that answers with these bytes; yield its address and the received heads."""
     heads: list[bytes] = []
-    conversations: set[asyncio.Task[None] | None] = set()
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        conversations.add(asyncio.current_task())
-        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-            heads.append(await reader.readuntil(b"\r\n\r\n"))
-            for piece in pieces:
-                writer.write(piece)
-                await writer.drain()
-                await asyncio.sleep(pause_seconds)
-            if hold:
-                await reader.read()
-        writer.close()
-        with contextlib.suppress(ConnectionError):
-            await writer.wait_closed()
+        heads.append(await reader.readuntil(b"\r\n\r\n"))
+        for piece in pieces:
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(pause_seconds)
+        if hold:
+            await reader.read()
 
-    server = await asyncio.start_server(converse, "127.0.0.1", 0)
-    try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", heads
-    finally:
-        await close_server(server)
-        await server.wait_closed()
-        await asyncio.wait_for(asyncio.gather(*filter(None, conversations)), timeout=HANG_SECONDS)
+    async with connections(converse) as port:
+        yield f"http://127.0.0.1:{port}", heads
 
 
 def client(

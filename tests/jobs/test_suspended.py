@@ -51,6 +51,7 @@ async def test_suspended_process_sends_nothing_sent_again_meanwhile(talk: Talk) 
     await talk.ana.presses("Send again")
     await talk.time.passes()
     store.resumes.set()
+    await talk.stuck_work_ends()
     await talk.time.passes()
     assert talk.agent_got() == ["One"]
     assert "Working on it" in talk.status()
@@ -60,6 +61,7 @@ async def test_suspended_process_sends_nothing_sent_again_meanwhile(talk: Talk) 
 async def test_prompt_of_a_suspended_process_goes_out_unasked(talk: Talk) -> None:
     store = await suspended(talk)
     store.resumes.set()
+    await talk.stuck_work_ends()
     await talk.time.passes()
     assert talk.agent_got() == ["One"]
     assert "Working on it" in talk.status()

@@ -5,34 +5,16 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, closing, suppress
+from collections.abc import Mapping
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 from tests.command_line import migrate
-from tests.servers import close_server
+from tests.servers import Handle
 
 CERTIFICATE = Path(__file__).parents[1] / "data" / "localhost.pem"
 _SSL_REQUEST = (80877103).to_bytes(4, "big")
-Handle = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
-
-@asynccontextmanager
-async def listening_with(handle: Handle, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
-    """Serve connections on a port of this machine until the block ends; yield the port."""
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            await handle(reader, writer)
-        finally:
-            writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
-    try:
-        yield server.sockets[0].getsockname()[1]
-    finally:
-        await close_server(server)
 
 
 def sending(response: bytes) -> Handle:

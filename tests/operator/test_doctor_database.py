@@ -20,12 +20,12 @@ from tests.operator.faults import (
     bad,
     contents,
     database_with_subscriptions,
-    listening_with,
     postgres_refusing,
     silent,
     stamp_otherwise,
 )
 from tests.operator.test_doctor import Finding, findings, findings_within
+from tests.servers import serving
 from tests.store.conftest import postgres
 from tests.talk import Talk
 
@@ -123,14 +123,14 @@ async def test_database_in_memory_is_noted() -> None:
     ],
 )
 async def test_unusable_postgresql_is_reported_with_the_drivers_reason(address: str, expected: str) -> None:
-    async with listening_with(postgres_refusing("53300", "sorry, too many clients already")) as port:
+    async with serving(postgres_refusing("53300", "sorry, too many clients already")) as port:
         finding = bad(await database_of(f"postgres://u:canary@{address.format(port=port)}"))
     assert expected in finding
     assert "| Look at DATABASE_URL" in finding
 
 
 async def test_silent_postgresql_is_reported_in_time() -> None:
-    async with listening_with(silent) as port:
+    async with serving(silent) as port:
         report = await findings_within(1.0, {"DATABASE_URL": f"postgres://u:canary@127.0.0.1:{port}/d"})
     assert "timeout" in bad(report["database"])
 

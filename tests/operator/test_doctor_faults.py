@@ -15,11 +15,9 @@ from bot.__main__ import cli
 from tests.operator.faults import (
     CERTIFICATE,
     HALF,
-    Handle,
     bad,
     database_with_subscriptions,
     http,
-    listening_with,
     sending,
     silent,
     stalling,
@@ -27,6 +25,7 @@ from tests.operator.faults import (
     tunnel,
 )
 from tests.operator.test_doctor import NOBODY, FakeOutside, findings, findings_within
+from tests.servers import Handle, serving
 
 PROXIED = {"SLACK_API_URL": "https://slack.invalid/api/", "DOCS_API_URL": "https://docs.invalid"}
 HTML = "<html><body>Sign in to the guest network</body></html>"
@@ -147,7 +146,7 @@ async def test_unusable_service_is_reported_with_its_cause(name: str, fault: str
         "strict proxy": http("407 Proxy Authentication Required", ""),
     }
     secured = tls() if fault == "own ca" else None
-    async with listening_with(servers.get(fault, silent), secured) as port:
+    async with serving(servers.get(fault, silent), secured) as port:
         report = await findings(**_at(name, fault, port))
     finding = bad(report["slack" if name == "SLACK_API_URL" else "docs service"])
     assert any(cause in finding for cause in expected.split("|")), finding
@@ -157,7 +156,7 @@ async def test_unusable_service_is_reported_with_its_cause(name: str, fault: str
 @pytest.mark.parametrize("name", ["SLACK_API_URL", "DOCS_API_URL"])
 @pytest.mark.parametrize("server", [silent, stalling])
 async def test_service_that_never_answers_is_reported_in_time(name: str, server: Handle) -> None:
-    async with listening_with(server) as port:
+    async with serving(server) as port:
         report = await findings_within(0.2, _at(name, "silent", port))
     finding = bad(report["slack" if name == "SLACK_API_URL" else "docs service"])
     assert "Timeout" in finding or "in time" in finding
@@ -186,9 +185,9 @@ async def test_private_ca_is_trusted(tmp_path: Path, through_proxy: bool) -> Non
     page = json.dumps({"totals": {"human": 1, "ai": 1, "total": 1}, "visitors": [], "hasMore": False})
     body = json.dumps({"ok": True, "user": "docs", "team": "Acme", "url": "wss://x"})
     async with (
-        listening_with(http("200 OK", body, "application/json"), tls()) as slack,
-        listening_with(http("200 OK", page, "application/json"), tls()) as docs,
-        listening_with(tunnel({"slack.invalid": slack, "docs.invalid": docs})) as proxy,
+        serving(http("200 OK", body, "application/json"), tls()) as slack,
+        serving(http("200 OK", page, "application/json"), tls()) as docs,
+        serving(tunnel({"slack.invalid": slack, "docs.invalid": docs})) as proxy,
     ):
         addresses = {
             "SLACK_API_URL": f"https://localhost:{slack}/",
@@ -224,7 +223,7 @@ async def test_private_ca_is_trusted(tmp_path: Path, through_proxy: bool) -> Non
 async def test_refusal_of_the_docs_service_has_its_cause(status: int, body: str, expected: str) -> None:
     kind = "text/html" if body == HTML else "application/json"
     server = http(f"{status} Status", body, kind, Location="https://elsewhere.invalid/")
-    async with listening_with(server) as port:
+    async with serving(server) as port:
         finding = (await findings(DOCS_API_URL=f"http://127.0.0.1:{port}"))["docs service"]
     assert expected in bad(finding)
 
@@ -234,7 +233,7 @@ async def test_refusal_of_the_docs_service_has_its_cause(status: int, body: str,
 
 async def test_port_of_another_program_is_reported() -> None:
     http_mode = {"SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "canary", "HEALTH_PORT": "0"}
-    async with listening_with(http("404 Not Found", HTML)) as port:
+    async with serving(http("404 Not Found", HTML)) as port:
         finding = (await findings(HEALTH_PORT=str(port)))["ports"]
         assert f"127.0.0.1, port {port} is taken by another program" in bad(finding)
         assert "HEALTH_HOST and HEALTH_PORT" in finding.advice

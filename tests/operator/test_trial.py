@@ -50,10 +50,11 @@ async def shared_world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterato
 
 
 @pytest.fixture
-def world(shared_world: World) -> World:
-    """A world without faults."""
+async def world(shared_world: World) -> AsyncIterator[World]:
+    """A world without faults, and without events for a bot that does not run."""
     shared_world.workspace.faults.clear()
-    return shared_world
+    yield shared_world
+    await shared_world.workspace.bot_connection.drop_events()
 
 
 async def trial(world: World, *arguments: str) -> dict[str, dict[str, str]]:

@@ -26,9 +26,9 @@ from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
 from tests.command_line import docs_bot
 from tests.limits import HANG_SECONDS, STOPPED
-from tests.operator.faults import CERTIFICATE, listening_with, tls, tunnel
+from tests.operator.faults import CERTIFICATE, tls, tunnel
 from tests.sandbox.workspace.small_bot import small_app
-from tests.servers import close_server
+from tests.servers import serving
 
 AUTHORIZATION = b"Proxy-Authorization: Basic " + b64encode(b"user:canary-7f3a")
 
@@ -54,11 +54,9 @@ class Proxy:
 @pytest.fixture
 async def proxy() -> AsyncIterator[Proxy]:
     proxy = Proxy()
-    server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
-    proxy.url = f"http://user:canary-7f3a@127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    yield proxy
-    await close_server(server)
-    await server.wait_closed()
+    async with serving(proxy.serve) as port:
+        proxy.url = f"http://user:canary-7f3a@127.0.0.1:{port}"
+        yield proxy
 
 
 ENV = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "DATABASE_URL": ":memory:"}
@@ -168,7 +166,7 @@ async def test_bot_connects_through_a_tunnel_with_a_private_ca(tmp_path: Path) -
     slack.router.add_route("*", "/{rest:.*}", answer)
     server = TestServer(slack)
     await server.start_server(ssl=tls())
-    async with server, listening_with(tunnel({"slack.invalid": server.port or 0})) as port:
+    async with server, serving(tunnel({"slack.invalid": server.port or 0})) as port:
         env = ENV | {
             "SLACK_API_URL": "https://slack.invalid/api/",
             "DATABASE_URL": f"sqlite:///{tmp_path}/bot.db",

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 
-from tests.servers import close_server
+from tests.servers import Connections, close_server
 
 _PIECE_BYTES = 65_536
 
@@ -20,18 +20,20 @@ class Proxy:
     def __init__(self, ports: Sequence[int]) -> None:
         self._ports = ports
         self._next = 0
+        self._connections = Connections(self._pass_on)
         self._server: asyncio.Server | None = None
 
     async def start(self) -> int:
         """Listen, and return the port."""
-        self._server = await asyncio.start_server(self._pass_on, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._connections.serve, "127.0.0.1", 0)
         port: int = self._server.sockets[0].getsockname()[1]
         return port
 
     async def stop(self) -> None:
-        """Stop listening."""
+        """Stop listening, and close all connections."""
         if self._server is not None:
             await close_server(self._server)
+        await self._connections.end()
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._next += 1
@@ -41,7 +43,6 @@ class Proxy:
                 from_bot, to_bot = await asyncio.open_connection("127.0.0.1", port)
                 await asyncio.gather(_copy(reader, to_bot), _copy(from_bot, writer))
                 return
-        writer.close()
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
