@@ -23,7 +23,17 @@ from typing import Any
 from urllib.request import ProxyHandler, Request, build_opener
 
 DOCS_BOT = str(Path(sys.executable).with_name("docs-bot"))
-SERVICES = (DOCS_BOT, "sandbox", "--services", "--port", "0", "--folder", "sandbox", "--work-seconds", "1")
+SERVICES = (
+    DOCS_BOT,
+    "sandbox",
+    "--services",
+    "--port",
+    "0",
+    "--folder",
+    "sandbox",
+    "--work-seconds",
+    "1",
+)
 SMALL_SITE = ("--pages", "20", "--days", "10")
 INHERITED = ("PATH", "HOME", "LANG", "DOCKER_HOST", "DOCKER_CONFIG")
 """So that no setting of this machine reaches the bot."""
@@ -37,7 +47,10 @@ _open = build_opener(ProxyHandler({})).open
 def main(command: Sequence[str]) -> None:
     """Run the bot with this command, ask it for a change, and print how long each step took."""
     begun = monotonic()
-    with tempfile.TemporaryDirectory(prefix="docs-bot-") as name, running(Path(name), SERVICES + SMALL_SITE):
+    with (
+        tempfile.TemporaryDirectory(prefix="docs-bot-") as name,
+        running(Path(name), SERVICES + SMALL_SITE),
+    ):
         folder, health = Path(name), f"http://127.0.0.1:{(port := free_port())}/readyz"
         wait("the services", (folder / "sandbox/bot.env").exists, begun)
         settings = (folder / "sandbox/bot.env").read_text()

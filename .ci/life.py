@@ -23,7 +23,9 @@ NAME = "docs-bot-life"
 class Container:
     """One container with its volume."""
 
-    def __init__(self, engine: Sequence[str], options: Sequence[str], image: str, folder: Path) -> None:
+    def __init__(
+        self, engine: Sequence[str], options: Sequence[str], image: str, folder: Path
+    ) -> None:
         self._engine, self._folder = list(engine), folder
         where = ["--network", "host", "--env-file", ".env", "--volume", f"{NAME}:/srv/docs-bot/var"]
         confined = ["--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL"]  # noqa: S108
@@ -32,7 +34,10 @@ class Container:
     def do(self, *words: str) -> str:
         """Run a command of the engine, and return its output."""
         command = [*self._engine, *words]
-        return subprocess.run(command, cwd=self._folder, check=True, capture_output=True, text=True).stdout  # noqa: S603
+        done = subprocess.run(  # noqa: S603
+            command, cwd=self._folder, check=True, capture_output=True, text=True
+        )
+        return done.stdout
 
     def create(self) -> None:
         """Create and start the container."""
@@ -52,7 +57,10 @@ class Container:
 
 def main(image: str, engine: Sequence[str], options: Sequence[str]) -> None:
     """Lead the container through its life."""
-    with tempfile.TemporaryDirectory(prefix="docs-bot-") as name, running(Path(name), SERVICES + SMALL_SITE):
+    with (
+        tempfile.TemporaryDirectory(prefix="docs-bot-") as name,
+        running(Path(name), SERVICES + SMALL_SITE),
+    ):
         folder, port = Path(name), free_port()
         wait("the services", (folder / "sandbox/bot.env").exists, monotonic())
         env = (folder / "sandbox/bot.env").read_text()

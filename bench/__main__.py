@@ -40,7 +40,9 @@ MEASURES: dict[Bench, ModuleType] = {
 """The module of each: ``measure(size, folder)`` takes ``QUICK`` or ``FULL``, and where its files go."""
 
 
-async def measure_all(benches: list[Bench], quick: bool, folder: Path, console: Console) -> list[Report]:
+async def measure_all(
+    benches: list[Bench], quick: bool, folder: Path, console: Console
+) -> list[Report]:
     """Run one benchmark after the other; print each report as soon as it is complete."""
     reports: list[Report] = []
     for bench in benches:
@@ -74,7 +76,9 @@ def measure(only: tuple[str, ...], quick: bool, json_file: Path) -> None:
     """Measure the bot beside its alternatives."""
     console, began = _console(), monotonic()
     json_file.parent.mkdir(parents=True, exist_ok=True)
-    console.print(", ".join(f"{name} {value}" for name, value in machine().items()), highlight=False)
+    console.print(
+        ", ".join(f"{name} {value}" for name, value in machine().items()), highlight=False
+    )
     # Beside the JSON file and not in /tmp, which is in memory on many machines: databases must be on disk.
     with TemporaryDirectory(dir=json_file.parent, prefix="bench-") as folder:
         benches = [bench for bench in MEASURES if not only or bench in only]
@@ -93,7 +97,9 @@ def _console() -> Console:
 def _conclude(console: Console, reports: list[Report], seconds: float, json_file: Path) -> None:
     goals = sum(row.goal is not None for report in reports for row in report.rows)
     late = missed(reports)
-    console.print(f"{goals - len(late)} of {goals} goals met in {seconds:.0f} s; all numbers: {json_file}")
+    console.print(
+        f"{goals - len(late)} of {goals} goals met in {seconds:.0f} s; all numbers: {json_file}"
+    )
     for line in late:
         console.print(f"missed: {line}", style="red", highlight=False)
 

@@ -31,7 +31,12 @@ class SilentMessenger:
         self._ts = itertools.count(1)
 
     async def post(
-        self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
+        self,
+        channel: ChannelId,
+        message: Message,
+        *,
+        delivery: DeliveryId,
+        thread: MessageTs | None,
     ) -> MessageTs:
         """Return a new timestamp."""
         del channel, message, delivery, thread

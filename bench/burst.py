@@ -90,7 +90,12 @@ class PacedMessenger(SilentMessenger):
         self.posts, self.edits = CallsInAMinute(_POSTS_A_MINUTE), CallsInAMinute(_EDITS_A_MINUTE)
 
     async def post(
-        self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
+        self,
+        channel: ChannelId,
+        message: Message,
+        *,
+        delivery: DeliveryId,
+        thread: MessageTs | None,
     ) -> MessageTs:
         """Wait as long as Slack takes. Raises SlackThrottled for a post that comes too soon."""
         now = monotonic()
@@ -129,7 +134,9 @@ async def measure(size: Size, folder: Path) -> list[Report]:
 async def _told(store: Store, docs_url: str, size: Size) -> Report:
     workers, slack = Workers(), PacedMessenger(size.jobs)
     async with DocsClient(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:
-        context = worker_context(store, docs, slack, wake=workers.wake, wake_after=workers.wake_after)
+        context = worker_context(
+            store, docs, slack, wake=workers.wake, wake_after=workers.wake_after
+        )
         await add_running_jobs(store, size.jobs, size.channels, lambda _number: datetime.now(UTC))
         began, used = monotonic(), os.times()
         workers.start(
@@ -155,9 +162,19 @@ def _report(size: Size, slack: PacedMessenger, seconds: float, cpu_seconds: floa
     report.rows.extend(
         (
             Row("until the last thread knows", "s", seconds, limit, goal),
-            below(Row("posts that Slack refused as too fast", "", slack.refused + slack.posts.refused), 1),
+            below(
+                Row(
+                    "posts that Slack refused as too fast", "", slack.refused + slack.posts.refused
+                ),
+                1,
+            ),
             below(Row("edits that Slack refused as too fast", "", slack.edits.refused), 1),
-            Row("faces redrawn a minute meanwhile", "", 60 * slack.redrawn / seconds, _EDITS_A_MINUTE),
+            Row(
+                "faces redrawn a minute meanwhile",
+                "",
+                60 * slack.redrawn / seconds,
+                _EDITS_A_MINUTE,
+            ),
             below(Row("threads told twice", "", twice), 1),
             Row("processor time for each job", "ms", 1000 * cpu_seconds / size.jobs),
         )

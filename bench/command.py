@@ -76,14 +76,18 @@ async def _compared(way: Way, slack: PlayedSlack, size: Size, folder: Path) -> l
     async with AsyncExitStack() as stack:
         bot = await stack.enter_async_context(bot_side(way, slack, folder))
         bare = await stack.enter_async_context(bolt_side("bench.bolt_app", way, slack, folder))
-        storing = await stack.enter_async_context(bolt_side("bench.storing_app", way, slack, folder))
+        storing = await stack.enter_async_context(
+            bolt_side("bench.storing_app", way, slack, folder)
+        )
         times = await _in_turns((bot, bare, storing), size)
     name = f"command: a slash command {NAMES[way]}"
     beside_bare = Report(name, "the bot, stored first", "bare Bolt app")
     beside_storing = Report(f"{name}, both stored", "the bot", "Bolt app + SQLAlchemy")
     beside_bare.notes.append(_BOLT_SLEEPS)
     for at_once, (ours, theirs, stored) in times.items():
-        beside_bare.rows.extend(_rows(at_once, ours, theirs, *_BARE_GOALS[at_once], _CPU_GOALS[way]))
+        beside_bare.rows.extend(
+            _rows(at_once, ours, theirs, *_BARE_GOALS[at_once], _CPU_GOALS[way])
+        )
         beside_storing.rows.extend(_rows(at_once, ours, stored, *_STORING_GOALS[at_once]))
     unanswered = [sum(own.unanswered for own in side) for side in zip(*times.values(), strict=True)]
     for report, other in ((beside_bare, unanswered[1]), (beside_storing, unanswered[2])):
@@ -97,7 +101,8 @@ async def _in_turns(sides: Sequence[Side], size: Size) -> dict[int, tuple[Taken,
     for side in sides:  # warm up: load all modules and make all users known
         await side.burst(size.warm, min(size.warm, 50))
     return {
-        at_once: await _turns(sides, count, at_once, size.turns) for at_once, count in size.commands.items()
+        at_once: await _turns(sides, count, at_once, size.turns)
+        for at_once, count in size.commands.items()
     }
 
 

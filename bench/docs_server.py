@@ -40,7 +40,9 @@ def visitors(pages: int, limit: int, offset: int) -> bytes:
     """Return one page of rows of a site with so many pages."""
     rows = [_row(number, pages) for number in range(offset, min(offset + limit, pages))]
     totals = {"human": 2 * pages, "ai": pages, "total": 3 * pages}
-    return json.dumps({"totals": totals, "visitors": rows, "hasMore": offset + limit < pages}).encode()
+    return json.dumps(
+        {"totals": totals, "visitors": rows, "hasMore": offset + limit < pages}
+    ).encode()
 
 
 @asynccontextmanager

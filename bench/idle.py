@@ -102,7 +102,9 @@ async def _rest(
     env: dict[str, str], bare_env: dict[str, str], size: Size, folder: Path
 ) -> tuple[Resting, Resting]:
     async with AsyncExitStack() as stack:
-        bot, _, _ = await stack.enter_async_context(running_bot("run", env, log=folder / "idle.log"))
+        bot, _, _ = await stack.enter_async_context(
+            running_bot("run", env, log=folder / "idle.log")
+        )
         bare = await stack.enter_async_context(
             child("-m", "bench.bolt_app", "socket", "0", env=bare_env, log=folder / "bare.log")
         )

@@ -62,7 +62,9 @@ async def measure(size: Size, folder: Path) -> list[Report]:
             return [await _compared(url, postgres, count, size, folder) for count in size.jobs]
 
 
-async def _compared(url: str, postgres: PostgresServer, count: int, size: Size, folder: Path) -> Report:
+async def _compared(
+    url: str, postgres: PostgresServer, count: int, size: Size, folder: Path
+) -> Report:
     a: list[Found] = []
     b: list[Found] = []
     c: list[Found] = []
@@ -90,10 +92,16 @@ async def _compared(url: str, postgres: PostgresServer, count: int, size: Size, 
     return report
 
 
-def _rows(name: str, results: list[Found], theirs_ms: float, goal: float, keeps_up: bool) -> list[Row]:
-    cpu = Row(f"processor time a poll, {name}", "ms", median(one.cpu_ms for one in results), theirs_ms)
+def _rows(
+    name: str, results: list[Found], theirs_ms: float, goal: float, keeps_up: bool
+) -> list[Row]:
+    cpu = Row(
+        f"processor time a poll, {name}", "ms", median(one.cpu_ms for one in results), theirs_ms
+    )
     rate = Row(
-        f"polls a second, {name} (wanted: {goal:g})", "/s", median(one.polls_a_second for one in results)
+        f"polls a second, {name} (wanted: {goal:g})",
+        "/s",
+        median(one.polls_a_second for one in results),
     )
     late = Row(f"the latest poll, {name}", "s", max(one.late_seconds for one in results))
     memory = Row(f"memory at most, {name}", "MB", max(one.memory_mb for one in results))
@@ -103,17 +111,24 @@ def _rows(name: str, results: list[Found], theirs_ms: float, goal: float, keeps_
 
 
 async def _theirs(url: str, count: int, size: Size) -> Found:
-    async with child("-m", "bench.poll_theirs", url, str(count), str(size.every_seconds)) as watcher:
+    async with child(
+        "-m", "bench.poll_theirs", url, str(count), str(size.every_seconds)
+    ) as watcher:
         return await _watched(watcher, size)
 
 
 async def _ours(url: str, database_url: str, count: int, size: Size, folder: Path) -> Found:
     arguments = ("-m", "bench.poll_ours", url, database_url, str(count), str(size.every_seconds))
-    async with child(*arguments, log=folder / "poll.log") as watcher, _lateness(database_url) as latest:
+    async with (
+        child(*arguments, log=folder / "poll.log") as watcher,
+        _lateness(database_url) as latest,
+    ):
         return await _watched(watcher, size, latest)
 
 
-async def _watched(watcher: Child, size: Size, latest: Callable[[], Awaitable[float]] | None = None) -> Found:
+async def _watched(
+    watcher: Child, size: Size, latest: Callable[[], Awaitable[float]] | None = None
+) -> Found:
     if await watcher.hear() != READY:
         raise RuntimeError("the process did not start")
     await asyncio.sleep(1 + size.warm_seconds)
@@ -128,7 +143,11 @@ async def _watched(watcher: Child, size: Size, latest: Callable[[], Awaitable[fl
     seconds = asyncio.get_running_loop().time() - began
     polls = max(after[0] - before[0], 1)
     return Found(
-        1000 * used / polls, polls / seconds, most_memory_mb(watcher.pid), after[1] - before[1], late
+        1000 * used / polls,
+        polls / seconds,
+        most_memory_mb(watcher.pid),
+        after[1] - before[1],
+        late,
     )
 
 
@@ -144,7 +163,9 @@ async def _lateness(database_url: str) -> AsyncIterator[Callable[[], Awaitable[f
     database, first = Database.open(database_url), select(func.min(jobs_table.c.poll_at))
 
     async def latest() -> float:
-        due_at = await database.read(lambda connection: connection.execute(first).scalar_one_or_none())
+        due_at = await database.read(
+            lambda connection: connection.execute(first).scalar_one_or_none()
+        )
         return (datetime.now(UTC) - due_at).total_seconds() if due_at else 0.0
 
     try:

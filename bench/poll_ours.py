@@ -28,7 +28,10 @@ async def _fill(store: Store, count: int, every_seconds: float) -> None:
     """Add the jobs; their first polls are spread over one interval."""
     begins_at = datetime.now(UTC) + timedelta(seconds=1)
     await add_running_jobs(
-        store, count, 50, lambda number: begins_at + timedelta(seconds=every_seconds * number / count)
+        store,
+        count,
+        50,
+        lambda number: begins_at + timedelta(seconds=every_seconds * number / count),
     )
 
 

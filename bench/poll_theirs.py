@@ -29,7 +29,8 @@ class Watcher:
         """Poll a job once."""
         try:
             answer = await self._client.get(
-                f"{self._url}/v2/agent/bench/job/{job}", headers={"Authorization": "Bearer bench-key"}
+                f"{self._url}/v2/agent/bench/job/{job}",
+                headers={"Authorization": "Bearer bench-key"},
             )
             self.seen[job] = answer.raise_for_status().json()["status"]
             self.polls += 1
@@ -48,7 +49,11 @@ async def watch(url: str, jobs: int, every_seconds: float) -> None:
         for number in range(jobs):
             first = begins_at + timedelta(seconds=every_seconds * number / jobs)
             scheduler.add_job(
-                watcher.poll, "interval", [f"job-{number}"], seconds=every_seconds, next_run_time=first
+                watcher.poll,
+                "interval",
+                [f"job-{number}"],
+                seconds=every_seconds,
+                next_run_time=first,
             )
         scheduler.start()
         print(READY, flush=True)

@@ -75,7 +75,9 @@ async def measure(size: Size, folder: Path) -> list[Report]:
         await store.close()
 
 
-async def _kill_one(store: Store, env: dict[str, str], docs_port: int, size: Size, folder: Path) -> float:
+async def _kill_one(
+    store: Store, env: dict[str, str], docs_port: int, size: Size, folder: Path
+) -> float:
     """Run a bot until it holds as many jobs as it should, and kill it. Return when."""
     silent = docs_service("silent", port=docs_port)
     async with silent, running_bot("run", env, log=folder / "killed.log") as (bot, _, _):
@@ -111,7 +113,9 @@ async def _all_told(
 def _told(slack: ReadingSlack) -> Counter[str]:
     """Return how many posts each thread has got."""
     posts = [json.loads(call.text) for call in slack.said if call.method == "chat.postMessage"]
-    return Counter(f"{post['channel']} {post['thread_ts']}" for post in posts if post.get("thread_ts"))
+    return Counter(
+        f"{post['channel']} {post['thread_ts']}" for post in posts if post.get("thread_ts")
+    )
 
 
 def _report(size: Size, seconds: float, posts: Counter[str]) -> Report:

@@ -89,7 +89,9 @@ def as_markdown(reports: list[Report]) -> str:
         for row in report.rows:
             if row.goal:
                 met = "" if row.goal.met else ": **missed**"
-                lines.append(f"| {row.what} | {' | '.join(_numbers(row))} | {row.goal.words}{met} |")
+                lines.append(
+                    f"| {row.what} | {' | '.join(_numbers(row))} | {row.goal.words}{met} |"
+                )
     return "\n".join(lines) + "\n"
 
 
@@ -140,4 +142,6 @@ def _processor() -> str:
     if not info.is_file():
         return platform.processor() or platform.machine()
     lines = info.read_text(encoding="utf-8").splitlines()
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), ""
+    )

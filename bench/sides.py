@@ -15,7 +15,16 @@ from pathlib import Path
 from time import perf_counter
 from urllib.parse import urlencode
 
-from bench.processes import BOT_TOKEN, NO_DOCS, READY, SIGNING_SECRET, Child, child, environment, running_bot
+from bench.processes import (
+    BOT_TOKEN,
+    NO_DOCS,
+    READY,
+    SIGNING_SECRET,
+    Child,
+    child,
+    environment,
+    running_bot,
+)
 from bench.slack import LIMIT_SECONDS, PlayedSlack, command_fields
 from sandbox.ports import free_port
 
@@ -66,12 +75,19 @@ class Typist:
         return "\r\n".join((*lines, "", "")).encode() + body
 
 
-async def _exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> float:
+async def _exchange(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes
+) -> float:
     began = perf_counter()
     writer.write(request)
     head = await reader.readuntil(b"\r\n\r\n")
     length = next(
-        (int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0
+        (
+            int(line[15:])
+            for line in head.split(b"\r\n")
+            if line.lower().startswith(b"content-length:")
+        ),
+        0,
     )
     body = await reader.readexactly(length) if length else b""
     seconds = perf_counter() - began
@@ -116,7 +132,9 @@ async def bot_side(
 ) -> AsyncIterator[Side]:
     """Run a `docs-bot` command on SQLite on disk."""
     token, name = "xapp-bot" if way is Way.SOCKET else "", f"bot-{way}"
-    env = environment(slack.url, f"sqlite:///{folder}/{name}.db", docs_url=docs_url, app_token=token)
+    env = environment(
+        slack.url, f"sqlite:///{folder}/{name}.db", docs_url=docs_url, app_token=token
+    )
     async with running_bot(command, env, log=folder / f"{name}.log") as (bot, port, _):
         yield Side(bot, token or port, await _burst(slack, token, port))
 
@@ -124,7 +142,11 @@ async def bot_side(
 @asynccontextmanager
 async def bolt_side(module: str, way: Way, slack: PlayedSlack, folder: Path) -> AsyncIterator[Side]:
     """Run one of the benchmarks' Bolt apps until the block ends."""
-    port, token, name = free_port(), f"xapp-{module}" if way is Way.SOCKET else "", f"{module}-{way}"
+    port, token, name = (
+        free_port(),
+        f"xapp-{module}" if way is Way.SOCKET else "",
+        f"{module}-{way}",
+    )
     env = {
         "SLACK_BOT_TOKEN": BOT_TOKEN,
         "SLACK_SIGNING_SECRET": SIGNING_SECRET,

@@ -123,7 +123,9 @@ class PlayedSlack:
     async def _person(self, request: web.Request) -> web.Response:
         """Return an ordinary member of the workspace."""
         asked = {**request.query, **await request.post()}
-        return web.json_response({"ok": True, "user": {"id": asked.get("user", ""), "team_id": "T1"}})
+        return web.json_response(
+            {"ok": True, "user": {"id": asked.get("user", ""), "team_id": "T1"}}
+        )
 
     async def _open(self, request: web.Request) -> web.Response:
         token = request.headers["Authorization"].removeprefix("Bearer ")
@@ -205,7 +207,9 @@ class ReadingSlack(PlayedSlack):
             return began
         body = urlencode(fields if kind == "slash_commands" else {"payload": json.dumps(fields)})
         timestamp = str(int(time.time()))
-        signature = SignatureVerifier(SIGNING_SECRET).generate_signature(timestamp=timestamp, body=body)
+        signature = SignatureVerifier(SIGNING_SECRET).generate_signature(
+            timestamp=timestamp, body=body
+        )
         headers = {
             "Content-Type": "application/x-www-form-urlencoded",
             "X-Slack-Request-Timestamp": timestamp,

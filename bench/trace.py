@@ -38,7 +38,11 @@ class Trace:
     def record(self, frame: FrameType, event: str, _argument: object) -> None:
         """Count a call, as a profile function of Python."""
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(f"{_BOT}/") and not code.co_name.startswith("<"):
+        if (
+            event == "call"
+            and code.co_filename.startswith(f"{_BOT}/")
+            and not code.co_name.startswith("<")
+        ):
             self.entered[code] = self.entered.get(code, 0) + 1
 
     def own(self) -> list[CodeType]:
@@ -65,15 +69,22 @@ def _end(world: World) -> Json | None:
     return next((message for message in messages.values() if message["thread_ts"]), None)
 
 
-async def measure(folder: Path, idle_seconds: float = _IDLE_SECONDS) -> tuple[int, dict[CodeType, int]]:
+async def measure(
+    folder: Path, idle_seconds: float = _IDLE_SECONDS
+) -> tuple[int, dict[CodeType, int]]:
     """Return how many functions one request enters before the acknowledgement, and all with their calls."""
-    trace, options = Trace(), WorldOptions(folder, work_seconds=0.6, answer_seconds=20, pages=20, days=20)
+    trace, options = (
+        Trace(),
+        WorldOptions(folder, work_seconds=0.6, answer_seconds=20, pages=20, days=20),
+    )
     sys.setprofile(trace.record)
     threading.setprofile(trace.record)
     try:
         async with both_sides(options) as world:
             await prepare_database(world.settings)
-            settings = world.settings.model_copy(update={"poll_min_seconds": 0.1, "poll_max_seconds": 0.2})
+            settings = world.settings.model_copy(
+                update={"poll_min_seconds": 0.1, "poll_max_seconds": 0.2}
+            )
             async with running_bot(settings, timeouts=_TIMEOUTS):
                 await asyncio.sleep(1.5)
                 trace.entered.clear()

@@ -104,8 +104,15 @@ def _report(size: Size, ours: Reader, theirs: Reader) -> Report:
     report = Report(f"visitors: {size.pages:,} pages read and ranked", "the bot", "httpx + sorted")
     report.rows.extend(
         (
-            Row("from the question to the answer", "s", median(ours.seconds[1:]), median(theirs.seconds[1:])),
-            Row("processor time", "s", median(ours.cpu_seconds[1:]), median(theirs.cpu_seconds[1:])),
+            Row(
+                "from the question to the answer",
+                "s",
+                median(ours.seconds[1:]),
+                median(theirs.seconds[1:]),
+            ),
+            Row(
+                "processor time", "s", median(ours.cpu_seconds[1:]), median(theirs.cpu_seconds[1:])
+            ),
             Row("memory at most, beyond that at rest", "MB", ours.growth_mb, theirs.growth_mb),
         )
     )

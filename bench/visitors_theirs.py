@@ -35,7 +35,9 @@ async def ranked(script: Child, first: date, end: date) -> int:
     return int(await script.hear())
 
 
-async def read_and_rank(client: httpx.AsyncClient, url: str, first: str, end: str) -> tuple[list[Any], int]:
+async def read_and_rank(
+    client: httpx.AsyncClient, url: str, first: str, end: str
+) -> tuple[list[Any], int]:
     """Return the most read pages between two days, and the number of calls."""
     rows: list[Any] = []
     period: dict[str, str | int] = {"dateFrom": first, "dateTo": end, "limit": _PAGE_SIZE}

@@ -123,14 +123,25 @@ def migrate() -> None:
 )
 @click.option("--channel", metavar="CHANNEL", help="Only jobs of this channel (its id, C…).")
 @click.option(
-    "--user", "requester", metavar="USER", help="Only jobs that this person asked for (their id, U…)."
+    "--user",
+    "requester",
+    metavar="USER",
+    help="Only jobs that this person asked for (their id, U…).",
 )
 @click.option("--project", metavar="PROJECT", help="Only jobs of this project.")
 @click.option(
-    "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many at the most."
+    "--limit",
+    type=click.IntRange(1, 1000),
+    default=20,
+    show_default=True,
+    help="How many at the most.",
 )
-@click.option("--retry", type=_NUMBER, metavar="LETTER", help="Deliver an undelivered message again.")
-@click.option("--forget", "over", type=_NUMBER, metavar="JOB", help="Forget the texts and people of a job.")
+@click.option(
+    "--retry", type=_NUMBER, metavar="LETTER", help="Deliver an undelivered message again."
+)
+@click.option(
+    "--forget", "over", type=_NUMBER, metavar="JOB", help="Forget the texts and people of a job."
+)
 def jobs(
     number: int | None, limit: int, retry: int | None, over: int | None, **only: Unpack[JobFilter]
 ) -> None:
@@ -160,7 +171,9 @@ def audit(first: date | None, user: str | None, as_json: bool) -> None:
 
     since = datetime.combine(first, time(), UTC) if first else None
     theirs = UserId(user) if user else None
-    with_store(lambda store: write_audit(store, sys.stdout, as_json=as_json, since=since, user=theirs))
+    with_store(
+        lambda store: write_audit(store, sys.stdout, as_json=as_json, since=since, user=theirs)
+    )
 
 
 @cli.command()
@@ -218,7 +231,12 @@ def _target(text: str) -> Path:
 @cli.command()
 @click.option("--from", "first", type=_day, required=True, metavar="DAY", help="The first day.")
 @click.option(
-    "--to", "last", type=_day, required=True, metavar="DAY", help="The last day, which belongs to it."
+    "--to",
+    "last",
+    type=_day,
+    required=True,
+    metavar="DAY",
+    help="The last day, which belongs to it.",
 )
 @click.option(
     "--path",
@@ -226,10 +244,16 @@ def _target(text: str) -> Path:
     metavar="PATH",
     help="Only pages at /api and below it; /api* is any beginning. Totals stay the site's.",
 )
-@click.option("--project", default="", metavar="NAME", help="Of several projects, the one of this name.")
-@click.option("--csv", type=_target, metavar="FILE", help="All pages as CSV; - is the standard output.")
+@click.option(
+    "--project", default="", metavar="NAME", help="Of several projects, the one of this name."
+)
+@click.option(
+    "--csv", type=_target, metavar="FILE", help="All pages as CSV; - is the standard output."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on the standard output.")
-def visitors(first: date, last: date, path: str, project: str, csv: Path | None, as_json: bool) -> None:
+def visitors(
+    first: date, last: date, path: str, project: str, csv: Path | None, as_json: bool
+) -> None:
     """Count the readers between two days, both included, in UTC; needs only the settings DOCS_…."""
     from bot.visitors.export import STDOUT, ExportError, VisitorsArgs, check_days
 
@@ -252,7 +276,9 @@ def visitors(first: date, last: date, path: str, project: str, csv: Path | None,
         raise Exit(TERMINATED) from None
 
 
-async def _exported(settings: DocsSettings, options: VisitorsArgs, csv: Path | None, as_json: bool) -> None:
+async def _exported(
+    settings: DocsSettings, options: VisitorsArgs, csv: Path | None, as_json: bool
+) -> None:
     from bot.visitors.export import export
 
     task = asyncio.current_task()
@@ -271,7 +297,9 @@ async def _exported(settings: DocsSettings, options: VisitorsArgs, csv: Path | N
 
 @cli.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on the standard output.")
-@click.option("--try", "channel", metavar="CHANNEL", help="Also try posts and a button in this channel (C…).")
+@click.option(
+    "--try", "channel", metavar="CHANNEL", help="Also try posts and a button in this channel (C…)."
+)
 @click.option("--as", "user", metavar="USER", help="With --try: who you are in Slack (U…).")
 def doctor(as_json: bool, channel: str | None, user: str | None) -> None:
     """Check this installation; exits with 1 on a problem."""
@@ -293,7 +321,9 @@ def doctor(as_json: bool, channel: str | None, user: str | None) -> None:
         steps = _try(settings, channel, user, quiet=as_json)
     ok = all(each.ok for each in findings) and not any(each.state == "bad" for each in steps)
     if as_json:
-        told = [{"name": f.name, "state": f.state, "seen": f.seen, "advice": f.advice} for f in findings]
+        told = [
+            {"name": f.name, "state": f.state, "seen": f.seen, "advice": f.advice} for f in findings
+        ]
         tried = {"steps": [asdict(each) for each in steps]} if channel else {}
         click.echo(json.dumps({"ok": ok, "findings": told, **tried}, indent=2))
     raise Exit(0 if ok else 1)
@@ -320,7 +350,8 @@ def _try(settings: Settings, channel: str, user: str | None, *, quiet: bool) -> 
 
 
 @cli.command(
-    add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
 @click.pass_context
 def sandbox(context: click.Context) -> None:

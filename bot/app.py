@@ -157,7 +157,9 @@ async def running_bot(
         health = web.Application()
         add_health_routes(health, checks, metrics_page(context, metrics, FEATURES))
         at = settings.health_host, settings.health_port
-        health_port = await stack.enter_async_context(listening(health, *at, idle_seconds=HEAD_SECONDS))
+        health_port = await stack.enter_async_context(
+            listening(health, *at, idle_seconds=HEAD_SECONDS)
+        )
         # Last, because their first runs would delay the intake.
         workers.start(jobs, partial(store.find_due, clock) if roles.workers else None)
         ready = log.bind(socket_mode=settings.socket_mode, health_port=health_port)
@@ -215,14 +217,20 @@ class HeldBot:
     async def _due_workers(self) -> list[Worker]:
         await self._find_due()
         due, now = self._due.queues, self._context.clock()
-        return [worker for worker in self._workers if worker.queue in due or self._is_time_for(worker, now)]
+        return [
+            worker
+            for worker in self._workers
+            if worker.queue in due or self._is_time_for(worker, now)
+        ]
 
     async def _find_due(self) -> None:
         self._due = await self._context.store.find_due(self._context.clock)
 
     def _is_time_for(self, worker: Worker, now: datetime) -> bool:
         ran_at = self._ran_at.get(worker.name, datetime.min.replace(tzinfo=UTC))
-        return bool(worker.every_seconds) and abs(now - ran_at) >= timedelta(seconds=worker.every_seconds)
+        return bool(worker.every_seconds) and abs(now - ran_at) >= timedelta(
+            seconds=worker.every_seconds
+        )
 
     async def _run(self, worker: Worker) -> int:
         self._ran_at[worker.name] = self._context.clock()
@@ -261,7 +269,9 @@ async def held_bot(
         stack.push_async_callback(background.drain, 0.0)
         app = _listeners(context, clients, background, gap, metrics, features)
         workers = all_workers(context, features)
-        yield HeldBot(context, workers, app, background, gap, metrics_page(context, metrics, features))
+        yield HeldBot(
+            context, workers, app, background, gap, metrics_page(context, metrics, features)
+        )
 
 
 async def prepare_database(settings: Settings) -> None:
@@ -296,7 +306,9 @@ def find_budget_project(project: DocsProject, served: Sequence[DocsProject]) -> 
 
     The service seems to count the calls of an organisation together: those with one key.
     """
-    same_key = (other.id for other in served if (other.address, other.key) == (project.address, project.key))
+    same_key = (
+        other.id for other in served if (other.address, other.key) == (project.address, project.key)
+    )
     return ProjectId(min(same_key))
 
 
@@ -315,7 +327,9 @@ def _context(
     store.before_commit = partial(update_status_messages, clock)
     served = settings.projects
     projects = tuple(
-        Project(ProjectId(project.id), project.name, project.label, find_budget_project(project, served))
+        Project(
+            ProjectId(project.id), project.name, project.label, find_budget_project(project, served)
+        )
         for project in served
     )
     return WorkerContext(

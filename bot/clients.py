@@ -17,7 +17,14 @@ from bot.github import GithubClient
 from bot.ids import ProjectId
 from bot.ports import Clock
 from bot.settings import Settings
-from bot.slack.client import Identity, SlackClient, identify, open_session, until_answered, web_client
+from bot.slack.client import (
+    Identity,
+    SlackClient,
+    identify,
+    open_session,
+    until_answered,
+    web_client,
+)
 from bot.slack.messenger import SlackMessenger
 
 
@@ -43,7 +50,9 @@ class Doors:
     chance: Callable[[], float] = random.random
 
 
-async def connect(settings: Settings, stack: AsyncExitStack, doors: Doors | None, now: Clock) -> Clients:
+async def connect(
+    settings: Settings, stack: AsyncExitStack, doors: Doors | None, now: Clock
+) -> Clients:
     """Open the clients, and close them when the stack ends. Waits for Slack while it cannot be reached."""
     proxy = settings.proxy_for(settings.slack_api_url)
     session = doors.slack if doors else await stack.enter_async_context(open_session(proxy))

@@ -143,8 +143,12 @@ class Context:
 
         Slack documents the form at https://docs.slack.dev/reference/methods/chat.getPermalink
         """
-        address = f"{self.workspace_url.rstrip('/')}/archives/{thread.channel}/p{ts.replace('.', '')}"
-        return address if ts == thread.ts else f"{address}?thread_ts={thread.ts}&cid={thread.channel}"
+        address = (
+            f"{self.workspace_url.rstrip('/')}/archives/{thread.channel}/p{ts.replace('.', '')}"
+        )
+        return (
+            address if ts == thread.ts else f"{address}?thread_ts={thread.ts}&cid={thread.channel}"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +201,9 @@ Claim = Callable[[WorkerContext, int, Collection[str]], Awaitable[Sequence[Resul
 def make_claim(claim: Callable[[Transaction, Claimer, int], Sequence[Result]]) -> Claim[Result]:
     """Return a claim in one transaction, for rows without groups."""
 
-    async def claim_rows(context: WorkerContext, limit: int, _full: Collection[str] = ()) -> Sequence[Result]:
+    async def claim_rows(
+        context: WorkerContext, limit: int, _full: Collection[str] = ()
+    ) -> Sequence[Result]:
         return await context.store.write(lambda tx: claim(tx, context.claimer(), limit))
 
     return claim_rows
@@ -214,4 +220,6 @@ def queue_worker(
     """Return the worker of a queue. All workers of its table share the keys of the rows under way."""
     [table] = {entry.table.name for entry in QUEUE_TABLES if entry.queue == queue}
     of_table = context.under_way.setdefault(table, set())
-    return Worker(name, partial(claim, context), partial(work, context), queue, of_table=of_table, **options)
+    return Worker(
+        name, partial(claim, context), partial(work, context), queue, of_table=of_table, **options
+    )

@@ -39,7 +39,9 @@ _CANCELLED_SECONDS = 1.5
 """How long a cancelled task is waited for. Its last statement may take a second, or hang."""
 
 
-def back_off_seconds(attempts: int, chance: float, *, first: float = 1.0, cap: float = 300.0) -> float:
+def back_off_seconds(
+    attempts: int, chance: float, *, first: float = 1.0, cap: float = 300.0
+) -> float:
     """Return the seconds to wait after ``attempts`` failures in a row.
 
     The delay doubles with each failure up to ``cap``; ``chance``, a random number in [0, 1), takes off up
@@ -77,7 +79,9 @@ def unless_taken_over(kind: str, number: object) -> Iterator[None]:
         log.info(f"{kind}_taken_over", **{kind: number})
 
 
-async def wait_for_ends(tasks: Collection[asyncio.Task[None]], seconds: float) -> list[asyncio.Task[None]]:
+async def wait_for_ends(
+    tasks: Collection[asyncio.Task[None]], seconds: float
+) -> list[asyncio.Task[None]]:
     """Wait ``seconds`` at most until all tasks have ended, also those added meanwhile. Return the others."""
     until, left_seconds = monotonic() + seconds, seconds
     while (running := [task for task in tasks if not task.done()]) and left_seconds >= 0:
@@ -219,7 +223,9 @@ class Workers:
         self._is_stopping = False
         self.scheduler = AsyncIOScheduler(timezone=UTC)
 
-    def start(self, workers: Sequence[Worker], find_due: Callable[[], Awaitable[DueQueues]] | None) -> None:
+    def start(
+        self, workers: Sequence[Worker], find_due: Callable[[], Awaitable[DueQueues]] | None
+    ) -> None:
         """Run all workers once, and from then on when they have work.
 
         ``find_due`` reads all queues; None in a process whose workers have none.
@@ -364,7 +370,9 @@ class Workers:
         """Return the workers that have been idle for so many seconds more than their interval."""
         since = monotonic() - seconds
         return [
-            worker.name for worker in self._workers.values() if worker.well_at + worker.every_seconds < since
+            worker.name
+            for worker in self._workers.values()
+            if worker.well_at + worker.every_seconds < since
         ]
 
     def leave_off(self) -> None:

@@ -60,9 +60,16 @@ def queue_workers(context: WorkerContext, run_word: RunWord) -> list[Worker]:
             places_of_group=200,
         ),
         worker(
-            "looks", "pull requests", claim_pull_requests, poll_pull_request, key=attrgetter("job"), places=5
+            "looks",
+            "pull requests",
+            claim_pull_requests,
+            poll_pull_request,
+            key=attrgetter("job"),
+            places=5,
         ),
-        worker("previews", "preview", claim_previews, make_preview, key=attrgetter("job"), places=5),
+        worker(
+            "previews", "preview", claim_previews, make_preview, key=attrgetter("job"), places=5
+        ),
         worker(
             *("deliveries", "deliver", claim_deliveries, deliver),
             key=attrgetter("id"),
@@ -91,7 +98,8 @@ def interval_workers(context: WorkerContext) -> list[Worker]:
         "heartbeat": (beat, BEAT_SECONDS),
     }
     return [
-        alone(name, partial(run, context), every_seconds=seconds) for name, (run, seconds) in workers.items()
+        alone(name, partial(run, context), every_seconds=seconds)
+        for name, (run, seconds) in workers.items()
     ]
 
 

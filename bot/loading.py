@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import Any, Self
 
 from pydantic import ValidationError
-from pydantic_settings import BaseSettings, DotEnvSettingsSource, EnvSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
+    SettingsConfigDict,
+)
 
 _NOT_COMPARED = "allowed_bots"
 """ALLOWED_HOSTS, which is similar, is other programs'. Without ALLOWED_BOTS the bot is open to fewer."""
@@ -32,12 +37,19 @@ def words_of(problem: Mapping[str, Any]) -> str:
 class _Variables(EnvSettingsSource):
     """The environment, and the file under it. Blanks around values are cut; a blank value is missing."""
 
-    def __init__(self, cls: type[BaseSettings], env: Mapping[str, str] | None, env_file: Path | None) -> None:
-        self._both = (DotEnvSettingsSource(cls, env_file).env_vars, os.environ if env is None else env)
+    def __init__(
+        self, cls: type[BaseSettings], env: Mapping[str, str] | None, env_file: Path | None
+    ) -> None:
+        self._both = (
+            DotEnvSettingsSource(cls, env_file).env_vars,
+            os.environ if env is None else env,
+        )
         super().__init__(cls)
 
     def _load_env_vars(self) -> dict[str, str | None]:
-        values = ((name, (value or "").strip()) for each in self._both for name, value in each.items())
+        values = (
+            (name, (value or "").strip()) for each in self._both for name, value in each.items()
+        )
         return {name.lower(): value for name, value in values if value}
 
     def misspelt(self) -> dict[str, str]:
@@ -45,7 +57,9 @@ class _Variables(EnvSettingsSource):
         names = self.settings_cls.model_fields
         others = [name for name in self.env_vars if name not in names]
         # Short names are similar to too many others.
-        missing = [name for name in names if name not in (*self.env_vars, _NOT_COMPARED) and len(name) >= 6]
+        missing = [
+            name for name in names if name not in (*self.env_vars, _NOT_COMPARED) and len(name) >= 6
+        ]
         near = {name: difflib.get_close_matches(name, others, n=1, cutoff=0.85) for name in missing}
         return {name.upper(): matches[0].upper() for name, matches in near.items() if matches}
 
@@ -64,7 +78,9 @@ class LoadedSettings(BaseSettings):
         return (sources["init_settings"],)
 
     @classmethod
-    def load(cls, env: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Self:
+    def load(
+        cls, env: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")
+    ) -> Self:
         """Return the settings from the environment, which takes precedence, and the file.
 
         Raises SettingsError when they are invalid.
@@ -81,15 +97,23 @@ class LoadedSettings(BaseSettings):
                 str(problem["loc"][0]).upper(): words_of(problem)
                 for problem in error.errors(include_input=False)
             }
-            settings = cls(**{name: value for name, value in values.items() if name.upper() not in wrong})
+            settings = cls(
+                **{name: value for name, value in values.items() if name.upper() not in wrong}
+            )
         lines = [f"{name} {words}" for name, words in wrong.items()]
-        lines += [line for line in settings._misfits(source.env_vars) if line.split()[0] not in wrong]
+        lines += [
+            line for line in settings._misfits(source.env_vars) if line.split()[0] not in wrong
+        ]
         warnings: list[str] = []
         for name, near in misspelt.items():
             if f"{name} is missing" in lines:
-                lines[lines.index(f"{name} is missing")] += f" (there is {near}: did you mean that?)"
+                lines[lines.index(f"{name} is missing")] += (
+                    f" (there is {near}: did you mean that?)"
+                )
             elif name.startswith("ALLOWED_"):
-                lines.append(f"{near} is no setting (did you mean {name}?), so the bot would be open to all")
+                lines.append(
+                    f"{near} is no setting (did you mean {name}?), so the bot would be open to all"
+                )
             else:
                 warnings.append(f"{near} is no setting: did you mean {name}?")
         if lines:
@@ -99,7 +123,9 @@ class LoadedSettings(BaseSettings):
             raise SettingsError(message, lines)
         unused = {"slack_client_id", "slack_client_secret"}
         if unused <= source.env_vars.keys() and "slack_bot_token" in values:
-            warnings.append("SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are not used: the bot has one token")
+            warnings.append(
+                "SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are not used: the bot has one token"
+            )
         settings._warnings = tuple(warnings)
         return settings
 

@@ -75,7 +75,9 @@ class Redactor:
 
     def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
         """Return the event with secrets removed from its values."""
-        return {key: value if key in _HARMLESS else self.clean(value) for key, value in event.items()}
+        return {
+            key: value if key in _HARMLESS else self.clean(value) for key, value in event.items()
+        }
 
     def clean(self, value: Any) -> Any:
         """Return the value with secrets removed, in nested containers too."""
@@ -145,7 +147,11 @@ def configure(
         plain = structlog.dev.plain_traceback
         processors = [_safe_values, structlog.dev.ConsoleRenderer(exception_formatter=plain)]
     # Before the Redactor: tracebacks become text, without local variables, and are cleaned too.
-    rendered: list[Processor] = [structlog.processors.format_exc_info, Redactor(secrets), *processors]
+    rendered: list[Processor] = [
+        structlog.processors.format_exc_info,
+        Redactor(secrets),
+        *processors,
+    ]
     structlog.configure(
         processors=[*shared, seldom, *rendered],
         logger_factory=_Lines,
@@ -154,7 +160,11 @@ def configure(
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[*shared, of_libraries, structlog.stdlib.PositionalArgumentsFormatter()],
+            foreign_pre_chain=[
+                *shared,
+                of_libraries,
+                structlog.stdlib.PositionalArgumentsFormatter(),
+            ],
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *rendered],
         )
     )

@@ -18,7 +18,9 @@ _DIGITS = 12
 
 # ---- keys of known shapes
 
-_PRIVATE_KEY = re.compile("-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|\\Z)", re.DOTALL)
+_PRIVATE_KEY = re.compile(
+    "-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|\\Z)", re.DOTALL
+)
 _TELLTALE = re.compile(
     r"xox|xapp-|mint_|github_pat_|gh[opsur]_|glpat-|[spr]k[_-]|npm[_-]|hf[_-]|A[KS]IA|eyJ|v0=|://|PRIVATE KEY"
 )
@@ -34,7 +36,8 @@ _PREFIX = re.compile(
 _IN_ADDRESS = re.compile("://[^\\s\"'<>]+")
 _WEBHOOK = re.compile(r"hooks\.slack(?:-gov)?\.com")
 _GRANT = re.compile(
-    r"(/(?:response|commands|actions)/).+|((?:token|key|secret|sig|signature|password)=)[^&#]+", re.IGNORECASE
+    r"(/(?:response|commands|actions)/).+|((?:token|key|secret|sig|signature|password)=)[^&#]+",
+    re.IGNORECASE,
 )
 """Parts of an address that grant something: those of response URLs, the sandbox's too, and of queries."""
 
@@ -105,7 +108,9 @@ def has_key(text: str) -> bool:
     """Return whether a prompt has a key or a password in it that is no made-up one, as far as can be seen."""
 
     def mask(token: str, name: str) -> str:
-        is_secret = len(token) >= 6 and _has_digit(token) and not token.isdigit() and "/" not in token
+        is_secret = (
+            len(token) >= 6 and _has_digit(token) and not token.isdigit() and "/" not in token
+        )
         return "" if name and is_secret and not _MADE_UP.search(token) else token
 
     if not _TELLTALE.search(text) and not any(map(text.lower().count, _NAMES)):
@@ -126,7 +131,9 @@ def _each_token(text: str, mask: Callable[[str, str], str]) -> str:
             name = name[-_NAME_LENGTH:] + token[0]
             return match[0]
         key, lower = name, token.lower()
-        is_named = key.endswith((":", "=", " is")) and key.rstrip(":=").removesuffix(" is").endswith(_NAMES)
+        is_named = key.endswith((":", "=", " is")) and key.rstrip(":=").removesuffix(
+            " is"
+        ).endswith(_NAMES)
         if is_named and lower in _SCHEMES:
             return match[0]
         if lower.rstrip(":") == "is" and key.endswith(_PASSWORDS):
@@ -197,12 +204,15 @@ def _masked_number(match: re.Match[str]) -> str:
     groups = re.findall("[0-9]+", match[0])
     sizes, digits = tuple(map(len, groups)), "".join(groups)
     around = (
-        match.string[max(match.start() - 1, 0) : match.start()] + match.string[match.end() : match.end() + 1]
+        match.string[max(match.start() - 1, 0) : match.start()]
+        + match.string[match.end() : match.end() + 1]
     )
     if any(map(str.isalnum, around)):  # a part of a word or of a key
         return match[0]
     is_card = 13 <= len(digits) <= 19 and set(sizes[:-1]) <= {4, 5, 6} and _fits_luhn(digits)
-    is_abroad = (match[0][0] == "+" or (digits[:2] == "00" and len(sizes) > 1)) and 8 <= len(digits) <= 15
+    is_abroad = (match[0][0] == "+" or (digits[:2] == "00" and len(sizes) > 1)) and 8 <= len(
+        digits
+    ) <= 15
     is_local = sizes[0] > 2 and len(sizes) > 1 and digits[0] == "0" and 9 <= len(digits) <= 13
     is_american = sizes[-3:] == (3, 3, 4) and sizes[:-3] in ((), (1,))
     is_french = sizes == (2, 2, 2, 2, 2) and digits[0] == "0"

@@ -76,7 +76,9 @@ class Paces:
 
     def busy_channels(self, now: datetime) -> list[str]:
         """Return the channels that have just had a post, and forget the others."""
-        self.free_at = {name: times for name, times in self.free_at.items() if self._free_at(name, now) > now}
+        self.free_at = {
+            name: times for name, times in self.free_at.items() if self._free_at(name, now) > now
+        }
         return [subject for subject in self.free_at if subject not in _RATES]
 
     def next_seconds(self, now: datetime) -> float | None:

@@ -12,7 +12,16 @@ from zoneinfo import ZoneInfo
 
 from pydantic import SecretStr
 
-from bot.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, RequestKey, UserId, is_direct_message
+from bot.ids import (
+    ChannelId,
+    DeliveryId,
+    Message,
+    MessageTs,
+    Refusal,
+    RequestKey,
+    UserId,
+    is_direct_message,
+)
 
 Clock = Callable[[], datetime]
 """Returns the current time as an aware datetime in UTC. Tests pass one that they control."""
@@ -152,7 +161,12 @@ class Messenger(Protocol):
     """The Slack operations that use cases call. Methods raise only the subclasses of SlackError below."""
 
     async def post(
-        self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
+        self,
+        channel: ChannelId,
+        message: Message,
+        *,
+        delivery: DeliveryId,
+        thread: MessageTs | None,
     ) -> MessageTs:
         """Post a message that carries the delivery's id; return its timestamp. Never retries by itself."""
 
@@ -193,7 +207,9 @@ class Messenger(Protocol):
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
         """Replace the text and blocks of one of the bot's own messages. Succeeds if it was deleted."""
 
-    async def answer(self, response_url: SecretStr, message: Message, *, replaces: bool = False) -> None:
+    async def answer(
+        self, response_url: SecretStr, message: Message, *, replaces: bool = False
+    ) -> None:
         """Send a message to one person through a response URL, which works five times within 30 minutes.
 
         ``replaces``: replace the message whose button was pressed. The URL of a command replaces nothing.

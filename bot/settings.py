@@ -13,7 +13,15 @@ from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+)
 
 from bot.ids import ChannelId, UserId
 from bot.loading import LoadedSettings, words_of
@@ -44,7 +52,9 @@ def _secretly(check: Callable[[str], object]) -> AfterValidator:
 def _header_value(secret: str) -> None:
     """Check that a secret can be sent in a header."""
     if secret[:1] in ("'", '"') and secret[:1] == secret[-1:]:
-        raise ValueError("stands in quotes, which `docker run --env-file` keeps: write it without them")
+        raise ValueError(
+            "stands in quotes, which `docker run --env-file` keeps: write it without them"
+        )
     if re.search(r"\s", secret):
         raise ValueError("has a blank or a line end in it: copy it again")
     if not re.fullmatch(r"[!-~]*", secret):
@@ -56,7 +66,9 @@ def _token(prefix: str) -> AfterValidator:
 
     def check_token(token: str) -> None:
         _header_value(token)
-        kind = next((f"; this is {kind}" for start, kind in _TOKENS.items() if token.startswith(start)), "")
+        kind = next(
+            (f"; this is {kind}" for start, kind in _TOKENS.items() if token.startswith(start)), ""
+        )
         if not prefix and kind:
             raise ValueError(f"must be the Signing Secret of the app{kind}")
         if not token.startswith(prefix):
@@ -98,7 +110,9 @@ def _host(value: str) -> str:
     try:
         return str(ip_address("127.0.0.1" if value == "localhost" else value.strip("[]")))
     except ValueError:
-        raise ValueError("must be an IP address of this machine, such as 0.0.0.0 or 127.0.0.1") from None
+        raise ValueError(
+            "must be an IP address of this machine, such as 0.0.0.0 or 127.0.0.1"
+        ) from None
 
 
 def _database(value: str) -> None:
@@ -124,7 +138,9 @@ def _database(value: str) -> None:
             try:
                 make_conninfo("", **{name: ""})
             except ProgrammingError:
-                raise ValueError("has an option behind its ? that PostgreSQL does not have") from None
+                raise ValueError(
+                    "has an option behind its ? that PostgreSQL does not have"
+                ) from None
 
 
 def sqlalchemy_url(value: str) -> str:
@@ -132,7 +148,11 @@ def sqlalchemy_url(value: str) -> str:
     if value in (":memory:", "sqlite://", "sqlite:///:memory:"):
         return "sqlite:///:memory:"
     scheme, separator, rest = value.partition("://")
-    drivers = {"sqlite": "sqlite", "postgres": "postgresql+psycopg", "postgresql": "postgresql+psycopg"}
+    drivers = {
+        "sqlite": "sqlite",
+        "postgres": "postgresql+psycopg",
+        "postgresql": "postgresql+psycopg",
+    }
     if not separator or scheme.lower() not in drivers:
         raise ValueError("must begin with sqlite:/// or postgres://")
     return f"{drivers[scheme.lower()]}://{rest}"
@@ -183,7 +203,9 @@ def _zone(value: str) -> ZoneInfo:
 Key = Annotated[SecretStr, _secretly(_header_value)]
 Address = Annotated[str, AfterValidator(_address)]
 _WITH_SLASH = AfterValidator(lambda url: f"{url.rstrip('/')}/")
-_PROXY = _secretly(lambda url: _http(url, "the address of a proxy, such as http://proxy.example:3128"))
+_PROXY = _secretly(
+    lambda url: _http(url, "the address of a proxy, such as http://proxy.example:3128")
+)
 Port = Annotated[int, Field(ge=0, le=65_535)]
 Host = Annotated[str, AfterValidator(_host)]
 
@@ -247,7 +269,9 @@ def _project_entries(text: str) -> dict[str, ProjectEntry]:
         try:
             entry = _project_entry(name, fields)
         except ValueError as error:
-            wrong.append(f"entry {place}{f' ({name})' if _PROJECT_NAME.fullmatch(name) else ''} {error}")
+            wrong.append(
+                f"entry {place}{f' ({name})' if _PROJECT_NAME.fullmatch(name) else ''} {error}"
+            )
             continue
         if name in entries:
             wrong.append(f"has two entries {name}")
@@ -262,15 +286,21 @@ def _project_entries(text: str) -> dict[str, ProjectEntry]:
 
 def _project_entry(name: str, fields: object) -> ProjectEntry:
     if not _PROJECT_NAME.fullmatch(name):
-        raise ValueError("needs a name of small letters, digits and hyphens, at most 30, such as acme-api")
+        raise ValueError(
+            "needs a name of small letters, digits and hyphens, at most 30, such as acme-api"
+        )
     if not isinstance(fields, tuple):
         raise ValueError('must be an object with "id", and perhaps "key", "address" and "label"')
     try:
         return ProjectEntry.model_validate(dict(fields))
     except ValidationError as error:
         errors = error.errors(include_input=False)
-        if any(problem["type"] == "extra_forbidden" for problem in errors):  # its name might be a secret
-            raise ValueError(f"has a member other than {', '.join(ProjectEntry.model_fields)}") from None
+        if any(
+            problem["type"] == "extra_forbidden" for problem in errors
+        ):  # its name might be a secret
+            raise ValueError(
+                f"has a member other than {', '.join(ProjectEntry.model_fields)}"
+            ) from None
         raise ValueError(
             ", ".join(f'"{problem["loc"][0]}" {words_of(problem)}' for problem in errors)
         ) from None
@@ -326,8 +356,12 @@ class DocsSettings(LoadedSettings):
         projects = [alone] if not self.docs_projects else []
         for name, entry in self.docs_projects.items():
             label = " ".join(entry.label.split())[:_LABEL_LENGTH].strip() or name
-            own = {part: f"the {part} of {name} in DOCS_PROJECTS" for part in ("id", "key", "address")}
-            named = SettingNames(**{part: texts for part, texts in own.items() if getattr(entry, part)})
+            own = {
+                part: f"the {part} of {name} in DOCS_PROJECTS" for part in ("id", "key", "address")
+            }
+            named = SettingNames(
+                **{part: texts for part, texts in own.items() if getattr(entry, part)}
+            )
             address, key = entry.address or alone.address, entry.key or alone.key
             assistant = entry.assistant_key, entry.assistant_domain
             projects.append(DocsProject(name, entry.id, label, address, key, named, *assistant))
@@ -355,7 +389,9 @@ class DocsSettings(LoadedSettings):
             yield from self._unfit_projects(values)
         called = ("SLACK_API_URL", "DOCS_API_URL", "GITHUB_API_URL")
         addresses = {name: getattr(self, name.lower(), None) for name in called}
-        addresses |= {f"DOCS_PROJECTS {name}": entry.address for name, entry in self.docs_projects.items()}
+        addresses |= {
+            f"DOCS_PROJECTS {name}": entry.address for name, entry in self.docs_projects.items()
+        }
         advice = "so keys and texts could be read on the way: use https://, or set ALLOW_HTTP=true"
         for name, address in () if self.allow_http else addresses.items():
             parts = urlsplit(address or "")
@@ -396,7 +432,9 @@ class DocsSettings(LoadedSettings):
 class DatabaseSettings(LoadedSettings):
     """The settings of the database, for commands that use nothing else."""
 
-    database_url: Annotated[SecretStr, _secretly(_database)] = SecretStr("sqlite:///var/docs-bot.db")
+    database_url: Annotated[SecretStr, _secretly(_database)] = SecretStr(
+        "sqlite:///var/docs-bot.db"
+    )
     database_connections: Annotated[int, Field(ge=1, le=100)] = 5
 
     @property
@@ -429,7 +467,9 @@ class Settings(DatabaseSettings, DocsSettings, SlackSettings):
     allowed_bots: Annotated[frozenset[UserId], _ids("AUW")] = frozenset()
     admins: Annotated[frozenset[UserId], _ids("UW")] = frozenset()
     allowed_link_hosts: Annotated[frozenset[str], _HOSTS] = frozenset()
-    log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(str.upper)] = "INFO"
+    log_level: Annotated[
+        Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(str.upper)
+    ] = "INFO"
     log_format: Annotated[Literal["auto", "console", "json"], BeforeValidator(str.lower)] = "auto"
 
     def secrets(self) -> list[str]:

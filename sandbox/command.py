@@ -120,7 +120,9 @@ def sandbox_command(choice: Choice) -> int:
         with _lock_folder(choice.folder):
             asyncio.run(_run_until_stopped(choice))
     except FolderTaken:
-        stderr.print(f"Another sandbox uses {plain(choice.folder)}. End it, or name another with --folder.")
+        stderr.print(
+            f"Another sandbox uses {plain(choice.folder)}. End it, or name another with --folder."
+        )
         return FAILED
     except OSError as error:
         stderr.print(plain(_os_error_text(error, choice)))
@@ -190,7 +192,9 @@ def _progress_line(choice: Choice) -> Iterator[Callable[[int, int], None]]:
 
 async def _start(choice: Choice, stack: AsyncExitStack) -> None:
     with _progress_line(choice) as on_progress:
-        world = await stack.enter_async_context(both_sides(replace(choice, on_progress=on_progress)))
+        world = await stack.enter_async_context(
+            both_sides(replace(choice, on_progress=on_progress))
+        )
     # The past is acted out with the agent that follows rules, and never in somebody's repository.
     has_past = not (choice.empty or choice.agent or choice.services) and is_untouched(world)
     if has_past:
@@ -199,7 +203,9 @@ async def _start(choice: Choice, stack: AsyncExitStack) -> None:
     if choice.services:
         bot = f"yours, with the settings in {plain(write_settings(choice.folder, world))}"
     else:
-        await stack.enter_async_context(running_bot(world.settings, timeouts=TIMEOUTS, clock=world.clock))
+        await stack.enter_async_context(
+            running_bot(world.settings, timeouts=TIMEOUTS, clock=world.clock)
+        )
     console.print(f"\n  The workspace:     [bold]{world.workspace_url}[/]")
     console.print(f"  The docs service:  {world.docs_service_url}")
     console.print(f"  The bot:           {bot}\n")
@@ -209,7 +215,9 @@ async def _start(choice: Choice, stack: AsyncExitStack) -> None:
         try:
             await tell_past(world, choice.uses_an_hour)
         except DidNotCome as missing:
-            stderr.print(f"The workspace's past is incomplete: {missing} did not come. The rest works.")
+            stderr.print(
+                f"The workspace's past is incomplete: {missing} did not come. The rest works."
+            )
 
 
 def write_settings(folder: Path, world: World) -> Path:

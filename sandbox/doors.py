@@ -105,5 +105,7 @@ def _is_own(request: web.Request) -> bool:
 
 async def _forbid_frames(_request: web.Request, response: web.StreamResponse) -> None:
     policy = response.headers.get("Content-Security-Policy")
-    response.headers["Content-Security-Policy"] = "; ".join(filter(None, (policy, "frame-ancestors 'none'")))
+    response.headers["Content-Security-Policy"] = "; ".join(
+        filter(None, (policy, "frame-ancestors 'none'"))
+    )
     response.headers["X-Frame-Options"] = "DENY"

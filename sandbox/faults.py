@@ -60,7 +60,9 @@ class Faults:
     def take(self, name: str) -> Order | None:
         """Return the fault for a call of this name and count it, or None."""
         now = time.monotonic()
-        self._orders = [one for one in self._orders if one.lasts is None or one.ordered_at + one.lasts > now]
+        self._orders = [
+            one for one in self._orders if one.lasts is None or one.ordered_at + one.lasts > now
+        ]
         order = next((one for one in self._orders if one.match in (name, *ANY)), None)
         if order is not None and order.lasts is None:
             order.times -= 1
@@ -70,7 +72,9 @@ class Faults:
 
     def waiting(self) -> list[dict[str, object]]:
         """Return the remaining faults as JSON values."""
-        return [{"match": one.match, "fault": one.fault, "times": one.times} for one in self._orders]
+        return [
+            {"match": one.match, "fault": one.fault, "times": one.times} for one in self._orders
+        ]
 
 
 def bad_gateway() -> web.Response:

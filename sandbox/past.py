@@ -18,9 +18,13 @@ from sandbox.world import World
 
 ANA, BEN, CHIKA = "U01ANA", "U02BEN", "U03CHIKA"
 DOCS, GENERAL, PRODUCT = "C01DOCS", "C02GENERAL", "C03PRODUCT"
-PROMPT = "@docs-agent add a guide on rotating API keys, and mention that the old key works for 24 hours"
+PROMPT = (
+    "@docs-agent add a guide on rotating API keys, and mention that the old key works for 24 hours"
+)
 FOLLOW_UP = "@docs-agent mention that only admins can make keys"
-WRONG_PAGE = "The rate limits page says 60 requests a minute on the free plan. It is 100 since Monday."
+WRONG_PAGE = (
+    "The rate limits page says 60 requests a minute on the free plan. It is 100 since Monday."
+)
 RUNNING = "Explain how to test webhooks on your own machine. Take your time"
 _STORY_BEGAN = timedelta(minutes=100)
 _TALK_BEGAN = timedelta(minutes=20)
@@ -37,7 +41,9 @@ def is_untouched(world: World) -> bool:
 def begins_at(now: datetime) -> datetime:
     """Return when the past begins: on the latest Monday at nine in Berlin that is well before the thread."""
     latest = (now - _STORY_BEGAN - timedelta(minutes=30)).astimezone(ZoneInfo("Europe/Berlin"))
-    monday = (latest - timedelta(days=latest.weekday())).replace(hour=9, minute=0, second=0, microsecond=0)
+    monday = (latest - timedelta(days=latest.weekday())).replace(
+        hour=9, minute=0, second=0, microsecond=0
+    )
     return monday if monday <= latest else monday - timedelta(days=7)
 
 
@@ -66,7 +72,9 @@ class _Past:
     async def digest(self) -> None:
         at = begins_at(utcnow())
         self._clock.set(at)
-        self._people.say(CHIKA, GENERAL, "Good morning! Version 2.3 of the API goes out on Thursday.")
+        self._people.say(
+            CHIKA, GENERAL, "Good morning! Version 2.3 of the API goes out on Thursday."
+        )
         asked = await self._people.command(CHIKA, DOCS, "/docs-visitors", "digest now")
         if not asked["ok"]:
             raise DidNotCome("the order of a digest")
@@ -78,11 +86,18 @@ class _Past:
         say, people = self._people.say, self._people
         self._clock.set(utcnow() - _STORY_BEGAN)
         root = say(
-            BEN, DOCS, "Two customers asked how to change an API key without an outage. Is that written down?"
+            BEN,
+            DOCS,
+            "Two customers asked how to change an API key without an outage. Is that written down?",
         )
         ts = str(root["ts"])
         self._later(minutes=2)
-        say(CHIKA, DOCS, "Only how to make one. Nothing says that two keys can work at the same time.", ts)
+        say(
+            CHIKA,
+            DOCS,
+            "Only how to make one. Nothing says that two keys can work at the same time.",
+            ts,
+        )
         self._later(minutes=1)
         old = say(BEN, DOCS, "They can: the old key keeps working for 24 hours.", ts)
         self._later(minutes=1)

@@ -41,7 +41,11 @@ async def play(*, http: bool = False) -> int:
     console = Console(highlight=False, soft_wrap=True)
     with tempfile.TemporaryDirectory(prefix="docs-bot-") as folder:
         options = WorldOptions(
-            Path(folder), http_mode=http, work_seconds=1.0, build_seconds=1.0, answer_seconds=_WAIT_SECONDS
+            Path(folder),
+            http_mode=http,
+            work_seconds=1.0,
+            build_seconds=1.0,
+            answer_seconds=_WAIT_SECONDS,
         )
         try:
             async with asyncio.timeout(_LIMIT_SECONDS), sandbox(options, _TIMEOUTS) as world:
@@ -50,7 +54,9 @@ async def play(*, http: bool = False) -> int:
             console.print(f"The story did not come to its end within {_LIMIT_SECONDS:g} s.")
             return 1
         except DidNotCome as missing:
-            console.print(f"The story broke: {plain(missing)} did not come within {_WAIT_SECONDS:g} s.")
+            console.print(
+                f"The story broke: {plain(missing)} did not come within {_WAIT_SECONDS:g} s."
+            )
             return 1
         except StoryBroken as broken:
             console.print(f"The story broke: {plain(broken)}")
@@ -73,7 +79,9 @@ class _Story:
         await self._check_pull_request(end)
         self._say("Ben", FOLLOW_UP, "in the thread")
         message = self._people.say(BEN, DOCS, FOLLOW_UP, thread_ts=root["ts"])
-        await until("the eyes on the follow-up", lambda: message["reactions"] or None, _WAIT_SECONDS)
+        await until(
+            "the eyes on the follow-up", lambda: message["reactions"] or None, _WAIT_SECONDS
+        )
         second = await self._comes("the result of the follow-up", lambda: self._reply(root, 1))
         link = await self._check_pull_request(second)
         await self._previews(root, second)
@@ -88,11 +96,15 @@ class _Story:
         """Build a preview that breaks, let the agent mend it, and open the next one."""
         self._world.docs_service.faults.order([{"match": "preview", "fault": "broken_build"}])
         await self._press(end, "preview")
-        await self._comes("the broken preview", lambda: end if _button(end, "fix_preview") else None)
+        await self._comes(
+            "the broken preview", lambda: end if _button(end, "fix_preview") else None
+        )
         await self._press(end, "fix_preview")
         mended = await self._comes("the result of the fix", lambda: self._reply(root, 3))
         await self._press(mended, "preview")
-        await self._comes("the preview", lambda: mended if _button(mended, "open_preview") else None)
+        await self._comes(
+            "the preview", lambda: mended if _button(mended, "open_preview") else None
+        )
         url = str((_button(mended, "open_preview") or {})["url"])
         self._console.print(f"  [dim]{plain(url)} shows {len(await _page(url)):,} characters[/]")
 
@@ -123,13 +135,21 @@ class _Story:
         await _page(f"{link}/merge", "POST")
         await self._comes("the notice for Ben", lambda: self._reply_with(root, "It is written now"))
 
-    async def _press(self, message: Json, action_id: str, user: str = ANA, who: str = "Ana") -> None:
-        button = await until(f"the button {action_id}", lambda: _button(message, action_id), _WAIT_SECONDS)
+    async def _press(
+        self, message: Json, action_id: str, user: str = ANA, who: str = "Ana"
+    ) -> None:
+        button = await until(
+            f"the button {action_id}", lambda: _button(message, action_id), _WAIT_SECONDS
+        )
         self._say(who, f"presses {button['text']['text']}", "in the thread")
         names = ("type", "action_id", "block_id", "value")
         action = {name: button[name] for name in names if name in button}
         is_private = "id" in message
-        container = {"type": "ephemeral" if is_private else "message", "channel": DOCS, "ts": message["ts"]}
+        container = {
+            "type": "ephemeral" if is_private else "message",
+            "channel": DOCS,
+            "ts": message["ts"],
+        }
         container |= {"id": message["id"]} if is_private else {}
         _insist(await self._people.press(user, container, action))
 
@@ -147,7 +167,9 @@ class _Story:
         return next((note for note in notes if label in str(note["blocks"])), None)
 
     def _newest(self, phrase: str) -> Json | None:
-        posts = (one for one in self._state.history(DOCS) if one["bot_id"] and phrase in one["text"])
+        posts = (
+            one for one in self._state.history(DOCS) if one["bot_id"] and phrase in one["text"]
+        )
         return next(posts, None)
 
     def _reply(self, root: Json, number: int) -> Json | None:
@@ -170,7 +192,9 @@ class _Story:
         url = str((_button(end, "view_pull_request") or {}).get("url"))
         added = re.findall(r'class="[^"]*\badd(?:ed)?\b', await _page(url))
         if not added:
-            raise StoryBroken(f"the pull request's page at {urlsplit(url).path} shows no added line")
+            raise StoryBroken(
+                f"the pull request's page at {urlsplit(url).path} shows no added line"
+            )
         self._console.print(f"  [dim]{plain(url)} shows {len(added)} added lines[/]")
         return url
 
@@ -178,9 +202,17 @@ class _Story:
         """Wait for a message of the bot, print it and return it."""
         self._console.print(f"\n[dim]… {event}[/]")
         message = await until(event, find, _WAIT_SECONDS)
-        place = "privately" if message.get("id") else "in the thread" if message["thread_ts"] else "#docs"
+        place = (
+            "privately"
+            if message.get("id")
+            else "in the thread"
+            if message["thread_ts"]
+            else "#docs"
+        )
         self._console.print(f"[bold]docs-agent[/] [dim]{place}[/]")
-        markdown = [block["text"] for block in message["blocks"] or [] if block["type"] == "markdown"]
+        markdown = [
+            block["text"] for block in message["blocks"] or [] if block["type"] == "markdown"
+        ]
         for line in self._readable("\n".join(markdown) or message["text"]).splitlines():
             self._console.print(f"  {plain(line)}")
         return message
@@ -191,7 +223,9 @@ class _Story:
     def _readable(self, text: str) -> str:
         """Return mrkdwn or Markdown as plain text."""
         users = self._state.users
-        text = re.sub(r"<@(\w+)>", lambda at: f"@{users[at[1]].name if at[1] in users else at[1]}", text)
+        text = re.sub(
+            r"<@(\w+)>", lambda at: f"@{users[at[1]].name if at[1] in users else at[1]}", text
+        )
         text = re.sub(r"<(?:!date\^|https?:)[^|>]*\|([^>]*)>", r"\1", text)
         text = re.sub(r"\[([^\]\n]*)\]\(http[^)\s]*\)", r"\1", text)
         text = re.sub(r"\*([^*\n]+)\*", r"\1", text)
@@ -205,7 +239,10 @@ def _insist(answer: Json) -> None:
 
 
 async def _page(url: str, method: str = "GET") -> str:
-    async with aiohttp.ClientSession(trust_env=False) as session, session.request(method, url) as page:
+    async with (
+        aiohttp.ClientSession(trust_env=False) as session,
+        session.request(method, url) as page,
+    ):
         if page.status != 200:
             raise StoryBroken(f"{urlsplit(url).path} answers {page.status}")
         return await page.text()
@@ -218,7 +255,11 @@ def _button(message: Json, action_id: str) -> Json | None:
 
 def _values(view: Json) -> Json:
     """Return the initial values of a form's fields."""
-    inputs = ((block["block_id"], block["element"]) for block in view["blocks"] if block["type"] == "input")
+    inputs = (
+        (block["block_id"], block["element"])
+        for block in view["blocks"]
+        if block["type"] == "input"
+    )
     return {
         block_id: {one["action_id"]: {"type": one["type"], "value": one.get("initial_value")}}
         for block_id, one in inputs

@@ -19,7 +19,12 @@ from sandbox.world import World
 from tests.limits import HANG_SECONDS
 from tests.scenarios.story import environment
 
-_FAST = {"POLL_MIN_SECONDS": "0.1", "POLL_MAX_SECONDS": "0.2", "HEALTH_PORT": "0", "LOG_LEVEL": "ERROR"}
+_FAST = {
+    "POLL_MIN_SECONDS": "0.1",
+    "POLL_MAX_SECONDS": "0.2",
+    "HEALTH_PORT": "0",
+    "LOG_LEVEL": "ERROR",
+}
 
 
 class Zygote:

@@ -140,12 +140,22 @@ class PostgresServer:
         command = [str(self.programs / program), "-D", str(self._data), *options]
         user, group, others = self._identity()
         return subprocess.Popen(
-            command, stdout=log, stderr=log, cwd=self._data, user=user, group=group, extra_groups=others
+            command,
+            stdout=log,
+            stderr=log,
+            cwd=self._data,
+            user=user,
+            group=group,
+            extra_groups=others,
         )
 
     def _identity(self) -> tuple[int | None, int | None, list[int] | None]:
         """Return the user, the group and the other groups of the server's processes; None keeps ours."""
-        return (self._account.pw_uid, self._account.pw_gid, []) if self._account else (None, None, None)
+        return (
+            (self._account.pw_uid, self._account.pw_gid, [])
+            if self._account
+            else (None, None, None)
+        )
 
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + HANG_SECONDS

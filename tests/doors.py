@@ -57,7 +57,9 @@ def _imports(path: Path) -> dict[str, tuple[str, str]]:
         if isinstance(node, ast.ImportFrom) and node.module:
             found |= {each.asname or each.name: (node.module, each.name) for each in node.names}
         elif isinstance(node, ast.Import):
-            found |= {each.asname or each.name.partition(".")[0]: (each.name, "") for each in node.names}
+            found |= {
+                each.asname or each.name.partition(".")[0]: (each.name, "") for each in node.names
+            }
     return found
 
 

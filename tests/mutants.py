@@ -36,7 +36,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sample", type=int, default=600, help="how many mutants are tried")
     parser.add_argument("--seed", type=int, default=1, help="chooses which")
-    parser.add_argument("--at-once", type=int, default=2, help="how many are tried at the same time")
+    parser.add_argument(
+        "--at-once", type=int, default=2, help="how many are tried at the same time"
+    )
     options = parser.parse_args()
     # No mutant has this name, so this only makes them and finds out which tests pass through which function.
     _mutmut("run", "none", may_fail=True)
@@ -48,7 +50,9 @@ def main() -> None:
     survived = sorted(name for name, status in found.items() if status not in _CAUGHT)
     print(*(f"{found[name]}: {name}" for name in survived), sep="\n")
     print(", ".join(f"{count} {status}" for status, count in Counter(found.values()).most_common()))
-    print(f"{1 - len(survived) / len(found):.0%} caught. `mutmut show NAME` shows one that was not.")
+    print(
+        f"{1 - len(survived) / len(found):.0%} caught. `mutmut show NAME` shows one that was not."
+    )
 
 
 if __name__ == "__main__":

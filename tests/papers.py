@@ -15,7 +15,18 @@ DOCS = ROOT / "docs"
 PAPERS = (README, CONTRIBUTING, ARCHITECTURE, ROOT / "SECURITY.md", *sorted(DOCS.glob("*.md")))
 
 _SHELLS = ("console", "bash", "sh", "shell")
-_PROGRAMS = ("make", "docs-bot", "python", "python3", "pip", "git", "curl", "heroku", "systemctl", "docker")
+_PROGRAMS = (
+    "make",
+    "docs-bot",
+    "python",
+    "python3",
+    "pip",
+    "git",
+    "curl",
+    "heroku",
+    "systemctl",
+    "docker",
+)
 _FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`([^`]+)`")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -46,7 +57,9 @@ def rows(text: str) -> list[list[str]]:
     """Return the cells of all rows of tables in a text, without heads and rulers."""
     lines = re.findall(r"^\|.*\|\n\|[-|]+\|\n((?:\|.*\|\n?)+)", text, re.MULTILINE)
     return [
-        [cell.strip() for cell in row.strip("|").split("|")] for body in lines for row in body.splitlines()
+        [cell.strip() for cell in row.strip("|").split("|")]
+        for body in lines
+        for row in body.splitlines()
     ]
 
 

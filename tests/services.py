@@ -28,9 +28,12 @@ def streamed(*parts: dict[str, Any], end: str = "data: [DONE]\n\n") -> httpx.Res
 
 def answer_stream(text: str, *sources: tuple[str, str], thread: str = "talk-1") -> httpx.Response:
     """Return an answer with the titles and addresses of its sources."""
-    pages = [{"type": "source-url", "sourceId": url, "url": url, "title": name} for name, url in sources]
+    pages = [
+        {"type": "source-url", "sourceId": url, "url": url, "title": name} for name, url in sources
+    ]
     deltas = [
-        {"type": "text-delta", "id": "t", "delta": text[at : at + 40]} for at in range(0, len(text), 40)
+        {"type": "text-delta", "id": "t", "delta": text[at : at + 40]}
+        for at in range(0, len(text), 40)
     ]
     begun: dict[str, Any] = {"type": "text-start", "id": "t"}
     return streamed(
@@ -171,7 +174,9 @@ class DocsService:
             return httpx.Response(404, json={"error": "not part of the plan"})
         response = handlers[kind](request)
         if kind in ("create", "follow_up"):
-            self.by_project.setdefault(request.url.path.split("/")[3], []).append(self.prompts[-1][1])
+            self.by_project.setdefault(request.url.path.split("/")[3], []).append(
+                self.prompts[-1][1]
+            )
         if self.lost and kind in ("create", "follow_up", "preview"):
             raise self.lost.popleft()
         return response
@@ -219,7 +224,9 @@ class DocsService:
         query = request.url.params
         first, end = (date.fromisoformat(query[name]) for name in ("dateFrom", "dateTo"))
         site = self.sites.get(request.url.path.split("/")[3], self.site)
-        return httpx.Response(200, json=site.answer(first, end, int(query["limit"]), int(query["offset"])))
+        return httpx.Response(
+            200, json=site.answer(first, end, int(query["limit"]), int(query["offset"]))
+        )
 
     def _get(self, request: httpx.Request) -> httpx.Response:
         self.polls += 1
@@ -263,7 +270,13 @@ def changed_file(path: str, patch: str | None, **more: Any) -> dict[str, Any]:
     """Return a file of GitHub's list, with the counts of its patch."""
     lines = (patch or "").split("\n")
     added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
-    file = {"filename": path, "status": "modified", "additions": added, "deletions": removed, **more}
+    file = {
+        "filename": path,
+        "status": "modified",
+        "additions": added,
+        "deletions": removed,
+        **more,
+    }
     return file if patch is None else {**file, "patch": patch}
 
 
@@ -319,7 +332,9 @@ class Github:
         return httpx.Response(200, json=compared) if compared else httpx.Response(404)
 
     async def handle(self, request: httpx.Request) -> httpx.Response:
-        if request.url.path.startswith(("/repos/acme/docs/pulls/7/files", "/repos/acme/docs/compare/")):
+        if request.url.path.startswith(
+            ("/repos/acme/docs/pulls/7/files", "/repos/acme/docs/compare/")
+        ):
             return self._read(request)
         assert request.url.path == "/repos/acme/docs/pulls/7"
         self.calls.append(request.headers.get("if-none-match", ""))

@@ -201,7 +201,9 @@ def known_options() -> set[str]:
     parts = [*_subcommands().values(), *_MODULES.values()]
     options = {name for part in parts for option in part.params for name in option.opts}
     return options | {
-        name for action in tests.torture.__main__.parser()._actions for name in action.option_strings
+        name
+        for action in tests.torture.__main__.parser()._actions
+        for name in action.option_strings
     }
 
 

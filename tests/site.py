@@ -51,7 +51,9 @@ class Site:
         rows = self.order(self.rows(inside), len(self.calls))
         return {
             "totals": _json(counted(inside)),
-            "visitors": [{"path": path, **_json(counts)} for path, counts in rows[offset : offset + limit]],
+            "visitors": [
+                {"path": path, **_json(counts)} for path, counts in rows[offset : offset + limit]
+            ],
             "hasMore": len(rows) > offset + limit,
         }
 
@@ -69,7 +71,9 @@ class Site:
         for kind, count, offset in (("human", people, 0), ("ai", agents, 1_000_000)):
             for number in range(count):
                 for at in {number % days, min(number % days + (number % 3 == 0), days - 1)}:
-                    self.visits.append(Visit(first + timedelta(days=at), offset + number, kind, path))
+                    self.visits.append(
+                        Visit(first + timedelta(days=at), offset + number, kind, path)
+                    )
 
     def fill(self, pages: int, first: date, last: date, seed: int = 1) -> None:
         """Every one of so many pages is read once each week at least."""

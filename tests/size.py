@@ -16,7 +16,12 @@ from pathlib import Path
 from tests import doors
 
 ROOT = Path(__file__).parents[1]
-_DEEP = {"jobs", "work", "docs_service", "workspace"}  # rooms that are shown by their own rooms as well
+_DEEP = {
+    "jobs",
+    "work",
+    "docs_service",
+    "workspace",
+}  # rooms that are shown by their own rooms as well
 _NO_CODE = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -78,7 +83,9 @@ def _tokens(path: Path, tree: ast.AST) -> list[tokenize.TokenInfo]:
     """Return the tokens of code."""
     docstrings = set(_docstring_lines(tree))
     with tokenize.open(path) as file:
-        tokens = [token for token in tokenize.generate_tokens(file.readline) if token.type not in _NO_CODE]
+        tokens = [
+            token for token in tokenize.generate_tokens(file.readline) if token.type not in _NO_CODE
+        ]
     return [token for token in tokens if token.start[0] not in docstrings]
 
 
@@ -152,7 +159,9 @@ def _print() -> None:
     words = sum(len(file.read_text().split()) for file in sorted((ROOT / "docs").glob("*.md")))
     print(f"\nThe sandbox's page has {page:,} lines; docs/ has {words:,} words.")
     inside = doors.count().total()
-    print(f"{inside} test functions name something inside of the bot: `python -m tests.doors` lists them.")
+    print(
+        f"{inside} test functions name something inside of the bot: `python -m tests.doors` lists them."
+    )
 
 
 if __name__ == "__main__":

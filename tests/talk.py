@@ -287,7 +287,9 @@ class Talk:
 
     def _roots(self, channel: str) -> list[Json]:
         posts = self.slack.state.messages.get(self.room(channel).id, {}).values()
-        return [post for post in posts if post["bot_id"] and post["thread_ts"] in (None, post["ts"])]
+        return [
+            post for post in posts if post["bot_id"] and post["thread_ts"] in (None, post["ts"])
+        ]
 
     def status(self, nth: int = 1, channel: str = "docs") -> Shown:
         """Read the present state of the bot's nth post outside threads."""
@@ -297,14 +299,22 @@ class Talk:
         """Read the status message of a job, in any channel or thread."""
         heading = re.compile(rf"· Job {number}\b")
         posts = [post for room in self.slack.state.messages.values() for post in room.values()]
-        [status] = [post for post in posts if post["bot_id"] and heading.search(post["text"].splitlines()[0])]
+        [status] = [
+            post
+            for post in posts
+            if post["bot_id"] and heading.search(post["text"].splitlines()[0])
+        ]
         return self.mark_read(status)
 
     def all_replies(self) -> list[Shown]:
         """Read the bot's messages in all threads of channels, in order."""
         rooms = [room.id for room in self.slack.state.channels.values() if not room.is_im]
-        posts = [post for room in rooms for post in self.slack.state.messages.get(room, {}).values()]
-        replies = [post for post in posts if post["bot_id"] and post["thread_ts"] not in (None, post["ts"])]
+        posts = [
+            post for room in rooms for post in self.slack.state.messages.get(room, {}).values()
+        ]
+        replies = [
+            post for post in posts if post["bot_id"] and post["thread_ts"] not in (None, post["ts"])
+        ]
         return [self.mark_read(post) for post in sorted(replies, key=lambda post: str(post["ts"]))]
 
     def replies(self, nth: int = 1, channel: str = "docs") -> list[Shown]:
@@ -318,13 +328,17 @@ class Talk:
 
     def reactions(self, message: Json) -> list[str]:
         """Read the bot's reactions to a message."""
-        names = [reaction["name"] for reaction in message["reactions"] if BOT_USER in reaction["users"]]
+        names = [
+            reaction["name"] for reaction in message["reactions"] if BOT_USER in reaction["users"]
+        ]
         self._read |= {f"{message['ts']} {name}": () for name in names}
         return names
 
     async def files(self, message: Shown) -> dict[str, str]:
         """Read the files of a message, by name."""
-        files = {file["name"]: await self.slack.content(file["id"]) for file in message.message["files"]}
+        files = {
+            file["name"]: await self.slack.content(file["id"]) for file in message.message["files"]
+        }
         return {name: await response.text() for name, response in files.items()}
 
     def agent_got(self) -> list[str]:
@@ -380,14 +394,20 @@ class Talk:
         if name == "dm":
             return state.im_of((person or self.ana).id)
         return next(
-            channel for channel in state.channels.values() if channel.name == name and not channel.user
+            channel
+            for channel in state.channels.values()
+            if channel.name == name and not channel.user
         )
 
     def opens_channel(self, name: str, *members: Person, bot: bool = True, **options: Any) -> None:
         """Add a channel with these members, by default all people."""
-        there = [member.id for member in members] or [user.id for user in self.slack.state.users.values()]
+        there = [member.id for member in members] or [
+            user.id for user in self.slack.state.users.values()
+        ]
         inside = [member for member in there if member != BOT_USER] + [BOT_USER] * bot
-        self.slack.state.channels[f"C{name.upper()}"] = Channel(f"C{name.upper()}", name, inside, **options)
+        self.slack.state.channels[f"C{name.upper()}"] = Channel(
+            f"C{name.upper()}", name, inside, **options
+        )
 
     def newcomer(self, name: str, **options: Any) -> Person:
         """Add a person to the workspace and to #docs."""
@@ -416,11 +436,15 @@ class Talk:
         posts = [item for room in state.messages.values() for item in room.values()]
         items += [item for item in posts if item["bot_id"] and self.is_unread(item)]
         items += [
-            item for item in (*state.ephemerals.values(), *state.views.values()) if self.is_unread(item)
+            item
+            for item in (*state.ephemerals.values(), *state.views.values())
+            if self.is_unread(item)
         ]
         lines = [self._line(item) for item in items]
         # An earlier test's sandbox may still log in this process; only the bot's lines count.
-        lines += [line for line in self._log_lines()[self._lines_read :] if _is_error_of_the_bot(line)]
+        lines += [
+            line for line in self._log_lines()[self._lines_read :] if _is_error_of_the_bot(line)
+        ]
         return lines + [
             f":{item['name']}: on {message['text']!r}"
             for message in posts
@@ -451,13 +475,19 @@ class Talk:
             for at, event in self._history
         ]
         return "\n".join(
-            [*lines, *(f"the agent got: {prompt}" for prompt in self.agent_got()), *self._log_lines()]
+            [
+                *lines,
+                *(f"the agent got: {prompt}" for prompt in self.agent_got()),
+                *self._log_lines(),
+            ]
         )
 
     def _on_event(self, event: Json) -> None:
         message = event.get("message") or event.get("ephemeral") or event.get("view")
         if message and (event["type"] != "message" or message["bot_id"]):
-            self._history.append((self.time.at, {**message, "is_new": _key(message) not in self._printed}))
+            self._history.append(
+                (self.time.at, {**message, "is_new": _key(message) not in self._printed})
+            )
             self._printed.add(_key(message))
 
     def _line(self, message: Json) -> str:

@@ -29,7 +29,9 @@ class _InPlace(Executor):
     def __init__(self, _threads: int, _name: str) -> None:
         pass
 
-    def submit(self, function: Callable[..., _Result], /, *args: Any, **options: Any) -> Future[_Result]:
+    def submit(
+        self, function: Callable[..., _Result], /, *args: Any, **options: Any
+    ) -> Future[_Result]:
         done = Future[_Result]()
         done.set_result(function(*args, **options))
         return done
@@ -70,13 +72,19 @@ def table_put_away(table: str) -> Iterator[None]:
 def columns_with(text: str) -> list[str]:
     """Return the columns, as ``table.column``, with this text."""
     with closing(sqlite3.connect(_DATABASE)) as database:
-        names = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        names = [
+            name
+            for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
         names_with: set[str] = set()
         for name in names:
             rows = database.execute(f'SELECT * FROM "{name}"')  # noqa: S608
             columns = [column[0] for column in rows.description]
             names_with |= {
-                f"{name}.{columns[at]}" for row in rows for at, value in enumerate(row) if text in str(value)
+                f"{name}.{columns[at]}"
+                for row in rows
+                for at, value in enumerate(row)
+                if text in str(value)
             }
     return sorted(names_with)
 

@@ -43,7 +43,17 @@ def words_of(part: Any) -> str:
         return part if isinstance(part, str) else ""
     if part.get("type") == "button":
         return f"[{part['text']['text']}]"
-    inside = ("title", "label", "text", "fields", "elements", "accessory", "element", "options", "rows")
+    inside = (
+        "title",
+        "label",
+        "text",
+        "fields",
+        "elements",
+        "accessory",
+        "element",
+        "options",
+        "rows",
+    )
     return words_of([part[key] for key in inside if key in part])
 
 
@@ -80,7 +90,8 @@ class Person:
         """Type a slash command."""
         command, _, text = line.partition(" ")
         await self._act(
-            f"types in {channel}: {line}", self._people.command(self.id, self._room(channel), command, text)
+            f"types in {channel}: {line}",
+            self._people.command(self.id, self._room(channel), command, text),
         )
 
     async def asks(self, prompt: str, channel: str = "docs") -> None:
@@ -105,7 +116,9 @@ class Person:
         """Reply in the thread of a message, by default of the bot's nth post in the channel."""
         root = to or self.talk.root(nth, channel)
         thread = root["thread_ts"] or root["ts"]
-        return await self._say(f"replies: {text}", root["channel"], text, thread_ts=thread, **options)
+        return await self._say(
+            f"replies: {text}", root["channel"], text, thread_ts=thread, **options
+        )
 
     async def _say(self, doing: str, channel: str, text: str, **options: Any) -> Json:
         self.talk.note(f"{self.name} {doing}")
@@ -136,8 +149,12 @@ class Person:
             labels = [text for message in messages for text, _ in controls_of(message["blocks"])]
             raise AssertionError(f"{self.name} sees no {label!r}, only {labels}")
         kind = "view" if "hash" in message else "ephemeral" if "id" in message else "message"
-        container = {key: message[key] for key in ("id", "channel", "ts") if key in message} | {"type": kind}
-        await self._act(f"presses [{label}]", self._people.press(self.id, container, actions[label]))
+        container = {key: message[key] for key in ("id", "channel", "ts") if key in message} | {
+            "type": kind
+        }
+        await self._act(
+            f"presses [{label}]", self._people.press(self.id, container, actions[label])
+        )
 
     def _visible(self) -> list[Json]:
         """Return the open form and the visible messages, newest first."""
@@ -147,7 +164,9 @@ class Person:
         notes = [note for note in state.ephemerals.values() if note["user"] == self.id]
         views = [view for view in state.views.values() if view["user"] == self.id]
         views += [state.homes[self.id]] if self.id in state.homes else []
-        return views + sorted([*posts, *notes], key=lambda message: str(message["ts"]), reverse=True)
+        return views + sorted(
+            [*posts, *notes], key=lambda message: str(message["ts"]), reverse=True
+        )
 
     async def uses_shortcut(self, callback_id: str, on: Json) -> None:
         """Use a shortcut of a message."""
@@ -189,11 +208,15 @@ class Person:
     def reads(self) -> list[Shown]:
         """Read the new private answers and direct messages of the bot."""
         slack = self.talk.slack
-        notes = [message for message in slack.state.ephemerals.values() if message["user"] == self.id]
+        notes = [
+            message for message in slack.state.ephemerals.values() if message["user"] == self.id
+        ]
         direct = slack.state.messages.get(slack.state.im_of(self.id).id, {}).values()
         messages = [*notes, *(message for message in direct if message["bot_id"])]
         messages.sort(key=lambda message: str(message["ts"]))
-        return [self.talk.mark_read(message) for message in messages if self.talk.is_unread(message)]
+        return [
+            self.talk.mark_read(message) for message in messages if self.talk.is_unread(message)
+        ]
 
     @property
     def user(self) -> User:
@@ -221,7 +244,10 @@ def _filled(element: Json, entry: str | list[str] | None) -> Json:
     match kind:
         case "static_select" | "radio_buttons":
             chosen = [option for option in element["options"] if option["value"] == entry]
-            return {"type": kind, "selected_option": chosen[0] if chosen else element.get("initial_option")}
+            return {
+                "type": kind,
+                "selected_option": chosen[0] if chosen else element.get("initial_option"),
+            }
         case "checkboxes" | "multi_static_select":
             ticked = [option for option in element["options"] if option["value"] in (entry or ())]
             return {

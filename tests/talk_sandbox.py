@@ -75,7 +75,9 @@ class SandboxTalk(Talk):
         """Wait until the agent has ended all jobs; its status is always ``completed``."""
         assert status == "completed", "the sandbox's agent decides"
         under_way = (":hourglass", ":gear:")
-        await self._until(lambda: not any(post["text"].startswith(under_way) for post in self._posts()))
+        await self._until(
+            lambda: not any(post["text"].startswith(under_way) for post in self._posts())
+        )
         await self.until_quiet()
 
     def _posts(self) -> list[dict[str, Any]]:

@@ -132,7 +132,9 @@ class SlackFaults:
         self._next.clear()
 
     def _order(self, method: str, fault: Fault, times: int) -> None:
-        self.note(f"Slack: {method} will meet {fault.kind} {fault.code} {fault.seconds or ''}".rstrip())
+        self.note(
+            f"Slack: {method} will meet {fault.kind} {fault.code} {fault.seconds or ''}".rstrip()
+        )
         self._next[method].extend([fault] * times)
 
     async def wait(self) -> None:
@@ -165,7 +167,9 @@ class InProcess(BotConnection):
         self.sent: list[Json] = []
         """All events, in order; one can be sent again with `send_event`."""
 
-    async def deliver(self, kind: str, payload: Json, *, attempt: int = 0, reason: str = "") -> Json:
+    async def deliver(
+        self, kind: str, payload: Json, *, attempt: int = 0, reason: str = ""
+    ) -> Json:
         if self.take is None:
             raise NotAcknowledged("dispatch_failed", "connection_failed")
         status, body = await self.take(json.loads(json.dumps(payload)))
@@ -230,7 +234,9 @@ class TalkSlack:
     async def call(self, name: str, arguments: Json) -> SlackResponse:
         """Carry out a method of the Web API."""
         try:
-            answer = await self.web_api.call(name, decode_arguments(json.loads(json.dumps(arguments))))
+            answer = await self.web_api.call(
+                name, decode_arguments(json.loads(json.dumps(arguments)))
+            )
         except ApiError as error:
             return SlackResponse(200, {"ok": False, "error": error.code, **error.about})
         except Throttled as error:
@@ -281,13 +287,17 @@ class SlackSession:
         if "/upload/" in url:
             content = data.read()
             return _Exchange(self._carry_out("upload", lambda: self._slack.store(token, content)))
-        return _Exchange(self._carry_out("response_url", lambda: self._slack.respond(token, json or {})))
+        return _Exchange(
+            self._carry_out("response_url", lambda: self._slack.respond(token, json or {}))
+        )
 
     def get(self, url: str, **_: Any) -> _Exchange:
         file_id = url.removesuffix("/download").rpartition("-")[2]
         return _Exchange(self._carry_out("file", lambda: self._slack.content(file_id)))
 
-    async def _carry_out(self, name: str, carry_out: Callable[[], Awaitable[SlackResponse]]) -> SlackResponse:
+    async def _carry_out(
+        self, name: str, carry_out: Callable[[], Awaitable[SlackResponse]]
+    ) -> SlackResponse:
         faults = self._slack.faults
         if self.is_dead:
             await asyncio.Event().wait()
@@ -321,7 +331,9 @@ class SlackSession:
 
 
 def _limited(seconds: float) -> SlackResponse:
-    return SlackResponse(429, {"ok": False, "error": "ratelimited"}, {"Retry-After": f"{seconds:g}"})
+    return SlackResponse(
+        429, {"ok": False, "error": "ratelimited"}, {"Retry-After": f"{seconds:g}"}
+    )
 
 
 @dataclass
@@ -363,6 +375,9 @@ class _Exchange:
         return await self._response
 
     async def __aexit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
     ) -> None:
         pass

@@ -39,7 +39,9 @@ async def test_acknowledging_is_measured_both_ways_in(tmp_path: Path) -> None:
     rows.append("commands not acknowledged within 3 s")
     assert [_rows(report) for report in reports] == [rows] * 4
     assert [report.theirs for report in reports] == ["bare Bolt app", "Bolt app + SQLAlchemy"] * 2
-    assert all(row.ours > 0 and row.theirs for report in reports for row in report.rows[:-1] if row.goal)
+    assert all(
+        row.ours > 0 and row.theirs for report in reports for row in report.rows[:-1] if row.goal
+    )
     assert [sum(row.goal is not None for row in report.rows) for report in reports] == [7, 3, 7, 3]
 
 
@@ -80,7 +82,9 @@ async def test_polling_is_measured_with_both_databases(tmp_path: Path) -> None:
     size = poll.Size((10,), every_seconds=0.5, warm_seconds=0.1, window_seconds=0.6, turns=1)
     (report,) = await poll.measure(size, tmp_path)
     rows = _of("processor time a poll, SQLite", "SQLite", most="memory at most, SQLite")
-    rows += _of("processor time a poll, PostgreSQL", "PostgreSQL", most="memory at most, PostgreSQL")
+    rows += _of(
+        "processor time a poll, PostgreSQL", "PostgreSQL", most="memory at most, PostgreSQL"
+    )
     assert _rows(report) == rows
     assert all(row.ours > 0 for row in report.rows if row.what.startswith("polls a second"))
 

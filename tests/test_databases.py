@@ -25,5 +25,7 @@ server.stop()
 def test_a_postgresql_starts_with_nothing_on_the_path(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _USE_ONE, str(tmp_path)]
     environment = os.environ | {"PATH": "/nowhere"}
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG_SECONDS)
+    ran = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=HANG_SECONDS
+    )
     assert ran.stdout == "it answers\n", ran.stderr

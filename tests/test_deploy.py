@@ -36,7 +36,9 @@ def read(path: str) -> Any:
 COMPOSE = read("compose.yaml")
 WORKFLOW = read(".github/workflows/ci.yml")
 APP = json.loads((ROOT / "app.json").read_text())
-OBJECTS = {item["kind"]: item for item in yaml.safe_load_all((ROOT / "deploy/kubernetes.yaml").read_text())}
+OBJECTS = {
+    item["kind"]: item for item in yaml.safe_load_all((ROOT / "deploy/kubernetes.yaml").read_text())
+}
 POD = OBJECTS["Deployment"]["spec"]["template"]["spec"]
 (CONTAINER,) = POD["containers"]
 UNIT = (ROOT / "deploy/docs-bot.service").read_text()
@@ -78,13 +80,17 @@ def environments() -> dict[str, dict[str, str]]:
 )
 def test_file_fits_its_published_schema(schema: str, path: str, tmp_path: Path) -> None:
     misspelt = tmp_path / "misspelt.yaml"
-    misspelt.write_text(re.sub(r"^(services|jobs|updates):", r"\1s:", (ROOT / path).read_text(), flags=re.M))
+    misspelt.write_text(
+        re.sub(r"^(services|jobs|updates):", r"\1s:", (ROOT / path).read_text(), flags=re.M)
+    )
     options = ["--builtin-schema", f"vendor.{schema}"]
     assert CliRunner().invoke(check_jsonschema, [*options, str(ROOT / path)]).exit_code == 0
     assert CliRunner().invoke(check_jsonschema, [*options, str(misspelt)]).exit_code == 1
 
 
-def unknown_keys(value: object, schema: Mapping[str, str], parent: str = "") -> set[tuple[str, str]]:
+def unknown_keys(
+    value: object, schema: Mapping[str, str], parent: str = ""
+) -> set[tuple[str, str]]:
     """Return the keys, with their parents, that the schema's words for each parent lack."""
     if isinstance(value, list):
         return set().union(*(unknown_keys(item, schema, parent) for item in value))
@@ -121,7 +127,9 @@ def test_app_json_and_release_notes_have_valid_keys() -> None:
 def test_kubernetes_objects_have_valid_fields() -> None:
     # https://kubernetes.io/docs/reference/kubernetes-api/
     workload = "replicas strategy selector template minReadySeconds revisionHistoryLimit"
-    probe = "httpGet periodSeconds timeoutSeconds failureThreshold successThreshold initialDelaySeconds"
+    probe = (
+        "httpGet periodSeconds timeoutSeconds failureThreshold successThreshold initialDelaySeconds"
+    )
     schema = {
         "": "apiVersion kind metadata spec",
         "metadata": "name namespace labels annotations",
@@ -173,7 +181,14 @@ def test_systemd_accepts_and_confines_unit(tmp_path: Path) -> None:
     # Its output may also name this machine's own units.
     assert [line for line in ran.stderr.splitlines() if unit.name in line] == []
     assert ran.returncode == 0
-    confined = ["systemd-analyze", "security", "--offline=true", "--threshold=20", "--no-pager", str(unit)]
+    confined = [
+        "systemd-analyze",
+        "security",
+        "--offline=true",
+        "--threshold=20",
+        "--no-pager",
+        str(unit),
+    ]
     assert subprocess.run(confined, capture_output=True, check=False).returncode == 0
 
 
@@ -195,11 +210,16 @@ def test_hosts_run_existing_commands() -> None:
 def test_hosts_have_valid_settings() -> None:
     for host, environment in environments().items():
         assert environment.keys() - set(Settings.variables()) == set(), host
-        values = {name: re.sub(r"\$\{\w+:\?[^}]*\}", "c0ffee", value) for name, value in environment.items()}
+        values = {
+            name: re.sub(r"\$\{\w+:\?[^}]*\}", "c0ffee", value)
+            for name, value in environment.items()
+        }
         settings = Settings.load(GOOD | values, env_file=None)
         assert settings.warnings() == (), host
         assert (settings.port, settings.health_port) == (PORT, HEALTH_PORT), host
-    required = {name.upper() for name, field in Settings.model_fields.items() if field.is_required()}
+    required = {
+        name.upper() for name, field in Settings.model_fields.items() if field.is_required()
+    }
     assert required <= {name for name, entry in APP["env"].items() if entry.get("required", True)}
 
 
@@ -219,7 +239,9 @@ def test_hosts_with_remote_proxy_listen_on_all_addresses() -> None:
     hosts = {host: environment.get("HOST") for host, environment in environments().items()}
     assert hosts == {"kubernetes": "0.0.0.0", "compose": "0.0.0.0", "heroku": None}
     assert "HOST=0.0.0.0" in image("ENV", "PATH").split()
-    assert re.findall(r"^(\w+): env HOST=0.0.0.0 ", (ROOT / "Procfile").read_text(), re.MULTILINE) == ["web"]
+    assert re.findall(
+        r"^(\w+): env HOST=0.0.0.0 ", (ROOT / "Procfile").read_text(), re.MULTILINE
+    ) == ["web"]
 
 
 def test_probes_request_existing_pages_from_other_machines() -> None:
@@ -273,7 +295,9 @@ async def health_of_the_image(port: int) -> int:
 
 def test_image_uses_only_flags_that_debian_12_knows() -> None:
     """Docker 20.10 and buildah 1.28: https://docs.docker.com/reference/dockerfile/ names the later ones."""
-    first_words = {rest.split()[0].partition("=")[0] for word, rest in IMAGE if word not in ("RUN", "CMD")}
+    first_words = {
+        rest.split()[0].partition("=")[0] for word, rest in IMAGE if word not in ("RUN", "CMD")
+    }
     options = re.findall(r"(--[a-z-]+)=", image("HEALTHCHECK").partition("[")[0])
     flags = {word for word in (*first_words, *options) if word.startswith("--")}
     assert flags == {"--from", "--interval", "--timeout", "--start-period"}
@@ -292,8 +316,12 @@ def test_versions_of_aiohttp_with_advisories_are_not_allowed() -> None:
 
 
 def test_image_has_hashed_lock_and_only_bot() -> None:
-    installs = [rest for name, rest in IMAGE if name == "RUN" and " install " in rest and "pip" in rest]
-    assert [("--require-hashes -r requirements.txt" in line, "--no-deps" in line) for line in installs] == [
+    installs = [
+        rest for name, rest in IMAGE if name == "RUN" and " install " in rest and "pip" in rest
+    ]
+    assert [
+        ("--require-hashes -r requirements.txt" in line, "--no-deps" in line) for line in installs
+    ] == [
         (True, False),
         (False, True),
     ]
@@ -320,7 +348,10 @@ def test_only_volume_contains_sqlite_file() -> None:
 
 def test_hosts_run_without_root_and_write_only_volumes() -> None:
     user = int(image("USER").partition(":")[0])
-    assert (POD["securityContext"]["runAsNonRoot"], POD["securityContext"]["runAsUser"]) == (True, user)
+    assert (POD["securityContext"]["runAsNonRoot"], POD["securityContext"]["runAsUser"]) == (
+        True,
+        user,
+    )
     assert POD["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
     assert not POD["automountServiceAccountToken"]
     assert CONTAINER["securityContext"] == {
@@ -333,7 +364,9 @@ def test_hosts_run_without_root_and_write_only_volumes() -> None:
 
 
 def test_host_files_contain_no_secret() -> None:
-    secrets = {name.upper() for name, field in Settings.model_fields.items() if "SecretStr" in repr(field)}
+    secrets = {
+        name.upper() for name, field in Settings.model_fields.items() if "SecretStr" in repr(field)
+    }
     assert {"SLACK_BOT_TOKEN", "DOCS_API_KEY", "DATABASE_URL", "HTTPS_PROXY"} <= secrets
     written = {
         (host, name)
@@ -342,7 +375,10 @@ def test_host_files_contain_no_secret() -> None:
         if host != "heroku" and value and name in secrets
     }
     assert written == {("compose", "DATABASE_URL")}
-    assert "docs_bot:${POSTGRES_PASSWORD:?" in COMPOSE["services"]["bot"]["environment"]["DATABASE_URL"]
+    assert (
+        "docs_bot:${POSTGRES_PASSWORD:?"
+        in COMPOSE["services"]["bot"]["environment"]["DATABASE_URL"]
+    )
     assert {name for name, entry in APP["env"].items() if "value" in entry} & secrets == set()
     assert OBJECTS.keys() == {"Deployment", "PodDisruptionBudget", "Service"}
     assert CONTAINER["envFrom"] == [{"secretRef": {"name": "docs-bot"}}]
@@ -366,13 +402,22 @@ def test_workflow_tests_every_supported_python() -> None:
     assert runs[-2:] == ["make check", "make test"]
     assert "prometheus" in runs[0], "promtool is a part of it"
     slow = WORKFLOW["jobs"]["slow"]
-    assert [step["run"] for step in slow["steps"] if "run" in step] == ["make slow", "make seeds RUNS=30"]
-    used = [step["uses"] for job in WORKFLOW["jobs"].values() for step in job["steps"] if "uses" in step]
-    assert [action for action in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action)] == []
+    assert [step["run"] for step in slow["steps"] if "run" in step] == [
+        "make slow",
+        "make seeds RUNS=30",
+    ]
+    used = [
+        step["uses"] for job in WORKFLOW["jobs"].values() for step in job["steps"] if "uses" in step
+    ]
+    assert [
+        action for action in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action)
+    ] == []
 
 
 def test_workflow_builds_and_runs_image_of_its_commit() -> None:
-    assert [step["run"] for step in WORKFLOW["jobs"]["image"]["steps"] if "run" in step] == [".ci/image"]
+    assert [step["run"] for step in WORKFLOW["jobs"]["image"]["steps"] if "run" in step] == [
+        ".ci/image"
+    ]
     script = (ROOT / ".ci/image").read_text()
     defaults = dict(rest.split("=") for word, rest in IMAGE if word == "ARG")
     names = re.findall(r"--build-arg (\w+)=", script)

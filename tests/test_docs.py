@@ -32,7 +32,9 @@ _OTHERS = {"POSTGRES_PASSWORD", "SSL_CERT_FILE", "DOCS_BOT_JOB"}
 """Variables of others: of the compose file, of Python, and of the sandbox's agent."""
 _EMPHASISED = re.compile(r"(?<!\*)\*([A-Z][^*]+)\*(?!\*)")
 SETTINGS = {
-    row[0].strip("`"): row[1].strip("`") for row in rows((DOCS / "settings.md").read_text()) if len(row) == 3
+    row[0].strip("`"): row[1].strip("`")
+    for row in rows((DOCS / "settings.md").read_text())
+    if len(row) == 3
 }
 
 
@@ -54,11 +56,17 @@ def test_the_papers_name_no_variable_that_is_not_there() -> None:
 
 
 def test_every_button_that_a_page_for_people_names_is_there() -> None:
-    pages = [(DOCS / f"{name}.md").read_text() for name in ("jobs", "visitors", "limits-and-access")]
+    pages = [
+        (DOCS / f"{name}.md").read_text() for name in ("jobs", "visitors", "limits-and-access")
+    ]
     named = {" ".join(label.split()) for page in pages for label in _EMPHASISED.findall(page)}
-    code = "".join(path.read_text() for path in (*(ROOT / "bot").rglob("*.py"), ROOT / "manifest.yml"))
+    code = "".join(
+        path.read_text() for path in (*(ROOT / "bot").rglob("*.py"), ROOT / "manifest.yml")
+    )
     assert len(named) > 10
-    assert {label for label in named if not re.search(rf'["*]{re.escape(label)}["*]', code)} == set()
+    assert {
+        label for label in named if not re.search(rf'["*]{re.escape(label)}["*]', code)
+    } == set()
 
 
 def test_the_docs_tell_the_defaults() -> None:
@@ -79,7 +87,9 @@ def _default(name: str) -> str:
 
 
 def test_every_state_of_a_job_stands_in_the_diagram() -> None:
-    (diagram,) = [block for kind, block in fences((DOCS / "lifecycle.md").read_text()) if kind == "mermaid"]
+    (diagram,) = [
+        block for kind, block in fences((DOCS / "lifecycle.md").read_text()) if kind == "mermaid"
+    ]
     assert {state for state in JobState if not re.search(rf"\b{state}\b", diagram)} == set()
 
 
@@ -90,12 +100,25 @@ def test_every_promise_names_what_shows_it() -> None:
         assert codes(promise), promise
         for name in codes(promise):
             path, _, test = name.partition("::")
-            assert re.search(rf"^(async )?def {test}\(", (ROOT / path).read_text(), re.MULTILINE), name
+            assert re.search(rf"^(async )?def {test}\(", (ROOT / path).read_text(), re.MULTILINE), (
+                name
+            )
 
 
 def test_the_runbook_has_every_exit_code() -> None:
     table = rows(section((DOCS / "runbook.md").read_text(), "Exit codes"))
-    ends = {0, 1, 2, BAD_SETTINGS, CANNOT_START, CRASHED, CUT_SHORT, TERMINATED, INTERRUPTED, *ExitCode}
+    ends = {
+        0,
+        1,
+        2,
+        BAD_SETTINGS,
+        CANNOT_START,
+        CRASHED,
+        CUT_SHORT,
+        TERMINATED,
+        INTERRUPTED,
+        *ExitCode,
+    }
     assert {int(code) for row in table for code in row[0].split(", ")} == ends
 
 
@@ -114,7 +137,9 @@ def test_every_module_that_a_paper_names_exists(paper: Path) -> None:
     named = {code.partition("::")[0] for code in codes(paper.read_text())}
     modules = {path for path in named if re.fullmatch(r"[\w/]+\.py", path)}
     folders = (ROOT, ROOT / "bot")
-    assert {path for path in modules if not any((folder / path).exists() for folder in folders)} == set()
+    assert {
+        path for path in modules if not any((folder / path).exists() for folder in folders)
+    } == set()
 
 
 def test_hosts_start_what_is_there_once_they_installed_the_requirements() -> None:

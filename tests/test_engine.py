@@ -155,7 +155,9 @@ async def test_slow_group_leaves_places_for_other_groups() -> None:
 
 async def test_rows_under_way_are_as_many_as_places() -> None:
     rows = Rows([*(f"a{number}" for number in range(9))])
-    async with started(Workers(look_seconds=3600), rows.worker(places=2), due=always(ALL)) as workers:
+    async with started(
+        Workers(look_seconds=3600), rows.worker(places=2), due=always(ALL)
+    ) as workers:
         await rows.until(2)
         workers.wake("r")
         await asyncio.sleep(0.05)
@@ -338,7 +340,9 @@ async def test_workers_stopped_before_their_start_never_run() -> None:
 
 async def test_next_look_is_made_when_a_row_comes_due() -> None:
     now = datetime.now(UTC)
-    looks = Looks(*(DueQueues(frozenset(), now + timedelta(seconds=after)) for after in (0.02, 86_400)))
+    looks = Looks(
+        *(DueQueues(frozenset(), now + timedelta(seconds=after)) for after in (0.02, 86_400))
+    )
     async with started(Workers(look_seconds=3600, least_seconds=0.0), due=looks):
         await looks.get()
         await looks.get()

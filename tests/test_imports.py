@@ -46,7 +46,9 @@ def test_a_process_that_serves_loads_nothing_that_only_others_need_and_collects_
 
 def test_no_imports_go_in_a_circle() -> None:
     """As each module is executed: functions may import what is above, and types may be known both ways."""
-    modules = {_dotted(path): ast.parse(path.read_text()).body for path in (ROOT / "bot").rglob("*.py")}
+    modules = {
+        _dotted(path): ast.parse(path.read_text()).body for path in (ROOT / "bot").rglob("*.py")
+    }
     imports: dict[str, set[str]] = {name: set() for name in modules}
     for name, body in modules.items():
         for node in body:

@@ -31,7 +31,9 @@ LEAKS = [
 
 
 @pytest.mark.parametrize("leak", LEAKS)
-def test_secret_is_hidden_in_every_part_of_a_line(leak: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_secret_is_hidden_in_every_part_of_a_line(
+    leak: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     configure("DEBUG", "json", SECRETS)
     log = structlog.get_logger("bot.test")
     log.info("event", word=f"a {leak} b", nested={"list": [leak, {"deep": leak}]})
@@ -80,7 +82,9 @@ def test_libraries_log_no_bodies(capsys: pytest.CaptureFixture[str]) -> None:
 @given(st.text(st.one_of(st.characters(), st.sampled_from("\x1b\x9b\x7f\u202e\r\u2028\b"))))
 def test_any_text_is_safe_for_a_terminal(text: str) -> None:
     safe = terminal_safe(text)
-    assert all(sign in "\n\t" or unicodedata.category(sign) not in ("Cc", "Cf", "Cs") for sign in safe)
+    assert all(
+        sign in "\n\t" or unicodedata.category(sign) not in ("Cc", "Cf", "Cs") for sign in safe
+    )
     assert terminal_safe(safe) == safe
 
 
@@ -90,9 +94,13 @@ def test_console_shows_escapes_and_no_forged_lines(capsys: pytest.CaptureFixture
     try:
         raise ValueError(f"broken {len(prompt)} \x1b]0;owned\x07")
     except ValueError:
-        log.exception("failed\x1b[2J\nforged too", reason="a\nforged line\x9b1m", nested={"b": "\x1b[3J"})
+        log.exception(
+            "failed\x1b[2J\nforged too", reason="a\nforged line\x9b1m", nested={"b": "\x1b[3J"}
+        )
     said = capsys.readouterr().err
-    assert not [steers for steers in ("\x1b[2J", "\x1b]0", "\x1b[3J", "\x9b", "\x07") if steers in said]
+    assert not [
+        steers for steers in ("\x1b[2J", "\x1b]0", "\x1b[3J", "\x9b", "\x07") if steers in said
+    ]
     assert "\\x1b[2J" in said
     assert not [line for line in said.splitlines() if line.startswith("forged")]
     assert "Traceback" in said

@@ -87,7 +87,10 @@ def test_the_sandbox_demands_the_same_scopes() -> None:
 
 def test_the_scopes_are_those_that_the_code_needs_and_no_more() -> None:
     needed = {scope for method in methods_called() for scope in NEEDS[method]}
-    needed |= {scope for event in EVENTS.values() for scope in event} | {"commands", *WITHOUT_METHOD}
+    needed |= {scope for event in EVENTS.values() for scope in event} | {
+        "commands",
+        *WITHOUT_METHOD,
+    }
     assert needed == SCOPES
 
 
@@ -118,12 +121,16 @@ def test_it_is_printed_as_it_stands() -> None:
 @pytest.mark.parametrize(
     "address", ["https://bot.example", "https://bot.example/", "https://bot.example/slack/events"]
 )
-def test_for_http_every_request_goes_to_the_bots_address_and_nothing_else_changes(address: str) -> None:
+def test_for_http_every_request_goes_to_the_bots_address_and_nothing_else_changes(
+    address: str,
+) -> None:
     printed = yaml.safe_load(CliRunner().invoke(cli, ["manifest", "--http", address]).stdout)
     jsonschema.Draft7Validator(SCHEMA).validate(printed)
     url, settings = "https://bot.example/slack/events", printed["settings"]
     found = [command.pop("url") for command in printed["features"]["slash_commands"]]
-    found += [settings[name].pop("request_url") for name in ("event_subscriptions", "interactivity")]
+    found += [
+        settings[name].pop("request_url") for name in ("event_subscriptions", "interactivity")
+    ]
     assert set(found) == {url}
     assert settings["socket_mode_enabled"] is False
     settings["socket_mode_enabled"] = True

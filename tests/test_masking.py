@@ -27,10 +27,33 @@ KEYS = (
     "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAKC\n-----END RSA PRIVATE KEY-----",
 )
 WORDS = (
-    *("/docs-agent", "mint.json", "task-runner", "sk-learn", "npm_config_cache", "A guide to API keys"),
-    *("the password is required", "Unknown key: colours", "Unexpected token = in line 12", "bearer token"),
-    *("see https://acme.slack.com/archives/C0123ABC/p1700000000123456", "ask ana@example.com", "10.0.0.17"),
-    *("2026-11-24 2026-11-25", "pages 1000 2000 3000 4001", "v2.10.3", "12:30:45", "1, 2, 3", "007"),
+    *(
+        "/docs-agent",
+        "mint.json",
+        "task-runner",
+        "sk-learn",
+        "npm_config_cache",
+        "A guide to API keys",
+    ),
+    *(
+        "the password is required",
+        "Unknown key: colours",
+        "Unexpected token = in line 12",
+        "bearer token",
+    ),
+    *(
+        "see https://acme.slack.com/archives/C0123ABC/p1700000000123456",
+        "ask ana@example.com",
+        "10.0.0.17",
+    ),
+    *(
+        "2026-11-24 2026-11-25",
+        "pages 1000 2000 3000 4001",
+        "v2.10.3",
+        "12:30:45",
+        "1, 2, 3",
+        "007",
+    ),
     *("build 20261124", "guides/rotating-keys.mdx:12:34: expected }", "Took 1234 ms, 56 pages"),
 )
 """What a prompt, a thread or a build's log has, and has to keep."""
@@ -39,7 +62,13 @@ WORDS = (
 ORDINARY = (
     *("how to rotate an api key", "@acme/sdk", "OAuth2 client credentials", "error 429", "v2.10.3"),
     *("std::vector", "at 12:30:45", "bearer token", "a = b", "密码：a", "2026-10-01", "::"),
-    *("/guides/install-the-2-sdk-for-python3", "getUnconfirmedDeliveryByIdentifier", "token", "?", ""),
+    *(
+        "/guides/install-the-2-sdk-for-python3",
+        "getUnconfirmedDeliveryByIdentifier",
+        "token",
+        "?",
+        "",
+    ),
 )
 
 
@@ -81,7 +110,21 @@ def test_masking_is_never_slow() -> None:
         has_key(text)
         return process_time() - began
 
-    parts = ("key:", "a@", "://", "1.", "sk-a1", "%40", "= ", "key: ", "a:", "+1 ", "1 ", "GB82 ", "eyJ")
+    parts = (
+        "key:",
+        "a@",
+        "://",
+        "1.",
+        "sk-a1",
+        "%40",
+        "= ",
+        "key: ",
+        "a:",
+        "+1 ",
+        "1 ",
+        "GB82 ",
+        "eyJ",
+    )
     for text_of in texts_of(
         [*SIGNS, *parts, "password is ", "https://http://", "-----BEGIN PRIVATE KEY-----"]
     ):
@@ -89,7 +132,9 @@ def test_masking_is_never_slow() -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("around", ["{}", "use {} here", "TOKEN={}", "a/{}/b", '{{"a": "{}"}}', "x:{}."])
+@pytest.mark.parametrize(
+    "around", ["{}", "use {} here", "TOKEN={}", "a/{}/b", '{{"a": "{}"}}', "x:{}."]
+)
 def test_known_keys_are_masked_anywhere_in_a_text(key: str, around: str) -> None:
     text = around.format(key)
     for safe in (without_keys(text), masked(text), masked(text, is_readers=True)):
@@ -124,7 +169,12 @@ def test_texts_lose_secrets_and_numbers(text: str, kept: str) -> None:
 
 NO_KEYS = (
     *("ghp_xxxxxxxxxxxxxxxxxxxx", "xoxb-your-token", "AKIAIOSFODNN7EXAMPLE", "API_KEY=YOUR_KEY_1"),
-    *("sk_test_1234567890abcdef", "password: secret", "Say that `token: 3600` is seconds", "key: 12345678"),
+    *(
+        "sk_test_1234567890abcdef",
+        "password: secret",
+        "Say that `token: 3600` is seconds",
+        "key: 12345678",
+    ),
     "Document the header `Authorization: Bearer TOKEN`",
 )
 
@@ -146,4 +196,6 @@ def test_masking_any_text_twice_changes_nothing(text: str) -> None:
 
 @given(st.sampled_from(KEYS), st.text(st.sampled_from(" \n,.:;()[]{}<>\"'=/@|"), max_size=5))
 def test_key_between_any_signs_is_masked(key: str, sign: str) -> None:
-    assert not [part for part in key.splitlines() if part in without_keys(f"a{sign or ' '}{key}{sign}b")]
+    assert not [
+        part for part in key.splitlines() if part in without_keys(f"a{sign or ' '}{key}{sign}b")
+    ]

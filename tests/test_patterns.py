@@ -62,21 +62,27 @@ def _compiled() -> Iterator[Use]:
             called = METHODS & set(re.findall(rf"\b{variable}\.(\w+)\(", source))
             for pattern in _patterns_in(value):
                 # One that is used by another name is tried in the way in which it can be slowest.
-                yield from (Use(f"{name}.{variable}", pattern, method) for method in called or {"sub"})
+                yield from (
+                    Use(f"{name}.{variable}", pattern, method) for method in called or {"sub"}
+                )
 
 
 def _inline() -> Iterator[Use]:
     """Yield the patterns in calls of ``re``, with a word for each formatted part."""
     for path in sorted(ROOT.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args
-            if not is_call or getattr(node.func.value, "id", "") != "re" or node.func.attr not in METHODS:  # type: ignore[attr-defined]
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
-            argument = node.args[0]  # type: ignore[attr-defined]
+            is_pattern = getattr(node.func.value, "id", "") == "re" and node.func.attr in METHODS
+            if not is_pattern or not node.args:
+                continue
+            argument = node.args[0]
             parts = argument.values if isinstance(argument, ast.JoinedStr) else [argument]
-            text = "".join(str(part.value) if isinstance(part, ast.Constant) else "word" for part in parts)
-            where = f"{path.relative_to(ROOT)}:{node.lineno}"  # type: ignore[attr-defined]
-            yield Use(where, re.compile(text), node.func.attr)  # type: ignore[attr-defined]
+            text = "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "word" for part in parts
+            )
+            where = f"{path.relative_to(ROOT)}:{node.lineno}"
+            yield Use(where, re.compile(text), node.func.attr)
 
 
 def _shapes() -> Iterator[Use]:
@@ -89,7 +95,8 @@ def _shapes() -> Iterator[Use]:
 
 
 USES = sorted(
-    {*_compiled(), *_inline(), *_shapes()}, key=lambda use: (use.where, use.pattern.pattern, use.method)
+    {*_compiled(), *_inline(), *_shapes()},
+    key=lambda use: (use.where, use.pattern.pattern, use.method),
 )
 
 
@@ -128,6 +135,10 @@ def test_every_pattern_of_the_bot_is_found() -> None:
     for path in sorted(ROOT.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         within = [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
-        assert not [ast.unparse(node) for node in within if "re.compile(" in ast.unparse(node)], path
-    assert {"bot.messages.slack_text._ENTITY", "bot.masking._IN_ADDRESS"} <= {use.where for use in USES}
+        assert not [ast.unparse(node) for node in within if "re.compile(" in ast.unparse(node)], (
+            path
+        )
+    assert {"bot.messages.slack_text._ENTITY", "bot.masking._IN_ADDRESS"} <= {
+        use.where for use in USES
+    }
     assert any(use.where.startswith("messages/blocks.py") for use in USES)

@@ -38,7 +38,9 @@ def _names_none(text: str) -> bool:
         ("", "", None),
     ],
 )
-def test_project_is_named_at_the_start_or_the_end(text: str, rest: str, project: Project | None) -> None:
+def test_project_is_named_at_the_start_or_the_end(
+    text: str, rest: str, project: Project | None
+) -> None:
     taken, named = TWO.take(text)
     assert (taken.strip(), named) == (rest, project)
 

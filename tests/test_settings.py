@@ -32,7 +32,9 @@ GOOD = {
 
 def load(**changes: str | None) -> Settings:
     env = {**GOOD, **changes}
-    return Settings.load({name: value for name, value in env.items() if value is not None}, env_file=None)
+    return Settings.load(
+        {name: value for name, value in env.items() if value is not None}, env_file=None
+    )
 
 
 def complaint(**changes: str | None) -> str:
@@ -86,7 +88,11 @@ WRONG = [
     ("SLACK_BOT_TOKEN", "'xoxb-canary'", _QUOTED),
     ("SLACK_APP_TOKEN", "xapp-", "has nothing after xapp-"),
     ("SLACK_SIGNING_SECRET", '"canary"', _QUOTED),
-    ("SLACK_SIGNING_SECRET", "xoxb-canary", "must be the Signing Secret of the app; this is a bot token"),
+    (
+        "SLACK_SIGNING_SECRET",
+        "xoxb-canary",
+        "must be the Signing Secret of the app; this is a bot token",
+    ),
     ("DOCS_API_KEY", "'canary'", _QUOTED),
     ("DOCS_API_KEY", "can ary", "has a blank or a line end in it: copy it again"),
     ("DOCS_API_KEY", "canäry", "has a sign in it that is not ASCII"),
@@ -98,13 +104,25 @@ WRONG = [
     ("ANALYTICS_ZONE", "Canary/Berlin", "must be the name of a time zone"),
     ("DATABASE_URL", "postgres://u:canary@h:canary/d", "is not the address of a database"),
     ("DATABASE_URL", "mysql://u:canary@h/d", "must begin with sqlite:/// or postgres://"),
-    ("DATABASE_URL", "postgres://u:can@ry@h/d", "has an @ in its user name or password: write it as %40"),
-    ("DATABASE_URL", "postgres://h/d?sslcanary=1", "has an option behind its ? that PostgreSQL does not"),
+    (
+        "DATABASE_URL",
+        "postgres://u:can@ry@h/d",
+        "has an @ in its user name or password: write it as %40",
+    ),
+    (
+        "DATABASE_URL",
+        "postgres://h/d?sslcanary=1",
+        "has an option behind its ? that PostgreSQL does not",
+    ),
     ("DOCS_API_URL", "canary-7f3a", "must be an address that begins with https:// or http://"),
     ("DOCS_API_URL", "https://docs.example:canary/", "must be an address"),
     ("DOCS_API_URL", "https://[canary", "must be an address"),
     ("DOCS_API_URL", "https://ana:canary@docs.example", "must not carry a user name or password"),
-    ("SLACK_API_URL", "https://slack.example/?token=canary", "must not carry a query or a fragment"),
+    (
+        "SLACK_API_URL",
+        "https://slack.example/?token=canary",
+        "must not carry a query or a fragment",
+    ),
     (
         "GITHUB_API_URL",
         "https://github.com/canary",
@@ -192,7 +210,9 @@ def test_a_password_of_the_database_is_a_secret_as_it_is_written_and_as_it_is_me
 
 
 def test_a_misspelt_list_does_not_open_the_bot_to_all() -> None:
-    assert "ALLOWED_USER is no setting (did you mean ALLOWED_USERS?)" in complaint(ALLOWED_USER="U0ANA")
+    assert "ALLOWED_USER is no setting (did you mean ALLOWED_USERS?)" in complaint(
+        ALLOWED_USER="U0ANA"
+    )
     assert "ALLOWED_CHANEL is no setting" in complaint(ALLOWED_CHANEL="C0DOCS")
     assert load(ALLOWED_HOSTS="example.com", ALLOWED_USERS="U0ANA").warnings() == ()
 
@@ -249,15 +269,23 @@ DOCS = {name: value for name, value in GOOD.items() if name.startswith("DOCS_")}
 
 
 def test_the_docs_service_alone_needs_nothing_of_slack() -> None:
-    settings = DocsSettings.load({**DOCS, "PORT": "nonsense", "SLACK_CLIENT_ID": "1"}, env_file=None)
-    assert (settings.docs_api_url, settings.docs_project_id) == ("https://docs.example/base", "acme")
+    settings = DocsSettings.load(
+        {**DOCS, "PORT": "nonsense", "SLACK_CLIENT_ID": "1"}, env_file=None
+    )
+    assert (settings.docs_api_url, settings.docs_project_id) == (
+        "https://docs.example/base",
+        "acme",
+    )
     assert settings.projects[0].key.get_secret_value() == "key"
     assert settings.warnings() == ()
 
 
 def test_lists_are_ids_with_commas_or_blanks() -> None:
     settings = load(
-        ADMINS="U1,W2", ALLOWED_USERS=" U3 , U3 ", ALLOWED_USER_GROUPS="S1 S2", ALLOWED_CHANNELS="C1"
+        ADMINS="U1,W2",
+        ALLOWED_USERS=" U3 , U3 ",
+        ALLOWED_USER_GROUPS="S1 S2",
+        ALLOWED_CHANNELS="C1",
     )
     assert settings.admins == {"U1", "W2"}
     assert settings.allowed_users == {"U3"}
@@ -268,7 +296,11 @@ def test_lists_are_ids_with_commas_or_blanks() -> None:
 
 def test_health_is_on_this_machine_alone_unless_somebody_says_otherwise() -> None:
     settings = load()
-    assert (settings.host, settings.health_host, settings.health_port) == ("127.0.0.1", "127.0.0.1", 3001)
+    assert (settings.host, settings.health_host, settings.health_port) == (
+        "127.0.0.1",
+        "127.0.0.1",
+        3001,
+    )
     assert load(HEALTH_HOST="::", HOST="localhost").health_host == "::"
     assert load(HOST="localhost").host == "127.0.0.1"
 
@@ -295,7 +327,9 @@ def test_two_ports_of_one_number_are_refused_where_both_are_opened() -> None:
         ("http://docs.example/", True),
     ],
 )
-def test_a_proxy_is_for_all_but_the_excepted_and_this_machine(address: str, is_direct: bool) -> None:
+def test_a_proxy_is_for_all_but_the_excepted_and_this_machine(
+    address: str, is_direct: bool
+) -> None:
     proxy = "http://user:canary-7f3a@proxy.example:3128"
     settings = load(HTTPS_PROXY=proxy, NO_PROXY="other.example, .corp.example")
     assert settings.proxy_for(address) == (None if is_direct else proxy)
@@ -329,7 +363,9 @@ def test_the_command_for_visitors_refuses_a_key_without_encryption_too() -> None
     with pytest.raises(SettingsError, match="DOCS_API_URL begins with http://"):
         DocsSettings.load(DOCS | {"DOCS_API_URL": "http://far.example/"}, env_file=None)
     # Slack is not called by that command.
-    assert not DocsSettings.load(DOCS | {"SLACK_API_URL": "http://far.example/"}, env_file=None).allow_http
+    assert not DocsSettings.load(
+        DOCS | {"SLACK_API_URL": "http://far.example/"}, env_file=None
+    ).allow_http
 
 
 ACME: dict[str, Any] = {"id": "p-acme", "label": "Acme docs"}
@@ -348,7 +384,9 @@ def plain(project: DocsProject) -> tuple[str, ...]:
 
 
 def test_several_projects_need_no_project_id_and_share_what_they_do_not_give() -> None:
-    assert [plain(project) for project in load(**serving({"acme": ACME, "beta": BETA})).projects] == [
+    assert [
+        plain(project) for project in load(**serving({"acme": ACME, "beta": BETA})).projects
+    ] == [
         ("acme", "p-acme", "Acme docs", "https://docs.example/base", "key-of-all"),
         ("beta", "p-beta", "beta", "https://beta.example", "key-of-beta"),
     ]
@@ -375,7 +413,9 @@ def test_where_each_project_has_its_own_key_and_address_nothing_else_is_needed()
 
 
 def test_what_a_project_could_not_use_is_told() -> None:
-    message = complaint(**serving({"acme": {"id": "p"}}) | {"DOCS_API_URL": None, "DOCS_API_KEY": None})
+    message = complaint(
+        **serving({"acme": {"id": "p"}}) | {"DOCS_API_URL": None, "DOCS_API_KEY": None}
+    )
     assert 'DOCS_PROJECTS acme has no "address", and DOCS_API_URL is missing' in message
     assert 'DOCS_PROJECTS acme has no "key", and DOCS_API_KEY is missing' in message
 
@@ -387,7 +427,9 @@ def test_assistant_needs_its_key_and_domain_together() -> None:
     assert "canary-a" in load(**both).secrets()
     assert "ASSISTANT_DOMAIN is missing" in complaint(**both | {"ASSISTANT_DOMAIN": None})
     assert "ASSISTANT_KEY is missing" in complaint(**both | {"ASSISTANT_KEY": None})
-    assert 'write it into DOCS_PROJECTS as "assistant_key"' in complaint(**both | serving({"acme": ACME}))
+    assert 'write it into DOCS_PROJECTS as "assistant_key"' in complaint(
+        **both | serving({"acme": ACME})
+    )
     entry = {**ACME, "assistant_key": "canary-b", "assistant_domain": "acme"}
     settings = load(**serving({"acme": entry, "beta": BETA}))
     assert [one.assistant_domain for one in settings.projects] == ["acme", None]
@@ -397,12 +439,18 @@ def test_assistant_needs_its_key_and_domain_together() -> None:
 @pytest.mark.parametrize(
     ("projects", "message"),
     [
-        ({"acme": {**BETA, "key": None}}, 'acme has an "address" of its own, so it needs a "key" of its own'),
+        (
+            {"acme": {**BETA, "key": None}},
+            'acme has an "address" of its own, so it needs a "key" of its own',
+        ),
         ("canary-7f3a", "must be a JSON object"),
         ("[" * 100_000, "must be a JSON object"),
         ('["canary-7f3a"]', "must be a JSON object"),
         ("{}", "must have from 1 to"),
-        ({f"p{n}": {"id": f"{n}"} for n in range(MOST_PROJECTS + 1)}, f"from 1 to {MOST_PROJECTS} projects"),
+        (
+            {f"p{n}": {"id": f"{n}"} for n in range(MOST_PROJECTS + 1)},
+            f"from 1 to {MOST_PROJECTS} projects",
+        ),
         ({"canary_7f3a": ACME}, "entry 1 needs a name of small letters"),
         ({"Canary": ACME}, "entry 1 needs a name of small letters"),
         ({"a" * 31: ACME}, "entry 1 needs a name"),
@@ -411,14 +459,32 @@ def test_assistant_needs_its_key_and_domain_together() -> None:
         ({"acme": {"id": ""}}, 'entry 1 (acme) "id" string should have at least 1 character'),
         ({"acme": {**ACME, "kee": "canary-7f3a"}}, "entry 1 (acme) has a member other than"),
         ({"acme": {**ACME, "key": "canary 7f3a"}}, 'entry 1 (acme) "key" has a blank'),
-        ({"acme": {**ACME, "key": "canäry"}}, 'entry 1 (acme) "key" has a sign in it that is not ASCII'),
+        (
+            {"acme": {**ACME, "key": "canäry"}},
+            'entry 1 (acme) "key" has a sign in it that is not ASCII',
+        ),
         ({"acme": {**ACME, "key": ["canary"]}}, 'entry 1 (acme) "key"'),
-        ({"acme": {**BETA, "address": "ftp://canary"}}, 'entry 1 (acme) "address" must be an address'),
+        (
+            {"acme": {**BETA, "address": "ftp://canary"}},
+            'entry 1 (acme) "address" must be an address',
+        ),
         ({"acme": {**BETA, "address": "https://u:canary@h"}}, "must not carry a user name"),
-        ({"acme": {**BETA, "address": "http://far.example"}}, "DOCS_PROJECTS acme begins with http://"),
-        ({"acme": {**ACME, "assistant_key": "canary 7"}}, 'entry 1 (acme) "assistant_key" has a blank'),
-        ({"acme": {**ACME, "assistant_key": "canary"}}, 'DOCS_PROJECTS acme has no "assistant_domain"'),
-        ({"acme": {**ACME, "assistant_domain": "canary"}}, 'DOCS_PROJECTS acme has no "assistant_key"'),
+        (
+            {"acme": {**BETA, "address": "http://far.example"}},
+            "DOCS_PROJECTS acme begins with http://",
+        ),
+        (
+            {"acme": {**ACME, "assistant_key": "canary 7"}},
+            'entry 1 (acme) "assistant_key" has a blank',
+        ),
+        (
+            {"acme": {**ACME, "assistant_key": "canary"}},
+            'DOCS_PROJECTS acme has no "assistant_domain"',
+        ),
+        (
+            {"acme": {**ACME, "assistant_domain": "canary"}},
+            'DOCS_PROJECTS acme has no "assistant_key"',
+        ),
         ({"acme": ACME, "beta": {**BETA, "id": "p-acme"}}, 'acme and beta have the same "id"'),
         ('{"acme": {"id": "1"}, "acme": {"id": "2"}}', "has two entries acme"),
     ],
@@ -429,10 +495,15 @@ def test_what_cannot_work_is_told_with_its_entry_and_without_its_value(
     complaints = complaint(**serving(projects))
     assert message in complaints
     assert "canary" not in complaints.lower()
-    assert len(complaints.splitlines()) == 3, "one line for what is wrong, and none that follows from it"
+    assert len(complaints.splitlines()) == 3, (
+        "one line for what is wrong, and none that follows from it"
+    )
 
 
-@given(st.text(max_size=60) | st.dictionaries(st.text(max_size=4), st.just(ACME) | st.none()).map(json.dumps))
+@given(
+    st.text(max_size=60)
+    | st.dictionaries(st.text(max_size=4), st.just(ACME) | st.none()).map(json.dumps)
+)
 def test_any_text_gives_projects_or_one_line(text: str) -> None:
     problems: Sequence[str] = ["an outcome"]
     try:

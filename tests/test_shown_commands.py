@@ -12,7 +12,9 @@ SHELL = sorted(command for command in SHOWN if not command.startswith("/docs-"))
 
 
 @pytest.mark.parametrize("command", SHELL)
-def test_a_command_that_a_paper_shows_runs(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_that_a_paper_shows_runs(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     run_shown(command)
 
 
@@ -36,14 +38,19 @@ def test_a_command_that_a_paper_shows_runs(command: str, capsys: pytest.CaptureF
         "curl http://localhost:3000/nothing",
     ],
 )
-def test_a_command_that_nothing_takes_is_noticed(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_that_nothing_takes_is_noticed(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(NotRun):
         run_shown(command)
 
 
 def test_every_option_that_a_paper_names_belongs_to_a_program() -> None:
     named = {
-        code.split()[0] for paper in PAPERS for code in codes(paper.read_text()) if code.startswith("--")
+        code.split()[0]
+        for paper in PAPERS
+        for code in codes(paper.read_text())
+        if code.startswith("--")
     }
     assert named - known_options() == set()
 

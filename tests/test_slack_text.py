@@ -17,7 +17,10 @@ CHANNELS = {ChannelId("C0DOCS"): "docs"}
     [
         ("a &lt;b&gt; &amp;amp; c", "a <b> &amp; c"),
         ("see <https://acme.example/a?b=1&amp;c=2>", "see https://acme.example/a?b=1&c=2"),
-        ("see <https://acme.example/guide|the guide>", "see the guide (https://acme.example/guide)"),
+        (
+            "see <https://acme.example/guide|the guide>",
+            "see the guide (https://acme.example/guide)",
+        ),
         ("see <http://acme.example|acme.example>", "see http://acme.example"),
         ("write to <mailto:ana@acme.example|ana@acme.example>", "write to ana@acme.example"),
         ("ask <@U0ANA> in <#C0DOCS>", "ask @ana in #docs"),
@@ -37,7 +40,9 @@ def test_entities_become_words(raw: str, plain: str) -> None:
 
 
 def test_missing_names_are_looked_up_in_the_order_of_the_text() -> None:
-    needed = slack_text.unresolved_names("<@U0ANA> <@U0BEN|Ben> <#C0DOCS> <#C1|there> &lt;@U0EVE&gt;", 20)
+    needed = slack_text.unresolved_names(
+        "<@U0ANA> <@U0BEN|Ben> <#C0DOCS> <#C1|there> &lt;@U0EVE&gt;", 20
+    )
     assert needed == slack_text.UnresolvedNames(
         frozenset({ANA}), {ChannelId("C0DOCS"): "", ChannelId("C1"): "there"}
     )

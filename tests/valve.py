@@ -14,7 +14,9 @@ _Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 class Valve:
     """Passes bytes both ways until it is shut. Then it takes connections, too, and nothing comes back."""
 
-    def __init__(self, connect: Callable[[], Awaitable[_Streams]], named: int | None = None) -> None:
+    def __init__(
+        self, connect: Callable[[], Awaitable[_Streams]], named: int | None = None
+    ) -> None:
         """``named``: the port that a web server expects in the name of its host."""
         self._connect = connect
         self._named = named
@@ -46,7 +48,10 @@ class Valve:
         return some.replace(b":%d" % self.port, b":%d" % self._named) if self._named else some
 
     async def _pass(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, change: Callable[[bytes], bytes]
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        change: Callable[[bytes], bytes],
     ) -> None:
         with suppress(ConnectionError):
             while some := await reader.read(65_536):
@@ -57,7 +62,9 @@ class Valve:
 
 
 @asynccontextmanager
-async def valve(connect: Callable[[], Awaitable[_Streams]], named: int | None = None) -> AsyncIterator[Valve]:
+async def valve(
+    connect: Callable[[], Awaitable[_Streams]], named: int | None = None
+) -> AsyncIterator[Valve]:
     """Yield an open valve before the server that ``connect`` connects to."""
     made = Valve(connect, named)
     async with serving(made.serve) as made.port:

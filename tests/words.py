@@ -32,7 +32,10 @@ def measure(seed: int = 1) -> tuple[Mapping[str, Counts], Sequence[str]]:
                 sent[name][kind].append(is_sent)
                 if door is Door.REPLY and is_sent == (kind is Intent.TALK):
                     wrong.append(f"{'paid' if is_sent else 'kept back'}: {text}")
-    counts = {name: {kind: (sum(of[kind]), len(of[kind])) for kind in LEARNED} for name, of in sent.items()}
+    counts = {
+        name: {kind: (sum(of[kind]), len(of[kind])) for kind in LEARNED}
+        for name, of in sent.items()
+    }
     return counts, sorted(wrong)
 
 
@@ -45,7 +48,8 @@ def main() -> None:
     )
     for name, of in counts.items():
         shares = (
-            f"{many} of {every}, {100 * many / every:.1f} %" for many, every in (of[kind] for kind in LEARNED)
+            f"{many} of {every}, {100 * many / every:.1f} %"
+            for many, every in (of[kind] for kind in LEARNED)
         )
         print(f"{name:<28}" + "".join(f"{share:>24}" for share in shares))
     if "-v" in sys.argv:

@@ -218,7 +218,9 @@ async def reads_channel(context: Context, user: UserId, channel: ChannelId) -> b
                 channel, user
             )
     except (SlackError, TimeoutError) as error:
-        log.warning("membership_unknown", channel=channel, reason=str(error) or type(error).__name__)
+        log.warning(
+            "membership_unknown", channel=channel, reason=str(error) or type(error).__name__
+        )
         return False
 
 
@@ -247,4 +249,6 @@ _WHY: Mapping[Access, str] = {
 def not_allowed(access: Access, channel: ChannelId | None = None) -> Message:
     """Return the answer to a user without access, who asked in ``channel``: the reason and the contact."""
     reason = _WHY[access]
-    return b.words(f":no_entry: {reason.format(here=f' in {b.channel(channel)}' if channel else '')}")
+    return b.words(
+        f":no_entry: {reason.format(here=f' in {b.channel(channel)}' if channel else '')}"
+    )

@@ -12,7 +12,15 @@ from bot.ids import UserId
 from bot.ports import Profile
 from bot.settings import Settings
 from bot.store.retention import RetentionRule
-from bot.store.schema import Choice, Id, Owner, Repository, UtcDateTime, insert_unless_there, metadata
+from bot.store.schema import (
+    Choice,
+    Id,
+    Owner,
+    Repository,
+    UtcDateTime,
+    insert_unless_there,
+    metadata,
+)
 
 
 class Access(StrEnum):
@@ -95,5 +103,9 @@ class Members(Repository):
             return True
         is_member = and_(members.c.access == Access.MEMBER, members.c.rule == rule)
         long_ago = or_(members.c.told_at.is_(None), members.c.told_at <= now - _TOLD_AGAIN_AFTER)
-        telling = update(members).where(members.c.user == user, or_(is_member, long_ago)).values(told_at=now)
+        telling = (
+            update(members)
+            .where(members.c.user == user, or_(is_member, long_ago))
+            .values(told_at=now)
+        )
         return self.connection.execute(telling).rowcount == 1

@@ -57,9 +57,18 @@ async def ask_docs(
             return cannot_answer(unsent)
         count = Inquiries(tx).count_by_assistant(project.id, now - _DAY)
         inquiry = Inquiry(
-            *(InquiryId(0), origin.key, project.id, origin.channel, origin.user, text, gap_key(text)),
+            *(
+                InquiryId(0),
+                origin.key,
+                project.id,
+                origin.channel,
+                origin.user,
+                text,
+                gap_key(text),
+            ),
             *(InquiryState.ASKED, now, now, thread, None if thread else origin.response_url),
-            by_assistant=context.settings.answers == "assistant" and count < context.settings.answers_a_day,
+            by_assistant=context.settings.answers == "assistant"
+            and count < context.settings.answers_a_day,
             conversation=Inquiries(tx).conversation_in(origin.channel, thread) if thread else None,
         )
         Inquiries(tx).add(inquiry)
@@ -93,7 +102,9 @@ def _asked(raw: str) -> str:
 def _show_read(tx: Transaction, allowed: Allowed, context: Context) -> None:
     """Show that a message is read."""
     origin = allowed.origin
-    reaction = NewDelivery(f"{origin.key}:asked", DeliveryKind.REACTION, origin.channel, reaction="eyes")
+    reaction = NewDelivery(
+        f"{origin.key}:asked", DeliveryKind.REACTION, origin.channel, reaction="eyes"
+    )
     Outbox(tx).add(replace(reaction, message_ts=origin.message_ts), context.clock())
 
 
@@ -118,7 +129,9 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
             await _show_status(context, inquiry)
             if client and inquiry.by_assistant:
                 try:
-                    reply = await client.ask(inquiry.text, key=inquiry.key, thread_id=inquiry.conversation)
+                    reply = await client.ask(
+                        inquiry.text, key=inquiry.key, thread_id=inquiry.conversation
+                    )
                 except DocsApiError as error:
                     log.warning("assistant_failed", inquiry=inquiry.id, reason=type(error).__name__)
             if client and reply is None:
@@ -128,10 +141,14 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
     state, conversation = InquiryState.ANSWERED, inquiry.conversation
     if isinstance(reply, AssistantReply):
         pages = [DocsPage(source.url, source.title) for source in reply.sources]
-        message = messages.format_answer(inquiry, reply.text, pages, context.settings.allowed_link_hosts)
+        message = messages.format_answer(
+            inquiry, reply.text, pages, context.settings.allowed_link_hosts
+        )
         conversation = reply.thread_id
     elif reply:
-        pages = [DocsPage(passage.path, passage.metadata.title, passage.content) for passage in reply]
+        pages = [
+            DocsPage(passage.path, passage.metadata.title, passage.content) for passage in reply
+        ]
         message = messages.passages_found(inquiry, pages, context.settings.allowed_link_hosts)
     elif reply is None:
         message = messages.pages_unreadable(inquiry)

@@ -142,7 +142,9 @@ def _workers(context: WorkerContext) -> Sequence[Worker]:
 
 ANSWERS = Feature(
     agent_words=(
-        Word("ask TEXT", r"ask\s+(.+)", "Answers a question from the docs.", _ask, after_mention=None),
+        Word(
+            "ask TEXT", r"ask\s+(.+)", "Answers a question from the docs.", _ask, after_mention=None
+        ),
         Word("gaps", "gaps", "Lists the channel's questions without an answer.", _list_gaps),
     ),
     buttons={

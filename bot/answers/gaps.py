@@ -31,7 +31,9 @@ def gap_key(text: str) -> str:
     return UnansweredQuestion(clean_text(text)).key
 
 
-def find_inquiry(context: Context, tx: Transaction, allowed: Allowed, number: int) -> Inquiry | None:
+def find_inquiry(
+    context: Context, tx: Transaction, allowed: Allowed, number: int
+) -> Inquiry | None:
     """Return an inquiry for its asker, for people in its channel and for admins; None for others."""
     inquiry = Inquiries(tx).get(number)
     if inquiry is None or not is_reader(context, allowed, inquiry.user, inquiry.channel):
@@ -39,7 +41,9 @@ def find_inquiry(context: Context, tx: Transaction, allowed: Allowed, number: in
     return inquiry
 
 
-async def mark(context: Context, allowed: Allowed, number: int, state: InquiryState) -> Inquiry | None:
+async def mark(
+    context: Context, allowed: Allowed, number: int, state: InquiryState
+) -> Inquiry | None:
     """Make an answered inquiry a gap, or dismiss a gap with all inquiries of its words in the channel.
 
     Return the inquiry; None if it is unknown.
@@ -84,7 +88,9 @@ def recommend_gaps(
 
 def _recommendation(key: str, gaps: Sequence[Inquiry]) -> Recommendation:
     title, evidence = masked(gaps[0].text, is_readers=True), b.counted(len(gaps), "time", "times")
-    return Recommendation("Asked in Slack", key, title, evidence, len(gaps), messages.draft_prompt(title))
+    return Recommendation(
+        "Asked in Slack", key, title, evidence, len(gaps), messages.draft_prompt(title)
+    )
 
 
 def list_hidden(tx: Transaction, project: ProjectId, channel: ChannelId) -> Collection[str]:
@@ -143,7 +149,10 @@ async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[T
 
 
 def _notice(tx: Transaction, inquiry: Inquiry, job: TrackedJob) -> NewDelivery:
-    key, message = f"inquiry:{inquiry.id}:job:{job.number}:written", messages.written_notice(inquiry, job)
+    key, message = (
+        f"inquiry:{inquiry.id}:job:{job.number}:written",
+        messages.written_notice(inquiry, job),
+    )
     thread = inquiry.thread_ts or Outbox(tx).posted_ts(f"inquiry:{inquiry.id}:shared")
     if thread is None:
         return NewDelivery.private(key, inquiry.channel, inquiry.user, message)
@@ -158,7 +167,9 @@ async def share_answer(context: Context, allowed: Allowed, number: int) -> Messa
         if inquiry is None or inquiry.answer is None:
             return messages.NOT_HERE
         key, message = f"inquiry:{inquiry.id}:shared", messages.shared(inquiry, inquiry.answer)
-        Outbox(tx).add(NewDelivery.post(key, inquiry.channel, allowed.user, message), context.clock())
+        Outbox(tx).add(
+            NewDelivery.post(key, inquiry.channel, allowed.user, message), context.clock()
+        )
         return None
 
     return await context.write(share)

@@ -23,7 +23,9 @@ _CALL = re.compile(r"<(?=[@!#])")
 
 READING = b.words(":eyes: Reading the docs…")
 """The immediate reply to a private question."""
-READING_TOO = b.words(":eyes: Reading the docs… The agent has its task already, and nobody can stop it.")
+READING_TOO = b.words(
+    ":eyes: Reading the docs… The agent has its task already, and nobody can stop it."
+)
 """The reply where a question has started a job that runs."""
 STATUS = "is reading the docs…"
 """The status in the thread, after the bot's name."""
@@ -45,7 +47,9 @@ def _buttons(inquiry: Inquiry, *, is_gap: bool = False, is_shared: bool = False)
     return [*buttons, b.button("Share", b.Action.SHARE_ANSWER, number)] if is_private else buttons
 
 
-def format_answer(inquiry: Inquiry, text: str, pages: Sequence[DocsPage], hosts: Collection[str]) -> Message:
+def format_answer(
+    inquiry: Inquiry, text: str, pages: Sequence[DocsPage], hosts: Collection[str]
+) -> Message:
     """Return the assistant's answer, with the pages that it cites. ``hosts``: see ``linkable``."""
     sources = [_page_link(page, hosts) for page in pages[:_MOST_SOURCES]]
     markdown: Block = {"type": "markdown", "text": harmless_markdown(text, hosts) or "…"}
@@ -70,8 +74,12 @@ def _page_link(page: DocsPage, hosts: Collection[str]) -> str:
 
 def passages_found(inquiry: Inquiry, pages: Sequence[DocsPage], hosts: Collection[str]) -> Message:
     """Return the best passages of the docs with their pages."""
-    passages = [f"*{_page_link(page, hosts)}*\n{b.quoted(page.passage, _PASSAGE_LENGTH)}" for page in pages]
-    return b.message(b.section("From the docs:"), *map(b.section, passages), *b.actions(_buttons(inquiry)))
+    passages = [
+        f"*{_page_link(page, hosts)}*\n{b.quoted(page.passage, _PASSAGE_LENGTH)}" for page in pages
+    ]
+    return b.message(
+        b.section("From the docs:"), *map(b.section, passages), *b.actions(_buttons(inquiry))
+    )
 
 
 def nothing_found(inquiry: Inquiry) -> Message:

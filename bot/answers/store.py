@@ -87,7 +87,11 @@ class Inquiries(Rows[Inquiry]):
 
     def get(self, number: int) -> Inquiry | None:
         """Return an inquiry; None if it is unknown or forgotten."""
-        return self._newest(inquiries.c.id == number, inquiries.c.user != "") if can_be_id(number) else None
+        return (
+            self._newest(inquiries.c.id == number, inquiries.c.user != "")
+            if can_be_id(number)
+            else None
+        )
 
     def with_key(self, key: RequestKey) -> Inquiry | None:
         """Return the inquiry of the request with this key; None when there is none, or it is forgotten."""
@@ -109,7 +113,9 @@ class Inquiries(Rows[Inquiry]):
 
     def count_by_assistant(self, project: ProjectId, since: datetime) -> int:
         """Return how many inquiries of a project the assistant has answered or answers."""
-        mine = and_(inquiries.c.project == project, inquiries.c.asked_at >= since, inquiries.c.by_assistant)
+        mine = and_(
+            inquiries.c.project == project, inquiries.c.asked_at >= since, inquiries.c.by_assistant
+        )
         return self.connection.execute(select(func.count()).where(mine)).scalar_one()
 
     def gaps_of(self, channel: ChannelId) -> Sequence[Inquiry]:
@@ -121,7 +127,9 @@ class Inquiries(Rows[Inquiry]):
     ) -> Sequence[Inquiry]:
         """Return a project's gaps of a period that a channel may see, the newest first."""
         when = inquiries.c.asked_at.between(since, before)
-        return self._many(and_(_IS_GAP, inquiries.c.project == project, when, _may_see(channel)), MOST_ROWS)
+        return self._many(
+            and_(_IS_GAP, inquiries.c.project == project, when, _may_see(channel)), MOST_ROWS
+        )
 
     def hidden_keys(self, project: ProjectId, channel: ChannelId) -> Sequence[str]:
         """Return the keys of a project's inquiries that a channel may see none of."""

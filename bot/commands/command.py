@@ -38,14 +38,21 @@ class FormState:
     about: tuple[str, str] | None = None
 
     @classmethod
-    def at(cls, origin: Origin, job: JobNumber | None = None, thread: MessageTs | None = None) -> FormState:
+    def at(
+        cls, origin: Origin, job: JobNumber | None = None, thread: MessageTs | None = None
+    ) -> FormState:
         """Return the state of a form that is opened in reply to a request with this origin."""
         return cls(origin.channel, origin.response_url, job, thread)
 
     def dumps(self) -> str:
         """Return the state as JSON."""
         url = self.response_url.get_secret_value() if self.response_url else None
-        values = {"channel": self.channel, "response_url": url, "job": self.job, "thread": self.thread}
+        values = {
+            "channel": self.channel,
+            "response_url": url,
+            "job": self.job,
+            "thread": self.thread,
+        }
         return json.dumps(values | {"about": self.about})
 
     @classmethod
@@ -204,10 +211,14 @@ class Word:
     head: str = ""
     takes: Callable[[str], bool] | None = None
 
-    def match(self, plain: str, projects: Projects, *, after_mention: bool = False) -> re.Match[str] | None:
+    def match(
+        self, plain: str, projects: Projects, *, after_mention: bool = False
+    ) -> re.Match[str] | None:
         """Return the match if a plain text means this word."""
         shape = (self.after_mention or self.shape) if after_mention else self.shape
-        if (after_mention and self.after_mention is None) or (self.if_several and not projects.are_several):
+        if (after_mention and self.after_mention is None) or (
+            self.if_several and not projects.are_several
+        ):
             return None
         if after_mention and self.takes is not None and not self.takes(" ".join(plain.split()[1:])):
             return None
@@ -312,7 +323,9 @@ def number_in(value: str | None) -> int:
 _SHAPE = r"help(?:\s+all)?"
 
 
-def with_help(*commands: tuple[Command, str | None], asks_help: Callable[[str], bool]) -> tuple[Command, ...]:
+def with_help(
+    *commands: tuple[Command, str | None], asks_help: Callable[[str], bool]
+) -> tuple[Command, ...]:
     """Return the commands with ``help`` among their words, the first with the button that shows all of it.
 
     Each comes with the regular expression of the words before ``help`` after a mention; None if no mention
@@ -323,7 +336,9 @@ def with_help(*commands: tuple[Command, str | None], asks_help: Callable[[str], 
     async def more(context: Context, press: Press) -> Answer:
         return await _full(context, press.origin, every)
 
-    every.extend(_with_help(replace(command, asks_help=asks_help), before) for command, before in commands)
+    every.extend(
+        _with_help(replace(command, asks_help=asks_help), before) for command, before in commands
+    )
     every[0] = replace(every[0], buttons={**every[0].buttons, Action.HELP_MORE: more})
     return tuple(every)
 

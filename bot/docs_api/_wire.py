@@ -92,11 +92,15 @@ def checked_base_url(base_url: str) -> str:
         url = httpx.URL(base_url.strip())
         url.host.encode("idna")
     except (httpx.InvalidURL, UnicodeError):
-        raise InvalidArgument("base_url is not an address that can be called, or too long a one") from None
+        raise InvalidArgument(
+            "base_url is not an address that can be called, or too long a one"
+        ) from None
     if url.scheme not in ("http", "https") or not url.host:
         raise InvalidArgument("base_url must begin with http:// or https:// and name a host")
     if url.userinfo or re.search(r"[?#\s\\]", base_url.strip()):
-        raise InvalidArgument("base_url must not hold a user, a password, a query, a fragment or blanks")
+        raise InvalidArgument(
+            "base_url must not hold a user, a password, a query, a fragment or blanks"
+        )
     return str(url).rstrip("/")
 
 
@@ -134,7 +138,9 @@ def segment(name: str, raw: str) -> str:
     # Dots cannot be escaped: URL parsers resolve "%2E%2E" in the same way as "..".
     # https://url.spec.whatwg.org/#double-dot-path-segment
     if raw.strip() in ("", ".", "..") or len(raw) > MAX_ID_LENGTH:
-        raise InvalidArgument(f"{name} must not be empty, made of dots, or longer than {MAX_ID_LENGTH}")
+        raise InvalidArgument(
+            f"{name} must not be empty, made of dots, or longer than {MAX_ID_LENGTH}"
+        )
     return quote(checked_text(name, raw), safe="", encoding="utf-8")
 
 
@@ -188,7 +194,11 @@ def error_of(answer: Response, now: datetime) -> DocsApiError:
     kind: type[DocsApiError] = _GATEWAYS.get(status_code, Unavailable)
     if 300 <= status_code <= 399:
         text = "The service's address redirects elsewhere; redirects are not followed"
-    elif 400 <= status_code <= 499 and status_code not in _OF_TRANSPORT and _content(answer) != "a web page":
+    elif (
+        400 <= status_code <= 499
+        and status_code not in _OF_TRANSPORT
+        and _content(answer) != "a web page"
+    ):
         kind = {**_GATEWAYS, 404: NotFound}.get(status_code, Rejected)
     retry_after = retry_after_seconds(answer.headers.get("retry-after", ""), now)
     text = text or f"The service answered with {_content(answer)}"
@@ -210,7 +220,9 @@ def retry_after_seconds(header: str, now: datetime) -> float | None:
             seconds = float(raw)
         else:
             moment = parsedate_to_datetime(raw)
-            seconds = ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - now).total_seconds()
+            seconds = (
+                (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - now
+            ).total_seconds()
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
     return min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS)
@@ -237,7 +249,9 @@ def _without(text: str, secret: str) -> str:
     while (position := text.find(secret[:_SECRET_HEAD], start)) >= 0:
         cleaned += f"{text[start:position]}[hidden]"
         start = position + _SECRET_HEAD
-        while start - position < len(secret) and text[start : start + 1] == secret[start - position]:
+        while (
+            start - position < len(secret) and text[start : start + 1] == secret[start - position]
+        ):
             start += 1
     return cleaned + text[start:]
 

@@ -112,10 +112,18 @@ class ServiceClient:
         try:
             async with (
                 asyncio.timeout(self._deadline_seconds),
-                aclosing(await self._transport.handle_async_request(self._request(call))) as response,
+                aclosing(
+                    await self._transport.handle_async_request(self._request(call))
+                ) as response,
             ):
                 body = await self._read(response)
-        except (httpx.HTTPError, httpx.StreamError, aiohttp.ClientError, OSError, UnicodeError) as error:
+        except (
+            httpx.HTTPError,
+            httpx.StreamError,
+            aiohttp.ClientError,
+            OSError,
+            UnicodeError,
+        ) as error:
             # The cause refers to the request with its key and prompt, so only its text is kept.
             raise _broken(error, secrets) from None
         answer = _wire.Response(response.status_code, response.headers, body, secrets)
@@ -146,7 +154,9 @@ class ServiceClient:
         async for chunk in cast("httpx.AsyncByteStream", response.stream):
             raw += chunk
             if len(raw) > self._max_response_bytes:
-                raise Unavailable(f"The service answered with more than {self._max_response_bytes} bytes")
+                raise Unavailable(
+                    f"The service answered with more than {self._max_response_bytes} bytes"
+                )
         if encoding := response.headers.get("content-encoding"):
             return _wire.inflate(bytes(raw), encoding, self._max_response_bytes)
         return bytes(raw)
@@ -204,11 +214,18 @@ class DocsClient(ServiceClient):
         return _wire.decode(answer, Build)
 
     async def visitors(
-        self, project_id: str, *, limit: int = _wire.MAX_PAGE_SIZE, offset: int = 0, **days: Unpack[Days]
+        self,
+        project_id: str,
+        *,
+        limit: int = _wire.MAX_PAGE_SIZE,
+        offset: int = 0,
+        **days: Unpack[Days],
     ) -> VisitorsPage:
         """Return one page of the unique visitors."""
         most = _wire.MAX_PAGE_SIZE
-        call = _wire.analytics(project_id, "visitors", limit=limit, most=most, offset=offset, **days)
+        call = _wire.analytics(
+            project_id, "visitors", limit=limit, most=most, offset=offset, **days
+        )
         answer = await self._send(call)
         page = _wire.decode(answer, VisitorsPage)
         _check_rows(page.visitors, limit)
@@ -227,7 +244,9 @@ class DocsClient(ServiceClient):
             page = await self.visitors(project_id, limit=page_size, offset=offset, **days)
             fresh = {row.path: row for row in page.visitors if row.path not in paths}
             if page.has_more and not fresh:
-                raise Unavailable("The service says there are more visitors after a page with nothing new")
+                raise Unavailable(
+                    "The service says there are more visitors after a page with nothing new"
+                )
             paths.update(fresh)
             yield page.model_copy(update={"visitors": tuple(fresh.values())})
             if not page.has_more:
@@ -318,7 +337,9 @@ def _proxy(address: str) -> httpx.Proxy:
     if proxy.auth is None:
         return proxy
     # httpx-aiohttp passes credentials in a parameter that aiohttp has deprecated, so a header is used.
-    return httpx.Proxy(proxy.url, headers={"Proxy-Authorization": aiohttp.encode_basic_auth(*proxy.auth)})
+    return httpx.Proxy(
+        proxy.url, headers={"Proxy-Authorization": aiohttp.encode_basic_auth(*proxy.auth)}
+    )
 
 
 class _Connections(AiohttpTransport):
@@ -327,7 +348,9 @@ class _Connections(AiohttpTransport):
     def get_client(self) -> aiohttp.ClientSession:
         # Not limited (0): a call that waited for a connection would seem not to reach the service. Callers
         # limit how many calls they make at once.
-        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=self.limits.keepalive_expiry or 5.0)
+        connector = aiohttp.TCPConnector(
+            limit=0, keepalive_timeout=self.limits.keepalive_expiry or 5.0
+        )
         return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
 
 

@@ -62,7 +62,12 @@ class DiscoveryClient(ServiceClient):
         """
         text = {"type": "text", "text": _wire.checked_text("question", question)}
         message = {"id": key, "role": "user", "parts": [text]}
-        fields = {"fp": "anonymous", "messages": [message], "threadId": thread_id, "retrievalPageSize": 5}
+        fields = {
+            "fp": "anonymous",
+            "messages": [message],
+            "threadId": thread_id,
+            "retrievalPageSize": 5,
+        }
         path = f"/v2/assistant/{self._domain}/message"
         accept = "text/event-stream, text/plain;q=0.9"
         call = _wire.Call(self._domain, path, fields, accept, quoted=(question,))
@@ -93,13 +98,17 @@ def read_stream(answer: _wire.Response) -> AssistantReply:
             case "source-url" if part.url and len(sources) < MAX_SOURCES:
                 sources.setdefault(part.url, CitedPage(url=part.url, title=part.title))
             case "error":
-                raise Unavailable(_wire.cleaned(f"The assistant failed: {part.error_text}", answer.secrets))
+                raise Unavailable(
+                    _wire.cleaned(f"The assistant failed: {part.error_text}", answer.secrets)
+                )
             case "finish":
                 thread_id, is_whole = part.thread_id or part.message_metadata.thread_id, True
     text = "".join(texts).strip()
     if not is_whole or not text:
         raise Unavailable("The answer broke off" if text else "The assistant sent no text")
-    return AssistantReply(text=text[:MAX_ANSWER_LENGTH], sources=tuple(sources.values()), thread_id=thread_id)
+    return AssistantReply(
+        text=text[:MAX_ANSWER_LENGTH], sources=tuple(sources.values()), thread_id=thread_id
+    )
 
 
 def _read_parts(body: str) -> Iterator[StreamPart]:

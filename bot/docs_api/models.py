@@ -108,7 +108,9 @@ _LenientTexts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 _LenientText = Annotated[str | None, BeforeValidator(lambda raw: _text_or_empty(raw) or None)]
 _Text = Annotated[str, BeforeValidator(_text_or_empty)]
 _LenientPercent = Annotated[float | None, BeforeValidator(_percent_or_none)]
-_LenientFlag = Annotated[bool | None, BeforeValidator(lambda raw: raw if isinstance(raw, bool) else None)]
+_LenientFlag = Annotated[
+    bool | None, BeforeValidator(lambda raw: raw if isinstance(raw, bool) else None)
+]
 _LenientMoment = Annotated[datetime | None, BeforeValidator(_moment_or_none)]
 _StrictId = Annotated[str, Field(max_length=MAX_ID_LENGTH), AfterValidator(_usable)]
 _Count = Annotated[int, Field(ge=0, le=_MAX_COUNT, strict=True)]
@@ -346,4 +348,6 @@ class StreamPart(_StreamMetadata):
     url: _Text = ""
     title: _Text = ""
     error_text: _Text = ""
-    message_metadata: Annotated[_StreamMetadata, BeforeValidator(_object_or_empty)] = _StreamMetadata()
+    message_metadata: Annotated[_StreamMetadata, BeforeValidator(_object_or_empty)] = (
+        _StreamMetadata()
+    )

@@ -9,7 +9,15 @@ from enum import StrEnum
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, AliasPath, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    AliasPath,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+)
 
 
 class GithubError(Exception):
@@ -43,7 +51,9 @@ class GithubUnavailable(GithubError):
 MAX_TEXT_LENGTH = 300
 """Upper limit for a title, a branch and an ETag, in characters. GitHub's titles have at most 256."""
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
-_LINK = re.compile(r"/([A-Za-z0-9_-][A-Za-z0-9._-]{0,99})/([A-Za-z0-9._-]{1,100})/pull/([1-9][0-9]{0,8})/?")
+_LINK = re.compile(
+    r"/([A-Za-z0-9_-][A-Za-z0-9._-]{0,99})/([A-Za-z0-9._-]{1,100})/pull/([1-9][0-9]{0,8})/?"
+)
 _REPOSITORY = re.compile(
     r"(?:\w+://)?(?:[^/@]*@)?(?:([\w.-]+(?::[0-9]+)?)[/:])?([\w.-]+/[\w.-]+?)(?:\.git)?/?"
 )
@@ -95,7 +105,9 @@ def site_of(api_url: str) -> str:
         return host
     if parts.path == "" and re.fullmatch(r"api\.(github\.com|[a-z0-9-]+\.ghe\.com)", host):
         return host.removeprefix("api.")
-    raise ValueError("must be https://api.github.com, https://HOST/api/v3 or https://api.SUBDOMAIN.ghe.com")
+    raise ValueError(
+        "must be https://api.github.com, https://HOST/api/v3 or https://api.SUBDOMAIN.ghe.com"
+    )
 
 
 def pull_request_of(link: str, api_url: str, repository: str | None = None) -> PullRequestId | None:
@@ -115,7 +127,9 @@ def pull_request_of(link: str, api_url: str, repository: str | None = None) -> P
     if repository is None:
         return which
     named = _REPOSITORY.fullmatch(repository.strip().lower())
-    is_same = named is not None and named[1] in (None, site_of(api_url)) and named[2] == which.repository
+    is_same = (
+        named is not None and named[1] in (None, site_of(api_url)) and named[2] == which.repository
+    )
     return which if is_same else None
 
 
@@ -135,7 +149,9 @@ _Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 _Count = Annotated[int, Field(ge=0, lt=2**31, strict=True)]
 
 
-_Commit = Annotated[str | None, BeforeValidator(lambda raw: raw if re.fullmatch(_SHA, str(raw)) else None)]
+_Commit = Annotated[
+    str | None, BeforeValidator(lambda raw: raw if re.fullmatch(_SHA, str(raw)) else None)
+]
 
 
 class PullRequestFile(BaseModel):
@@ -182,7 +198,9 @@ class PullRequest(BaseModel):
     changed_files: _Count
     merged_at: _Moment | None = None
     closed_at: _Moment | None = None
-    merged_by: Annotated[_Text | None, Field(validation_alias=AliasPath("merged_by", "login"))] = None
+    merged_by: Annotated[_Text | None, Field(validation_alias=AliasPath("merged_by", "login"))] = (
+        None
+    )
     branch: Annotated[_Text | None, Field(validation_alias=AliasPath("head", "ref"))] = None
     head: Annotated[_Commit, Field(validation_alias=AliasPath("head", "sha"))] = None
     etag: str = ""

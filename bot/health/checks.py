@@ -70,7 +70,9 @@ async def run_checks(
 ) -> list[Finding]:
     """Run all checks concurrently and return their findings. One that raises or takes too long has failed."""
 
-    async def one(name: str, check: Callable[[], Awaitable[Sequence[Finding]]]) -> Sequence[Finding]:
+    async def one(
+        name: str, check: Callable[[], Awaitable[Sequence[Finding]]]
+    ) -> Sequence[Finding]:
         try:
             async with asyncio.timeout(limit_seconds):
                 return await check()
@@ -90,7 +92,9 @@ async def run_checks(
 # ---- the database and the workers
 
 
-async def database_check(store: Store, process: str, clock: Callable[[], datetime]) -> Sequence[Finding]:
+async def database_check(
+    store: Store, process: str, clock: Callable[[], datetime]
+) -> Sequence[Finding]:
     """Check that the database can be written."""
     try:
         await store.try_writing(process, clock())
@@ -109,14 +113,22 @@ def free_bytes(store: Store) -> int | None:
         return None
 
 
-async def workers_check(store: Store, clock: Callable[[], datetime], *, required: bool) -> Sequence[Finding]:
+async def workers_check(
+    store: Store, clock: Callable[[], datetime], *, required: bool
+) -> Sequence[Finding]:
     """Check that some process runs workers; ``required`` as in `Finding`."""
     try:
         alive = await store.read(lambda tx: Heartbeats(tx).alive(clock()))
     except DatabaseTrouble as error:
-        return [Finding("workers", False, f"not known: {explain_error(error).cause}", required=required)]
+        return [
+            Finding("workers", False, f"not known: {explain_error(error).cause}", required=required)
+        ]
     seconds = f"{GONE_AFTER.total_seconds():.0f} s"
-    finding = f"{alive} alive" if alive else f"no process carries requests out: no heartbeat for {seconds}"
+    finding = (
+        f"{alive} alive"
+        if alive
+        else f"no process carries requests out: no heartbeat for {seconds}"
+    )
     return [Finding("workers", alive > 0, finding, required=required)]
 
 
@@ -161,7 +173,11 @@ class SlackCheck:
     """Whether Slack accepts the token, asked twice a minute at most, or every five seconds in trouble."""
 
     def __init__(
-        self, ask: Callable[[], Awaitable[object]], *, required: bool, clock: Callable[[], float] = monotonic
+        self,
+        ask: Callable[[], Awaitable[object]],
+        *,
+        required: bool,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         """``ask`` raises a SlackError. ``required``: whether Slack must be reachable.
 
@@ -175,9 +191,13 @@ class SlackCheck:
 
     async def __call__(self) -> Sequence[Finding]:
         if self._last is None or self._clock() >= self._believed_until:
-            finding = await token_finding("slack", "SLACK_BOT_TOKEN", self._accepted, self._required)
+            finding = await token_finding(
+                "slack", "SLACK_BOT_TOKEN", self._accepted, self._required
+            )
             self._last = finding
-            self._believed_until = self._clock() + (_SLACK_SECONDS if finding.ok else _AGAIN_SECONDS)
+            self._believed_until = self._clock() + (
+                _SLACK_SECONDS if finding.ok else _AGAIN_SECONDS
+            )
         return [self._last]
 
     async def _accepted(self) -> str:
@@ -193,7 +213,9 @@ class SignatureCheck:
     process stays ready, and an operator looks whether the secret is wrong.
     """
 
-    def __init__(self, count: Callable[[str, str], None], clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self, count: Callable[[str, str], None], clock: Callable[[], float] = monotonic
+    ) -> None:
         self._count = count
         self._clock = clock
         self._refused_at: list[float] = []
@@ -201,13 +223,17 @@ class SignatureCheck:
     def record(self, accepted: bool) -> None:
         """Record whether the signature of a request that names the workspace was right."""
         self._count("signatures", "accepted" if accepted else "refused")
-        self._refused_at = [] if accepted else [*self._refused_at[1 - _MOST_REFUSED :], self._clock()]
+        self._refused_at = (
+            [] if accepted else [*self._refused_at[1 - _MOST_REFUSED :], self._clock()]
+        )
 
     async def __call__(self) -> Sequence[Finding]:
         lately = [at for at in self._refused_at if self._clock() - at < _REFUSED_SECONDS]
         if len(lately) < _MOST_REFUSED:
             return [Finding("signatures", True, "no trouble")]
-        finding = "the last signatures were refused: SLACK_SIGNING_SECRET is wrong, or strangers knock"
+        finding = (
+            "the last signatures were refused: SLACK_SIGNING_SECRET is wrong, or strangers knock"
+        )
         return [Finding("signatures", False, finding, required=False)]
 
 
@@ -266,7 +292,12 @@ def allow_open_files() -> None:
 
 @asynccontextmanager
 async def listening(
-    server: web.Application, host: str, port: int, *, idle_seconds: float, head_seconds: float = HEAD_SECONDS
+    server: web.Application,
+    host: str,
+    port: int,
+    *,
+    idle_seconds: float,
+    head_seconds: float = HEAD_SECONDS,
 ) -> AsyncIterator[int]:
     """Serve an application until the block ends; yield the port. Raises OSError for a port in use.
 
@@ -324,7 +355,9 @@ async def close_listener(listener: asyncio.Server) -> None:
     try:
         for server_socket in listener.sockets:
             asyncio.get_running_loop().remove_reader(server_socket)
-        for _ in range(2):  # the server gets the connections of this step, and then its protocol does
+        for _ in range(
+            2
+        ):  # the server gets the connections of this step, and then its protocol does
             await asyncio.sleep(0)
     finally:
         listener.close()

@@ -25,7 +25,15 @@ from prometheus_client.registry import Collector
 
 from bot import __version__, read_commit
 from bot.context import Context
-from bot.docs_api import Forbidden, NotConfigured, NotFound, RateLimited, Rejected, Unauthorized, Unavailable
+from bot.docs_api import (
+    Forbidden,
+    NotConfigured,
+    NotFound,
+    RateLimited,
+    Rejected,
+    Unauthorized,
+    Unavailable,
+)
 from bot.feature import Feature
 from bot.health.checks import LIMIT_SECONDS, Finding, free_bytes
 from bot.ids import ProjectId
@@ -40,7 +48,15 @@ from bot.store.heartbeats import Heartbeats
 disable_created_metrics()  # type: ignore[no-untyped-call]
 _DOCS_ERRORS = tuple(
     error.__name__.lower()
-    for error in (Unavailable, RateLimited, Rejected, Unauthorized, Forbidden, NotFound, NotConfigured)
+    for error in (
+        Unavailable,
+        RateLimited,
+        Rejected,
+        Unauthorized,
+        Forbidden,
+        NotFound,
+        NotConfigured,
+    )
 )
 _COUNTED: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
     "requests": (
@@ -88,7 +104,10 @@ GAUGES: Mapping[str, tuple[str, str]] = {
         "Delay of the prompt that should have been taken up first and waits for nothing else.",
         "",
     ),
-    "oldest_delivery_seconds": ("Age of the oldest message that Slack has neither accepted nor refused.", ""),
+    "oldest_delivery_seconds": (
+        "Age of the oldest message that Slack has neither accepted nor refused.",
+        "",
+    ),
     "oldest_question_seconds": ("Age of the oldest question about visitors without an answer.", ""),
     "most_overdue_poll_seconds": ("Delay of the poll that should have been made first.", ""),
     "open_jobs": ("Jobs that are polled.", ""),
@@ -97,7 +116,10 @@ GAUGES: Mapping[str, tuple[str, str]] = {
     "queued_prompts": ("Prompts that wait for the hourly limit on jobs.", "project"),
     "quota_used": ("Uses of the hourly limit on jobs in the last hour.", "project"),
     "quota_limit": ("The hourly limit on jobs.", "project"),
-    "quota_exhausted": ("1 while the docs service reports that its limit on jobs is used up.", "project"),
+    "quota_exhausted": (
+        "1 while the docs service reports that its limit on jobs is used up.",
+        "project",
+    ),
     "analytics_calls_used": ("Calls of the analytics API in the last hour.", "project"),
     "analytics_calls_limit": ("The hourly limit on calls of the analytics API.", "project"),
     "key_refused": ("1 while the docs service refuses the key.", "project"),
@@ -105,7 +127,10 @@ GAUGES: Mapping[str, tuple[str, str]] = {
         "Time over which the docs service was seen to fail; it stays until the service answers.",
         "project",
     ),
-    "worker_processes": ("Processes that run workers: alive, or killed in the last ten minutes.", "state"),
+    "worker_processes": (
+        "Processes that run workers: alive, or killed in the last ten minutes.",
+        "state",
+    ),
     "disk_free_bytes": ("Room on the disk of the SQLite file; missing on PostgreSQL.", ""),
     "sockets": (
         "Sockets of the app; Slack allows ten. More than you run: another bot has the same SLACK_APP_TOKEN.",
@@ -135,7 +160,10 @@ class Metrics(Collector):
             registry=self._registry,
         )
         self._failures = Counter(
-            "docs_bot_run_failures", "Runs of workers that failed.", ["worker"], registry=self._registry
+            "docs_bot_run_failures",
+            "Runs of workers that failed.",
+            ["worker"],
+            registry=self._registry,
         )
         self._checks = Gauge(
             "docs_bot_check_ok",
@@ -162,7 +190,9 @@ class Metrics(Collector):
         read = {"rows_read": {"": float(self._of_rows is not None)}}
         for name, values in {**read, **self._of_process, **(self._of_rows or {})}.items():
             help_text, label = GAUGES[name]
-            family = GaugeMetricFamily(f"docs_bot_{name}", help_text, labels=[label] if label else [])
+            family = GaugeMetricFamily(
+                f"docs_bot_{name}", help_text, labels=[label] if label else []
+            )
             for labelled, value in values.items():
                 family.add_metric([labelled] if label else [], value)
             yield family
@@ -203,7 +233,9 @@ class Metrics(Collector):
 log = structlog.get_logger(__name__)
 
 
-def metrics_page(context: Context, metrics: Metrics, features: Sequence[Feature] = ()) -> MetricsPage:
+def metrics_page(
+    context: Context, metrics: Metrics, features: Sequence[Feature] = ()
+) -> MetricsPage:
     """Return the metrics page. It never fails: unreadable values are missing."""
 
     async def page(findings: Sequence[Finding]) -> tuple[bytes, str]:
@@ -231,7 +263,9 @@ def read_gauges(context: Context, features: Sequence[Feature], tx: Transaction) 
     whole = {**Waits(tx).backlog(now), "stuck_prompt_seconds": stuck_seconds}
     for feature in features:
         whole |= feature.gauges(tx, now)
-    projects = {project.name: _of_project(context, tx, project.id) for project in context.projects.known}
+    projects = {
+        project.name: _of_project(context, tx, project.id) for project in context.projects.known
+    }
     return {
         **{name: {"": value} for name, value in whole.items()},
         **{

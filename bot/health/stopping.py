@@ -90,7 +90,9 @@ def _later(seconds: float, do: Callable[..., object], *arguments: object) -> Non
 def _names(loop: asyncio.AbstractEventLoop) -> list[str]:
     """Return the names of the tasks and the threads that keep the process from ending."""
     main = threading.main_thread()
-    threads = [thread.name for thread in threading.enumerate() if not thread.daemon and thread is not main]
+    threads = [
+        thread.name for thread in threading.enumerate() if not thread.daemon and thread is not main
+    ]
     return [*sorted(map(_name, asyncio.all_tasks(loop))), *threads] or ["the process"]
 
 

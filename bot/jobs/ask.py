@@ -55,7 +55,9 @@ class TooManyWaiting(Declined):
     def answer(self, typed: str, *, is_form: bool) -> Message:
         """Return the limit, with the prompt to copy, which a form still contains."""
         del typed
-        return too_many_waiting(self.limit, "" if is_form else slack_text.to_plain(self.raw, {}, {}))
+        return too_many_waiting(
+            self.limit, "" if is_form else slack_text.to_plain(self.raw, {}, {})
+        )
 
 
 class HasKey(Declined):
@@ -70,7 +72,9 @@ class HasKey(Declined):
         return key_found(None if is_form else self.draft, typed)
 
 
-def check_key(context: Context, origin: Origin, request: PromptRequest, job: JobNumber | None = None) -> None:
+def check_key(
+    context: Context, origin: Origin, request: PromptRequest, job: JobNumber | None = None
+) -> None:
     """Raise HasKey if there is a key in a prompt and its author has not confirmed it."""
     text = visible(slack_text.to_plain(request.raw, {}, {}))
     if request.allow_key or not has_key(f"{text}\n{request.given or ''}"):
@@ -211,7 +215,12 @@ async def follow_up(
 
 
 def _store_follow_up(
-    context: Context, tx: Transaction, origin: Origin, number: JobNumber, request: PromptRequest, also: Also
+    context: Context,
+    tx: Transaction,
+    origin: Origin,
+    number: JobNumber,
+    request: PromptRequest,
+    also: Also,
 ) -> FollowedUp:
     job = Jobs(tx).get_or_raise(number)
     if Prompts(tx).job_of(origin.key) is not None:

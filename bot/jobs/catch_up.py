@@ -58,7 +58,9 @@ class Gap:
                 now = context.clock()
                 # The clock may have been set back since.
                 due_at = min(max(now, self._goes_on_until), now + self._longest)
-                count, left_out = await context.store.write(lambda tx: Inbox(tx).begin_reading(now, due_at))
+                count, left_out = await context.store.write(
+                    lambda tx: Inbox(tx).begin_reading(now, due_at)
+                )
             except BaseException:
                 self._is_open = True
                 raise
@@ -86,7 +88,9 @@ async def catch_up(context: WorkerContext, unread: UnreadConversation) -> None:
     with unless_taken_over("conversation", unread.id):
         try:
             since, thread = unread.since, unread.thread
-            messages = await context.messenger.read_messages_since(unread.channel, thread=thread, since=since)
+            messages = await context.messenger.read_messages_since(
+                unread.channel, thread=thread, since=since
+            )
         except SlackError as error:
             await context.settle(partial(_settle_error, context, unread, error))
             return
@@ -104,7 +108,9 @@ def _settle_error(
     context: WorkerContext, unread: UnreadConversation, error: SlackError, tx: Transaction
 ) -> None:
     """Write when the conversation is read next, or that it cannot be read."""
-    log.warning("not_read_again", channel=unread.channel, reason=str(error), attempts=unread.attempts)
+    log.warning(
+        "not_read_again", channel=unread.channel, reason=str(error), attempts=unread.attempts
+    )
     is_refused = isinstance(error, SlackRefused)
     seconds = back_off_seconds(unread.attempts + 1, context.chance())
     if isinstance(error, SlackRefused) and error.meaning.needs_operator:

@@ -55,13 +55,19 @@ async def run_again(
         project=None if context.projects.serves_former else job.project,
         about=job.about,
     )
-    return await ask(context, _sent_by_button(readable, f"again:{job.number}:{occasion}").allowed, again)
+    return await ask(
+        context, _sent_by_button(readable, f"again:{job.number}:{occasion}").allowed, again
+    )
 
 
-async def follow_up_anyway(context: Context, readable: Readable, prompt: Prompt, occasion: str) -> FollowedUp:
+async def follow_up_anyway(
+    context: Context, readable: Readable, prompt: Prompt, occasion: str
+) -> FollowedUp:
     """Send an equal follow-up again, as the person has confirmed."""
     sent = _sent_by_button(readable, f"anyway:follow_up:{prompt.id}:{occasion}")
-    return await follow_up(context, sent, PromptRequest(prompt.raw, allow_duplicate=True, allow_key=True))
+    return await follow_up(
+        context, sent, PromptRequest(prompt.raw, allow_duplicate=True, allow_key=True)
+    )
 
 
 async def fix_preview(context: Context, readable: Readable) -> FollowedUp | None:
@@ -71,7 +77,11 @@ async def fix_preview(context: Context, readable: Readable) -> FollowedUp | None
     """
     job = readable.job
     preview = await context.store.read(lambda tx: Previews(tx).get(job.number))
-    if preview is None or preview.state is not PreviewState.BROKEN or preview.iteration != job.iteration:
+    if (
+        preview is None
+        or preview.state is not PreviewState.BROKEN
+        or preview.iteration != job.iteration
+    ):
         return None
     sent = _sent_by_button(readable, f"fix:{job.number}:{preview.asked_at.isoformat()}")
     return await follow_up(context, sent, PromptRequest(from_plain(fix_preview_prompt(preview))))
@@ -83,7 +93,9 @@ def _sent_by_button(readable: Readable, key: str) -> Readable:
     A new job goes into the thread of the old one's request.
     """
     job = readable.job
-    return readable.but(key=RequestKey(key), channel=job.channel, thread=job.thread_ts, message_ts=None)
+    return readable.but(
+        key=RequestKey(key), channel=job.channel, thread=job.thread_ts, message_ts=None
+    )
 
 
 async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt | None:
@@ -93,7 +105,9 @@ async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt 
     """
     prompts = await context.store.read(lambda tx: Prompts(tx).unsettled_of(job))
     waiting = [prompt for prompt in prompts if prompt.state is not PromptState.SENDING]
-    waiting.sort(key=lambda prompt: (prompt.kind is not PromptKind.START, prompt.asked_by != user, prompt.id))
+    waiting.sort(
+        key=lambda prompt: (prompt.kind is not PromptKind.START, prompt.asked_by != user, prompt.id)
+    )
     return waiting[0] if waiting else None
 
 
@@ -118,7 +132,9 @@ async def send_again(context: Context, steerable: Steerable) -> bool:
 async def dismiss(context: Context, steerable: Steerable) -> bool:
     """Dismiss an unconfirmed prompt. Return False if it is not unconfirmed any more."""
 
-    def give_up(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
+    def give_up(
+        tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime
+    ) -> None:
         take_back(tx, prompt, job, by, now, JobProblem.DISMISSED)
         show_decision(tx, job, prompt, messages.DISMISS, by, now)
 
@@ -184,7 +200,9 @@ async def review(context: Context, readable: Readable, choice: Review | None) ->
     return await context.write(lambda tx: keep_review(context, tx, readable, choice))
 
 
-def keep_review(context: Context, tx: Transaction, readable: Readable, choice: Review | None) -> bool:
+def keep_review(
+    context: Context, tx: Transaction, readable: Readable, choice: Review | None
+) -> bool:
     """Write the outcome of a pull request as ``review`` does, within a transaction."""
     now, job = context.clock(), Jobs(tx).get_or_raise(readable.job.number)
     if job.is_forgotten or job.state is not JobState.PULL_REQUEST:
@@ -228,7 +246,13 @@ def take_back(
         drop_follow_ups(tx, job, now, has_thread=is_shown)
     elif is_shown and not is_dismissed:
         job = Jobs(tx).save(job, lifecycle.not_queued(job))
-        say(tx, job, f"withdrawn:{prompt.id}", messages.follow_up_withdrawn(job, prompt, end, by), now)
+        say(
+            tx,
+            job,
+            f"withdrawn:{prompt.id}",
+            messages.follow_up_withdrawn(job, prompt, end, by),
+            now,
+        )
 
 
 log = structlog.get_logger(__name__)

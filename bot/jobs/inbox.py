@@ -25,7 +25,15 @@ from bot.jobs.decisions import take_back
 from bot.jobs.interpret import LATER, Heard, interpret, is_for_another_job, part_text
 from bot.jobs.messages import job_answers as say
 from bot.jobs.model import lifecycle
-from bot.jobs.model.inbox import FOLLOWS, Correction, Follows, HeardState, InboxMessage, Part, part_of
+from bot.jobs.model.inbox import (
+    FOLLOWS,
+    Correction,
+    Follows,
+    HeardState,
+    InboxMessage,
+    Part,
+    part_of,
+)
 from bot.jobs.model.intents import Deed, Door, classify, deed_for
 from bot.jobs.model.jobs import JobProblem
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
@@ -56,7 +64,11 @@ _LATER_SECONDS = 30.0
 
 
 async def receive(
-    context: Context, message: ThreadReply | Mention, *, born: MessageTs | None, missed: bool = False
+    context: Context,
+    message: ThreadReply | Mention,
+    *,
+    born: MessageTs | None,
+    missed: bool = False,
 ) -> None:
     """Store a message that may be for the bot. ``born``: nothing older is read; None for a known database.
 
@@ -95,7 +107,11 @@ def _is_aside(context: Context, text: str) -> bool:
 def _may_be_for_us(context: Context, message: ThreadReply, tx: Transaction) -> bool:
     """Return whether a reply is to be read: it mentions the bot, or stands where the bot has a part."""
     origin = message.origin
-    if message.parent == context.bot_user or is_direct_message(origin.channel) or origin.thread is None:
+    if (
+        message.parent == context.bot_user
+        or is_direct_message(origin.channel)
+        or origin.thread is None
+    ):
         return True
     if slack_text.mentions(message.text, context.bot_user):
         return True
@@ -146,7 +162,8 @@ def _is_to_come(context: Context, changed: Changed, tx: Transaction) -> bool:
     if before is None or ts is None or time_of(MessageTs(changed.at)) - time_of(ts) > RETRIED_FOR:
         return False
     return any(
-        _stands_for_us(context, _as_message(changed, text), tx) for text in (before, changed.text or "")
+        _stands_for_us(context, _as_message(changed, text), tx)
+        for text in (before, changed.text or "")
     )
 
 
@@ -200,7 +217,9 @@ async def _work_on(context: WorkerContext, message: InboxMessage, run_word: RunW
         await answer_in_private(context, parts[0].origin, "project", error, parts)
 
 
-async def _read(context: WorkerContext, then: Context, message: InboxMessage, run_word: RunWord) -> None:
+async def _read(
+    context: WorkerContext, then: Context, message: InboxMessage, run_word: RunWord
+) -> None:
     heard = await context.store.read(lambda tx: interpret(context, tx, message))
     if heard is LATER and context.clock() - message.said_at <= MISSED_FOR:
         await _read_later(context, message)
@@ -229,7 +248,9 @@ async def _begin_or_add(context: WorkerContext, then: Context, heard: Heard) -> 
         return
     if slack_text.is_blank(_plain(heard.text)):
         due_at = message.said_at + timedelta(seconds=context.timeouts.hold_seconds)
-        await context.write(lambda tx: Inbox(tx).save(message, state=HeardState.HELD, due_at=due_at))
+        await context.write(
+            lambda tx: Inbox(tx).save(message, state=HeardState.HELD, due_at=due_at)
+        )
         return
     held = await context.store.read(lambda tx: Inbox(tx).held_by_author(message))
     parts = (*held, message)
@@ -259,7 +280,9 @@ def _is_held(context: Context, prompt: Prompt) -> bool:
     """Return whether a prompt waits by its hold alone."""
     if part_of(prompt) is not Part.UNSENT or prompt.attempts or prompt.in_queue:
         return False
-    return prompt.due_at is not None and (prompt.state is PromptState.NEW or prompt.due_at > context.clock())
+    return prompt.due_at is not None and (
+        prompt.state is PromptState.NEW or prompt.due_at > context.clock()
+    )
 
 
 def _add(context: WorkerContext, then: Context, heard: Heard, tx: Transaction) -> bool:
@@ -268,7 +291,9 @@ def _add(context: WorkerContext, then: Context, heard: Heard, tx: Transaction) -
     if prompt is None:
         return False
     Inbox(tx).take([message], RequestKey(prompt.key), heard.door)
-    added = replace(message, door=heard.door, request=RequestKey(prompt.key), state=HeardState.TAKEN)
+    added = replace(
+        message, door=heard.door, request=RequestKey(prompt.key), state=HeardState.TAKEN
+    )
     _rebuild(context, tx, added, prompt, None)
     show_taken(tx, message, context.clock())
     return True
@@ -280,7 +305,9 @@ async def _decline_files(then: Context, parts: Sequence[InboxMessage]) -> None:
     await answer_in_private(then, parts[0].origin, "greeting", say.nothing_to_send(names), parts)
 
 
-def _join(context: Context, texts: Sequence[str], *, takes_project: bool) -> tuple[str, Project | None]:
+def _join(
+    context: Context, texts: Sequence[str], *, takes_project: bool
+) -> tuple[str, Project | None]:
     """Return texts as one, and the first project that one of them names. Raises UnknownProject."""
     if not takes_project:
         return "\n\n".join(text.strip() for text in texts if text.strip()), None
@@ -289,7 +316,9 @@ def _join(context: Context, texts: Sequence[str], *, takes_project: bool) -> tup
     return "\n\n".join(text.strip() for text, _ in pairs if text.strip()), project
 
 
-async def _decline(context: WorkerContext, parts: Sequence[InboxMessage], declined: Declined) -> None:
+async def _decline(
+    context: WorkerContext, parts: Sequence[InboxMessage], declined: Declined
+) -> None:
     """Tell an author that nothing was sent.
 
     Of somebody who may not use the bot the message's key stays: it is not read again once they may.
@@ -298,11 +327,15 @@ async def _decline(context: WorkerContext, parts: Sequence[InboxMessage], declin
     if isinstance(declined, Untold) and context.clock() - first.said_at < MISSED_FOR:
         attempts = first.attempts + 1
         due_at = context.after(back_off_seconds(attempts, context.chance()))
-        await context.store.write(lambda tx: Inbox(tx).save(first, due_at=due_at, attempts=attempts))
+        await context.store.write(
+            lambda tx: Inbox(tx).save(first, due_at=due_at, attempts=attempts)
+        )
         return
     if not isinstance(declined, NotAllowed):
         end = "key" if isinstance(declined, HasKey) else "too_many"
-        await answer_in_private(context, first.origin, end, declined.answer("", is_form=False), parts)
+        await answer_in_private(
+            context, first.origin, end, declined.answer("", is_form=False), parts
+        )
         return
     origin, rule = first.origin, access_fingerprint(context.settings)
 
@@ -338,7 +371,10 @@ async def _carry_out_change(context: WorkerContext, message: InboxMessage) -> No
 
 
 def _change(
-    context: WorkerContext, tx: Transaction, message: InboxMessage, access: Allowed | NotAllowed | None
+    context: WorkerContext,
+    tx: Transaction,
+    message: InboxMessage,
+    access: Allowed | NotAllowed | None,
 ) -> None:
     if message.change is None:
         Inbox(tx).save(message, due_at=None)
@@ -369,12 +405,23 @@ def _change(
         _read_anew(tx, message, context.clock())
     else:
         keeps = part in (Part.UNSENT, Part.UNCONFIRMED)
-        Inbox(tx).save(message, change=None, edited=None, text=message.edited if keeps else None, due_at=None)
+        Inbox(tx).save(
+            message, change=None, edited=None, text=message.edited if keeps else None, due_at=None
+        )
 
 
-def _drop_change(context: Context, message: InboxMessage, unknown: UnknownProject, tx: Transaction) -> None:
+def _drop_change(
+    context: Context, message: InboxMessage, unknown: UnknownProject, tx: Transaction
+) -> None:
     """Leave a request as it is, since the new words of its author name a project that is not there."""
-    _whisper(context, tx, message, "choice", unknown_choice(unknown.name, context.projects), message.thread)
+    _whisper(
+        context,
+        tx,
+        message,
+        "choice",
+        unknown_choice(unknown.name, context.projects),
+        message.thread,
+    )
     Inbox(tx).drop_change(message)
 
 
@@ -393,7 +440,9 @@ def _read_anew(tx: Transaction, message: InboxMessage, now: datetime) -> None:
     )
 
 
-def _tell_too_late(context: Context, tx: Transaction, message: InboxMessage, prompt: Prompt) -> None:
+def _tell_too_late(
+    context: Context, tx: Transaction, message: InboxMessage, prompt: Prompt
+) -> None:
     text = part_text(context, tx, message) or ""
     raw, _ = _join(context, [text], takes_project=prompt.kind is PromptKind.START)
     if raw in prompt.raw or _asks_nothing(raw, prompt, message):
@@ -478,7 +527,9 @@ def _asks_nothing(raw: str, prompt: Prompt, message: InboxMessage) -> bool:
     """Return whether a text has no request. A text like the stored prompt has one."""
     plain, was, door = _plain(raw), _plain(prompt.raw), message.door
     intent = classify(plain, door)
-    is_unsent = deed_for(intent, door, retries=False) is not Deed.SEND and intent is not classify(was, door)
+    is_unsent = deed_for(intent, door, retries=False) is not Deed.SEND and intent is not classify(
+        was, door
+    )
     return is_unsent or (slack_text.is_blank(plain) and not message.files)
 
 

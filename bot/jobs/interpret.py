@@ -127,7 +127,9 @@ def is_for_another_job(context: Context, tx: Transaction, message: InboxMessage)
 
 
 def _is_for_others(context: Context, raw: str, text: str) -> bool:
-    return slack_text.is_aside(text) or slack_text.mentions_somebody_else_first(raw, context.bot_user)
+    return slack_text.is_aside(text) or slack_text.mentions_somebody_else_first(
+        raw, context.bot_user
+    )
 
 
 def find_thread(tx: Transaction, origin: Origin, text: str) -> SpokenThread:

@@ -40,10 +40,14 @@ log = structlog.get_logger(__name__)
 _AT_ONCE = 50
 
 
-async def claim_polls(context: WorkerContext, limit: int, full: Collection[str] = ()) -> Sequence[TrackedJob]:
+async def claim_polls(
+    context: WorkerContext, limit: int, full: Collection[str] = ()
+) -> Sequence[TrackedJob]:
     """Claim the jobs whose polls are due, the most overdue first, but none of the projects in ``full``."""
     most = min(limit, _AT_ONCE)
-    return await context.store.write(lambda tx: Jobs(tx).claim_due(context.claimer(), most, besides=full))
+    return await context.store.write(
+        lambda tx: Jobs(tx).claim_due(context.claimer(), most, besides=full)
+    )
 
 
 async def poll(context: WorkerContext, job: TrackedJob) -> None:
@@ -62,7 +66,9 @@ async def poll(context: WorkerContext, job: TrackedJob) -> None:
             raise
         except Exception as error:
             is_slow = isinstance(error, TimeoutError)
-            failure = Unavailable(f"no answer within {limit_seconds} s", sent=True) if is_slow else error
+            failure = (
+                Unavailable(f"no answer within {limit_seconds} s", sent=True) if is_slow else error
+            )
             if not isinstance(failure, DocsApiError):
                 log.exception("poll_broke", job=job.number)
             has_news = True
@@ -162,7 +168,9 @@ def _settle_running(
             Jobs(tx).save(job, lifecycle.not_polled(read), owner=context.owner)
             return True
         poll_at = context.after(context.settings.poll_min_seconds)
-        begun = lifecycle.iteration_started(read, follow_up.asked_by, now, poll_at=poll_at, saw_active=True)
+        begun = lifecycle.iteration_started(
+            read, follow_up.asked_by, now, poll_at=poll_at, saw_active=True
+        )
         Jobs(tx).save(job, begun, owner=context.owner)
         take_buttons(tx, job, now)
     elif age_seconds < quiet_seconds:
@@ -176,7 +184,9 @@ def _settle_running(
     return True
 
 
-def _stop_polling(context: WorkerContext, tx: Transaction, job: TrackedJob, message: Message) -> None:
+def _stop_polling(
+    context: WorkerContext, tx: Transaction, job: TrackedJob, message: Message
+) -> None:
     """Stop polling a job, and post that in its thread unless the thread has its end."""
     if job.state is not JobState.WORKING:
         Jobs(tx).save(job, lifecycle.not_polled(job), owner=context.owner)
@@ -186,7 +196,9 @@ def _stop_polling(context: WorkerContext, tx: Transaction, job: TrackedJob, mess
     say_end(tx, job, message, now)
 
 
-def _end_iteration(context: WorkerContext, tx: Transaction, before: TrackedJob, over: TrackedJob) -> None:
+def _end_iteration(
+    context: WorkerContext, tx: Transaction, before: TrackedJob, over: TrackedJob
+) -> None:
     now = context.clock()
     job = Jobs(tx).save(before, over, owner=context.owner)
     take_buttons(tx, before, now)
@@ -201,7 +213,9 @@ def _end_iteration(context: WorkerContext, tx: Transaction, before: TrackedJob, 
     log.info("job_ended", job=job.number, state=job.state, iteration=job.iteration)
 
 
-def settle_failed_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception) -> None:
+def settle_failed_poll(
+    context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception
+) -> None:
     """Write a failed poll: back off, and stop polling a job that could not be read for days."""
     now = context.clock()
     if isinstance(error, NotConfigured):
@@ -214,7 +228,10 @@ def settle_failed_poll(context: WorkerContext, tx: Transaction, job: TrackedJob,
     if job.state is JobState.WORKING:
         begun, most_seconds = job.iteration_started_at or job.asked_at, timeouts.unwatched_seconds
     else:
-        begun, most_seconds = job.unconfirmed_until or job.ended_at or job.asked_at, timeouts.watch_seconds
+        begun, most_seconds = (
+            job.unconfirmed_until or job.ended_at or job.asked_at,
+            timeouts.watch_seconds,
+        )
     if (now - begun).total_seconds() >= most_seconds:
         _stop_polling(context, tx, job, messages.unread(job, since, now))
         return
@@ -222,7 +239,9 @@ def settle_failed_poll(context: WorkerContext, tx: Transaction, job: TrackedJob,
     Jobs(tx).save(job, replace(job, poll_at=poll_at, unread_since=since), owner=context.owner)
 
 
-def _retry_at(context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception) -> datetime:
+def _retry_at(
+    context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception
+) -> datetime:
     """Return the time of the next poll after an error. An error about the project backs off from it."""
     failing_seconds = (context.clock() - (job.unread_since or context.clock())).total_seconds()
     own_seconds = poll_retry_seconds(
@@ -235,7 +254,9 @@ def _retry_at(context: WorkerContext, tx: Transaction, job: TrackedJob, error: E
     if is_key_problem(error):
         if not is_own:
             return settle_refused_key(context, tx, job.project, error, wrote=False)
-    elif is_about_service(error) or (isinstance(error, Unavailable) and fails_for_long and not is_own):
+    elif is_about_service(error) or (
+        isinstance(error, Unavailable) and fails_for_long and not is_own
+    ):
         return max(own, service_failed(context, tx, job.project, error))
     log.warning("job_not_read", job=job.number, reason=type(error).__name__)
     return own

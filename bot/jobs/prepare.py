@@ -124,7 +124,9 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     return Attachments(status_message.attachments(signed, conversation, texts), earlier, not_sent)
 
 
-async def _read_files(context: WorkerContext, prompt: Prompt) -> tuple[list[tuple[str, str]], Message | None]:
+async def _read_files(
+    context: WorkerContext, prompt: Prompt
+) -> tuple[list[tuple[str, str]], Message | None]:
     """Return the names and texts of a prompt's files, and the message about those that are not sent."""
     fitting = fitting_files(prompt.files)
     texts, unread = list[tuple[str, str]](), list[str]()
@@ -135,7 +137,9 @@ async def _read_files(context: WorkerContext, prompt: Prompt) -> tuple[list[tupl
             async with asyncio.timeout(context.timeouts.names_seconds):
                 text = await context.messenger.read_text(file.url, most_bytes=_MOST_FILE_BYTES)
         except (SlackError, TimeoutError) as error:
-            log.warning("file_not_read", prompt=prompt.id, reason=str(error) or type(error).__name__)
+            log.warning(
+                "file_not_read", prompt=prompt.id, reason=str(error) or type(error).__name__
+            )
             unread.append(file.name)
         else:
             texts.append((file.name, text))
@@ -146,7 +150,9 @@ async def _read_files(context: WorkerContext, prompt: Prompt) -> tuple[list[tupl
 
 def fitting_files(files: Sequence[SharedFile]) -> Sequence[SharedFile]:
     """Return the files that can go to the agent: the first text files that are not too large."""
-    return [file for file in files if file.is_text and file.size_bytes <= _MOST_FILE_BYTES][:_MOST_FILES]
+    return [file for file in files if file.is_text and file.size_bytes <= _MOST_FILE_BYTES][
+        :_MOST_FILES
+    ]
 
 
 async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, ThreadContext | None]:
@@ -169,12 +175,16 @@ async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Th
         async with asyncio.timeout(context.timeouts.names_seconds):
             if not await context.messenger.is_public(thread.channel):
                 return "", None
-            posts = await context.messenger.read_earlier(thread.channel, thread.ts, before=prompt.message_ts)
+            posts = await context.messenger.read_earlier(
+                thread.channel, thread.ts, before=prompt.message_ts
+            )
     except (SlackError, TimeoutError) as error:
         log.warning("thread_not_read", prompt=prompt.id, reason=str(error) or type(error).__name__)
         return "", ThreadContext(not_taken=NotTaken.UNREAD)
     newer = [post for post in posts if since is None or post.ts > since]
-    pairs, left_out = await _of_members(context, newer, thread.channel, context.timeouts.names_seconds)
+    pairs, left_out = await _of_members(
+        context, newer, thread.channel, context.timeouts.names_seconds
+    )
     lines = status_message.newest_that_fit(pairs)
     return "\n".join(lines), ThreadContext(len(lines), left_out.total() + len(pairs) - len(lines))
 
@@ -205,7 +215,9 @@ async def _of_members(
     theirs = [post for post in talk if omit[post.ts] is None]
     left_out = Counter(filter(None, omit.values()))
     left_out[OmitReason.OLDER] += len(theirs[: -status_message.MOST_MESSAGES])
-    return await _with_names(context, theirs[-status_message.MOST_MESSAGES :], place, seconds), left_out
+    return await _with_names(
+        context, theirs[-status_message.MOST_MESSAGES :], place, seconds
+    ), left_out
 
 
 _WHY_NOT = {True: None, False: OmitReason.OTHERS, None: OmitReason.UNTOLD}
@@ -231,7 +243,9 @@ def _unfit(context: Context, message: Said) -> OmitReason | None:
     return OmitReason.WORDLESS if slack_text.is_blank(slack_text.to_plain(text, {}, {})) else None
 
 
-async def _are_members(context: Context, authors: Sequence[UserId], seconds: float) -> Mapping[str, bool]:
+async def _are_members(
+    context: Context, authors: Sequence[UserId], seconds: float
+) -> Mapping[str, bool]:
     """Return whether authors are full members, for those that Slack returns in time."""
     members: dict[str, bool] = {}
 
@@ -275,7 +289,9 @@ class OfferedThread:
     is_read: bool = True
 
 
-async def offer_thread(context: Context, thread: ThreadRef, without: MessageTs | None) -> OfferedThread:
+async def offer_thread(
+    context: Context, thread: ThreadRef, without: MessageTs | None
+) -> OfferedThread:
     """Return the members' messages of a thread but for one; none if Slack is slow.
 
     A form must be open three seconds after the shortcut was used.
@@ -301,14 +317,18 @@ log = structlog.get_logger(__name__)
 _AT_ONCE = 20
 
 
-claim_new = make_claim(lambda tx, claimer, limit: Prompts(tx).claim_new(claimer, min(limit, _AT_ONCE)))
+claim_new = make_claim(
+    lambda tx, claimer, limit: Prompts(tx).claim_new(claimer, min(limit, _AT_ONCE))
+)
 """Claims new requests. Somebody's second job in a channel waits for the status message of their first."""
 
 
 async def prepare(context: WorkerContext, prompt: Prompt) -> None:
     """Turn a stored request into a prompt that waits to be sent, and have its job's status message posted."""
     with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
-        users, channels = await names_in(context, prompt.raw, prompt.channel, context.timeouts.names_seconds)
+        users, channels = await names_in(
+            context, prompt.raw, prompt.channel, context.timeouts.names_seconds
+        )
         text = visible(slack_text.to_plain(prompt.raw, users, channels))
         attachments = await attachments_of(context, prompt)
         try:

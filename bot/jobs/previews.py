@@ -54,10 +54,16 @@ _NOT_HERE = (Forbidden, NotConfigured)
 
 def ask_for(context: Context, tx: Transaction, job: TrackedJob, user: UserId) -> bool:
     """Ask for the preview of a job's branch, unless one is under way. Return False if there can be none."""
-    if job.state is not JobState.PULL_REQUEST or job.branch is None or not can_preview(context, tx, job):
+    if (
+        job.state is not JobState.PULL_REQUEST
+        or job.branch is None
+        or not can_preview(context, tx, job)
+    ):
         return False
     state, now = PreviewState.ASKED, context.clock()
-    preview = Preview(job.number, job.project, job.iteration, user, job.branch, state, now, due_at=now)
+    preview = Preview(
+        job.number, job.project, job.iteration, user, job.branch, state, now, due_at=now
+    )
     if Previews(tx).ask(preview):
         update_result(context, tx, job)
     return True
@@ -88,7 +94,9 @@ async def make_preview(context: WorkerContext, preview: Preview) -> None:
         is_news = counted is None
         if counted is not None:
             try:
-                new = await (_begin if preview.state is PreviewState.ASKED else _look)(context, counted)
+                new = await (_begin if preview.state is PreviewState.ASKED else _look)(
+                    context, counted
+                )
             except DocsApiError as error:
                 failure = error
                 is_news = await context.settle(
@@ -104,7 +112,11 @@ def _count_call(context: WorkerContext, tx: Transaction, preview: Preview) -> Pr
     """Count a call that begins a build; None, without a call, for a preview that cannot come."""
     now, begins = context.clock(), preview.state is PreviewState.ASKED
     is_refused = begins and PreviewLimits(tx).exhausted_until(preview.project, now) is not None
-    if now - preview.asked_at > GIVEN_UP_AFTER or (begins and preview.asks >= MOST_ASKS) or is_refused:
+    if (
+        now - preview.asked_at > GIVEN_UP_AFTER
+        or (begins and preview.asks >= MOST_ASKS)
+        or is_refused
+    ):
         _settle(context, tx, preview, replace(preview, state=PreviewState.MISSING, due_at=None))
         return None
     return Previews(tx).count_call(preview, context.owner) if begins else preview
@@ -150,7 +162,9 @@ def _settle_error(
         wait_seconds += _SECONDS_BEHIND * Previews(tx).count_open(preview.requester)
     new = replace(counted, due_at=context.after(wait_seconds))
     if isinstance(error, Unauthorized):
-        new = replace(new, due_at=settle_refused_key(context, tx, preview.project, error, wrote=False))
+        new = replace(
+            new, due_at=settle_refused_key(context, tx, preview.project, error, wrote=False)
+        )
     elif isinstance(error, (Rejected, InvalidArgument, NotFound, *_NOT_HERE)):
         new = replace(new, state=PreviewState.MISSING, due_at=None)
     if begins and not (isinstance(error, Unavailable) and error.sent):

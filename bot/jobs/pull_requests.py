@@ -70,7 +70,9 @@ def watch(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
         log.warning("pull_request_elsewhere", job=job.number)
 
 
-claim_pull_requests = make_claim(lambda tx, claimer, limit: PullRequests(tx).claim_due(claimer, limit))
+claim_pull_requests = make_claim(
+    lambda tx, claimer, limit: PullRequests(tx).claim_due(claimer, limit)
+)
 """Claims due pull requests, those polled longest ago first."""
 
 
@@ -117,7 +119,9 @@ async def _made(
     if not comparison.is_ahead:  # the branch was rewritten
         return None
     files = comparison.files
-    size = Size(sum(file.additions for file in files), sum(file.deletions for file in files), len(files))
+    size = Size(
+        sum(file.additions for file in files), sum(file.deletions for file in files), len(files)
+    )
     return size, changed_lines(_changed(files), _SHOWN_LINES), _paths(files)
 
 
@@ -127,7 +131,9 @@ def _paths(files: Sequence[PullRequestFile]) -> tuple[str, ...]:
 
 def _changed(files: Sequence[PullRequestFile]) -> Sequence[ChangedFile]:
     return [
-        ChangedFile(file.path, file.status, file.additions, file.deletions, file.previous, file.patch)
+        ChangedFile(
+            file.path, file.status, file.additions, file.deletions, file.previous, file.patch
+        )
         for file in files
     ]
 
@@ -215,7 +221,9 @@ def _show(
     became = None if pull.ended_at is None else Review.MERGED if pull.is_merged else Review.CLOSED
     was_reopened = became is None and job.review in (Review.MERGED, Review.CLOSED)
     if job.state is JobState.PULL_REQUEST and (became or was_reopened):
-        new = replace(job, review=became, reviewed_by=None, reviewed_at=pull.ended_at, remind_at=None)
+        new = replace(
+            job, review=became, reviewed_by=None, reviewed_at=pull.ended_at, remind_at=None
+        )
         Jobs(tx).save(job, new)
     if has_ended and pull.is_merged:
         for hook in context.hooks_of(PublishedHook):
@@ -245,7 +253,9 @@ def _settle_error(
     failures = watched.failures + (not isinstance(error, Limited | RefusedToken))
     job = Jobs(tx).get_or_raise(watched.job)
     if not isinstance(error, Paused):
-        log.warning("pull_request_not_seen", job=watched.job, reason=type(error).__name__, failures=failures)
+        log.warning(
+            "pull_request_not_seen", job=watched.job, reason=type(error).__name__, failures=failures
+        )
     is_late = watched.looked_at is not None and (look_at or now) - watched.looked_at >= _LATE
     is_hidden = isinstance(error, NotVisible) and watched.failures >= _HIDDEN_TWICE
     if pull and (is_late or is_hidden or look_at is None) and not pull.as_of:
@@ -258,7 +268,9 @@ def _settle_error(
     return is_news
 
 
-def _retry_at(context: WorkerContext, watched: WatchedPullRequest, error: GithubError) -> datetime | None:
+def _retry_at(
+    context: WorkerContext, watched: WatchedPullRequest, error: GithubError
+) -> datetime | None:
     """Return the time of the next poll after an error; None for never."""
     now = context.clock()
     next_look = watched.next_look(now, context.timeouts.look_seconds)

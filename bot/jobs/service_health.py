@@ -66,7 +66,9 @@ def trouble_of(back_off: BackOff) -> QueueWhy | None:
     return None if back_off.reason == RateLimited.__name__ else QueueWhy.SERVICE
 
 
-def service_failed(context: WorkerContext, tx: Transaction, project: ProjectId, error: Exception) -> datetime:
+def service_failed(
+    context: WorkerContext, tx: Transaction, project: ProjectId, error: Exception
+) -> datetime:
     """Back off from a project because its service fails, and return until when.
 
     Calls that fail while the project has a back-off already do not lengthen it, unless the service asks.
@@ -109,7 +111,9 @@ def settle_refused_key(
             back_off_seconds(doubled, context.chance(), first=FIRST_SECONDS, cap=_CAP_SECONDS)
         )
     # Only a read shows whether the key is bad for reading too.
-    BackOffs(tx).put(project, BackOff(back_off.reason if wrote else reason, back_off.since, until, attempts))
+    BackOffs(tx).put(
+        project, BackOff(back_off.reason if wrote else reason, back_off.since, until, attempts)
+    )
     log.error("key_refused", project=project, reason=reason, attempts=attempts)
     if is_first:
         docs, entry = context.projects.shown(project), context.projects.entry(project)
@@ -132,7 +136,9 @@ def postpone_prompts(
         Jobs(tx).save(job, replace(job, queue_until=until, queue_why=QueueWhy.KEY))
 
 
-def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId, *, wrote: bool) -> None:
+def service_is_well(
+    context: WorkerContext, tx: Transaction, project: ProjectId, *, wrote: bool
+) -> None:
     """End the back-off of a project after a successful call, and resume prompts that waited for the key.
 
     Notifies the admins of a key that is accepted again. ``wrote``: the call was a prompt and not a read.
@@ -171,14 +177,19 @@ async def show_trouble(context: WorkerContext) -> int:
         changed = list[TrackedJob]()
         for job in Jobs(tx).with_trouble(back_offs, _AT_ONCE):
             changed.append(Jobs(tx).save(job, replace(job, trouble=None, trouble_since=None)))
-        began, recent = context.after(-context.timeouts.trouble_seconds), context.after(-_ENDED_SECONDS)
+        began, recent = (
+            context.after(-context.timeouts.trouble_seconds),
+            context.after(-_ENDED_SECONDS),
+        )
         for project, back_off in back_offs.items():
             trouble = trouble_of(back_off)
             if trouble is None or back_off.since > began:
                 continue
             # Where only prompts are refused, the running jobs are well.
             only_failing = back_off.until < recent or back_off.reason == MAY_NOT_WRITE
-            for job in Jobs(tx).without_trouble(project, trouble, _AT_ONCE, only_failing=only_failing):
+            for job in Jobs(tx).without_trouble(
+                project, trouble, _AT_ONCE, only_failing=only_failing
+            ):
                 new = replace(job, trouble=trouble, trouble_since=back_off.since)
                 changed.append(Jobs(tx).save(job, new))
         return len(changed)
@@ -202,11 +213,15 @@ _JITTER = 0.1
 
 def poll_wait_seconds(settings: Settings, age_seconds: float, chance: float) -> float:
     """Return the seconds until the next poll of a job; ``chance`` is a random number in [0, 1)."""
-    wait = min(max(settings.poll_min_seconds, age_seconds * _SHARE_OF_AGE), settings.poll_max_seconds)
+    wait = min(
+        max(settings.poll_min_seconds, age_seconds * _SHARE_OF_AGE), settings.poll_max_seconds
+    )
     return wait * (1 - _JITTER + 2 * _JITTER * chance)
 
 
-def poll_retry_seconds(settings: Settings, failing_seconds: float, chance: float, *, cap: float) -> float:
+def poll_retry_seconds(
+    settings: Settings, failing_seconds: float, chance: float, *, cap: float
+) -> float:
     """Return the seconds until the next poll of a job whose polls have failed for so long.
 
     The delay is about as long as they have failed, so it doubles with each failure, up to ``cap``.

@@ -83,7 +83,12 @@ def with_details(job: TrackedJob, answer: Job) -> TrackedJob:
 
 
 def back_to_waiting(
-    context: WorkerContext, tx: Transaction, prompt: Prompt, due_at: datetime, *, is_refused: bool = False
+    context: WorkerContext,
+    tx: Transaction,
+    prompt: Prompt,
+    due_at: datetime,
+    *,
+    is_refused: bool = False,
 ) -> None:
     """Write that a prompt was not taken and spent no use; it waits until ``due_at``.
 
@@ -134,7 +139,9 @@ def show_decision(
     edit(tx, job, _question(prompt), message, now)
 
 
-def tell_behind_unconfirmed(tx: Transaction, job: TrackedJob, waiting: Prompt, now: datetime) -> None:
+def tell_behind_unconfirmed(
+    tx: Transaction, job: TrackedJob, waiting: Prompt, now: datetime
+) -> None:
     """Post, once for each sender, that a follow-up waits for the decision about the first prompt."""
     if job.state is JobState.UNCONFIRMED:
         message = messages.behind_unconfirmed(job, waiting.asked_by)
@@ -179,7 +186,9 @@ def settle_refused(
     say(tx, job, f"refused:{prompt.id}", messages.follow_up_refused(prompt.asked_by, problem), now)
 
 
-def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime, *, has_thread: bool = True) -> None:
+def drop_follow_ups(
+    tx: Transaction, job: TrackedJob, now: datetime, *, has_thread: bool = True
+) -> None:
     """Refuse a job's follow-ups after the job was withdrawn or refused. Inform their senders.
 
     ``has_thread`` is false for a job that no thread shows.
@@ -228,14 +237,18 @@ def _on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> N
     link_from_earlier(context, tx, job)
 
 
-def _on_refused(context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted) -> None:
+def _on_refused(
+    context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted
+) -> None:
     if job := _job_of(tx, delivery, DeliveryKind.ROOT):
         _refuse(context, tx, job, refusal)
     elif job := _job_of(tx, delivery, DeliveryKind.REPLY):
         message = job_answers.reply_undelivered(job, refusal, context.bot_name)
         for user in job.recipients:
             key = f"{delivery.what.key}:undelivered:{user}"
-            Outbox(tx).add(NewDelivery.private(key, job.channel, user, message, job=job.number), refusal.at)
+            Outbox(tx).add(
+                NewDelivery.private(key, job.channel, user, message, job=job.number), refusal.at
+            )
 
 
 def _refuse(context: WorkerContext, tx: Transaction, job: TrackedJob, refusal: NotPosted) -> None:
@@ -246,10 +259,14 @@ def _refuse(context: WorkerContext, tx: Transaction, job: TrackedJob, refusal: N
     Jobs(tx).save(job, lifecycle.job_refused(job, JobProblem.SLACK_REFUSED, now))
     for prompt in Prompts(tx).unsettled_of(job.number):
         Prompts(tx).save(prompt, lifecycle.prompt_refused(prompt))
-        text = job.text if prompt.kind is PromptKind.START else slack_text.to_plain(prompt.raw, {}, {})
+        text = (
+            job.text if prompt.kind is PromptKind.START else slack_text.to_plain(prompt.raw, {}, {})
+        )
         message = job_answers.cannot_post(refusal, context.bot_name, text)
         key, sender, url = f"prompt:{prompt.id}:cannot_post", prompt.asked_by, prompt.response_url
-        note = NewDelivery.private(key, job.channel, sender, message, job=job.number, response_url=url)
+        note = NewDelivery.private(
+            key, job.channel, sender, message, job=job.number, response_url=url
+        )
         Outbox(tx).add(note, now)
 
 

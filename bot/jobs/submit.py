@@ -67,10 +67,14 @@ _KEY_RETRY = timedelta(hours=24)
 """Maximum wait of a prompt while the key is refused. Then it is refused, with a message."""
 
 
-async def claim_prompts(context: WorkerContext, _limit: int, full: Collection[str] = ()) -> Sequence[Prompt]:
+async def claim_prompts(
+    context: WorkerContext, _limit: int, full: Collection[str] = ()
+) -> Sequence[Prompt]:
     """Claim the prompts that the quota of each project allows, and mark them *sending*."""
     claimed: list[Prompt] = []
-    for project in await context.store.read(lambda tx: Prompts(tx).waiting_projects(context.clock())):
+    for project in await context.store.read(
+        lambda tx: Prompts(tx).waiting_projects(context.clock())
+    ):
         if project not in full:
             prompts, has_moved = await context.store.write(partial(_claim_free, context, project))
             claimed += prompts
@@ -79,7 +83,9 @@ async def claim_prompts(context: WorkerContext, _limit: int, full: Collection[st
     return claimed
 
 
-def _claim_free(context: WorkerContext, project: ProjectId, tx: Transaction) -> tuple[Sequence[Prompt], bool]:
+def _claim_free(
+    context: WorkerContext, project: ProjectId, tx: Transaction
+) -> tuple[Sequence[Prompt], bool]:
     """Claim a prompt for each free use. Return them, and whether the rest of the queue moved."""
     now = context.clock()
     waiting = Prompts(tx).quota_queue(project, now)
@@ -101,7 +107,9 @@ def _claim_free(context: WorkerContext, project: ProjectId, tx: Transaction) -> 
     return prompts, _set_times(context, tx, rest, next_at)
 
 
-def _set_times(context: WorkerContext, tx: Transaction, rest: Sequence[Queued], next_at: datetime) -> bool:
+def _set_times(
+    context: WorkerContext, tx: Transaction, rest: Sequence[Queued], next_at: datetime
+) -> bool:
     """Set the due time of those that wait, and show it with their places. Return whether any was set.
 
     A time that moves by less than two minutes is not shown anew: each use that frees moves all of them.
@@ -110,7 +118,9 @@ def _set_times(context: WorkerContext, tx: Transaction, rest: Sequence[Queued], 
     until = max(next_at, context.after(1.0))
     for waiting, before in sorted(zip(rest, itertools.count()), key=lambda place: place[0].job):
         last, is_moved_up = waiting.told_until or now, waiting.told_before != before
-        is_shown = not waiting.in_queue or abs(until - last) >= _MOVED or (until == last and is_moved_up)
+        is_shown = (
+            not waiting.in_queue or abs(until - last) >= _MOVED or (until == last and is_moved_up)
+        )
         if not is_shown and waiting.due_at > now:
             continue
         has_moved = True
@@ -163,7 +173,9 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
         else:
             answer = await context.docs.send_follow_up(job.project, job.service_id, text)
     except DocsApiError as error:
-        log.warning("prompt_not_taken", prompt=prompt.id, job=prompt.job, reason=type(error).__name__)
+        log.warning(
+            "prompt_not_taken", prompt=prompt.id, job=prompt.job, reason=type(error).__name__
+        )
         knows = isinstance(error, NotFound) and await _knows_job(context, job)
         write = partial(_write_error, context, prompt, job.project, error, knows_job=knows)
         context.count("prompts", await context.settle(write))
@@ -174,7 +186,9 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
         log.warning("answer_came_too_late", prompt=prompt.id, job=prompt.job, service_job=answer.id)
         raise
     context.count("prompts", "sent")
-    log.info("prompt_sent", prompt=prompt.id, job=prompt.job, kind=prompt.kind, service_job=answer.id)
+    log.info(
+        "prompt_sent", prompt=prompt.id, job=prompt.job, kind=prompt.kind, service_job=answer.id
+    )
 
 
 async def _knows_job(context: WorkerContext, job: TrackedJob) -> bool:
@@ -203,7 +217,9 @@ def _write_error(
     404 for.
     """
     now = context.clock()
-    if isinstance(error, Unavailable) and (prompt.kind is PromptKind.START or is_about_service(error)):
+    if isinstance(error, Unavailable) and (
+        prompt.kind is PromptKind.START or is_about_service(error)
+    ):
         # The prompts that wait would fare no better.
         service_failed(context, tx, project, error)
     match error:
@@ -219,19 +235,30 @@ def _write_error(
             project, prompt.sent_at
         ):
             # The service has taken another prompt since it first refused this one.
-            settle_refused(context, tx, prompt, error, problems.only_this_refused(error.status_code))
+            settle_refused(
+                context, tx, prompt, error, problems.only_this_refused(error.status_code)
+            )
         case Unauthorized() | Forbidden() if now - prompt.asked_at < _KEY_RETRY:
             until = settle_refused_key(context, tx, project, error, wrote=True)
             back_to_waiting(context, tx, prompt, until, is_refused=True)
             postpone_prompts(context, tx, project, until, prompt.job)
         case NotFound() if knows_job and prompt.attempts < _MOST_ATTEMPTS:
-            wait_seconds = back_off_seconds(prompt.attempts, context.chance(), first=30.0, cap=600.0)
+            wait_seconds = back_off_seconds(
+                prompt.attempts, context.chance(), first=30.0, cap=600.0
+            )
             due_at = context.after(wait_seconds)
             back_to_waiting(context, tx, prompt, due_at)
             show_wait(tx, prompt.job, due_at, None)
         case NotFound() if knows_job:
             settle_refused(context, tx, prompt, error, problems.FOLLOW_UP_NOT_TAKEN)
-        case Unauthorized() | Forbidden() | NotConfigured() | NotFound() | Rejected() | InvalidArgument():
+        case (
+            Unauthorized()
+            | Forbidden()
+            | NotConfigured()
+            | NotFound()
+            | Rejected()
+            | InvalidArgument()
+        ):
             settle_refused(context, tx, prompt, error)
         case _:
             settle_unconfirmed(context, tx, prompt, answered=error.status_code is not None)

@@ -31,7 +31,9 @@ def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     if Outbox(tx).status_message(job.number) is None:
         tx.changed.pop(job.number, None)
         message = status_message.format_status_message(job)
-        root = NewDelivery(_key(job, "root"), DeliveryKind.ROOT, job.channel, job=job.number, message=message)
+        root = NewDelivery(
+            _key(job, "root"), DeliveryKind.ROOT, job.channel, job=job.number, message=message
+        )
         Outbox(tx).add(root, now)
 
 
@@ -104,7 +106,11 @@ def _redraw(tx: Transaction, job: TrackedJob, now: datetime) -> None:
 
 
 def show_wait(
-    tx: Transaction, number: JobNumber, until: datetime, reason: QueueWhy | None, before: int | None = None
+    tx: Transaction,
+    number: JobNumber,
+    until: datetime,
+    reason: QueueWhy | None,
+    before: int | None = None,
 ) -> None:
     """Write the time and the reason of a job's wait, and how many prompts go first."""
     job = Jobs(tx).get_or_raise(number)
@@ -165,7 +171,9 @@ def _key(job: TrackedJob, occasion: str) -> str:
     return f"job:{job.number}:{occasion}"
 
 
-def _edit(tx: Transaction, job: TrackedJob, key: str | None, message: Message, now: datetime) -> None:
+def _edit(
+    tx: Transaction, job: TrackedJob, key: str | None, message: Message, now: datetime
+) -> None:
     """Edit the message with this key; None for the status message."""
     edited = key or f"job:{job.number}"
     # No two keys are alike: the later of two edits in one moment replaces the earlier.

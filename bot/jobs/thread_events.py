@@ -101,7 +101,10 @@ async def take(context: Context, heard: Heard) -> bool:
     plain = slack_text.to_plain(without_project, {}, {})
     intent = classify(plain, heard.door)
     deed = deed_for(intent, heard.door, retries=job is not None and job.can_run_again)
-    is_by_app, thanks = origin.user in context.settings.allowed_bots, (Intent.THANKS, Intent.REVIEWED)
+    is_by_app, thanks = (
+        origin.user in context.settings.allowed_bots,
+        (Intent.THANKS, Intent.REVIEWED),
+    )
     if (heard.files or is_by_app) and intent not in thanks:
         # Files hold more than the words beside them, and apps cannot press buttons.
         deed = Deed.SEND
@@ -233,15 +236,21 @@ async def note_doubt(
 
     ``whole``: the prompt with its project.
     """
-    is_plain = not (request.is_sure or request.files or asked.repeated) and len(whole) <= Unsent.LONGEST
-    if not (context.discovery and is_plain) or not may_be_question(slack_text.to_plain(request.raw, {}, {})):
+    is_plain = (
+        not (request.is_sure or request.files or asked.repeated) and len(whole) <= Unsent.LONGEST
+    )
+    if not (context.discovery and is_plain) or not may_be_question(
+        slack_text.to_plain(request.raw, {}, {})
+    ):
         return None
     job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(asked.job))
     draft = Unsent(origin.key, origin.thread, whole.strip())
     return intents.taken_as_task(draft) if job.project in context.discovery else None
 
 
-async def ask_first(context: Context, allowed: Allowed, request: PromptRequest, whole: str) -> Message | None:
+async def ask_first(
+    context: Context, allowed: Allowed, request: PromptRequest, whole: str
+) -> Message | None:
     """Return the question to its author before a prompt starts a job; None if there is none.
 
     ``whole``: the prompt with its project.
@@ -252,7 +261,9 @@ async def ask_first(context: Context, allowed: Allowed, request: PromptRequest, 
     if request.files and not fitting_files(request.files):
         return intents.files_cannot_go([file.name for file in request.files], draft)
     rival = await find_rival(context, allowed, request.raw, request.project)
-    return intents.page_is_taken(rival, status_message_link(context, rival), draft) if rival else None
+    return (
+        intents.page_is_taken(rival, status_message_link(context, rival), draft) if rival else None
+    )
 
 
 async def _start_after(
@@ -266,7 +277,9 @@ async def _start_after(
         await answer_in_private(context, allowed.origin, "same", same, heard.parts)
         return
     note, now = intents.merged_before(merged), context.clock()
-    await context.store.write(lambda tx: say_in_thread(tx, merged, f"merged:{asked.job}", note, now))
+    await context.store.write(
+        lambda tx: say_in_thread(tx, merged, f"merged:{asked.job}", note, now)
+    )
 
 
 async def _react(context: Context, heard: Heard, reviewed: Readable | None) -> None:
@@ -287,7 +300,11 @@ async def _react(context: Context, heard: Heard, reviewed: Readable | None) -> N
 
 
 async def answer_in_private(
-    context: Context, origin: Origin, occasion: str, message: Message, parts: Sequence[InboxMessage] = ()
+    context: Context,
+    origin: Origin,
+    occasion: str,
+    message: Message,
+    parts: Sequence[InboxMessage] = (),
 ) -> None:
     """Answer the author alone, in place, once for each of their messages and ``occasion``.
 
@@ -302,7 +319,9 @@ async def answer_in_private(
     await _tell(context, parts, lambda tx: Outbox(tx).add(note, context.clock()))
 
 
-async def _tell(context: Context, parts: Sequence[InboxMessage], tell: Callable[[Transaction], None]) -> None:
+async def _tell(
+    context: Context, parts: Sequence[InboxMessage], tell: Callable[[Transaction], None]
+) -> None:
     """Answer messages, or changes of them, that ask the agent for nothing, or not any more."""
 
     def answer(tx: Transaction) -> None:
@@ -341,7 +360,9 @@ async def respond(
             return await welcome(context, allowed)
     number = job_number(text)
     if number is not None or target is None:
-        target = await _find(context, allowed, number, of_all=intent in (Intent.STATUS, Intent.SLIP))
+        target = await _find(
+            context, allowed, number, of_all=intent in (Intent.STATUS, Intent.SLIP)
+        )
     if intent is Intent.SLIP:
         return intents.did_you_mean(unsent, target.job if target else None)
     if target is None:
@@ -351,7 +372,9 @@ async def respond(
     return await _about(context, allowed, text, intent, target)
 
 
-async def _find(context: Context, allowed: Allowed, number: int | None, *, of_all: bool) -> Readable | None:
+async def _find(
+    context: Context, allowed: Allowed, number: int | None, *, of_all: bool
+) -> Readable | None:
     """Return the job with this number, or else the author's newest here; ``of_all``, or anybody's."""
     user, channel = allowed.origin.user, allowed.origin.channel
 
@@ -382,7 +405,9 @@ async def _about(
         case Intent.STOP:
             waits = await to_withdraw(context, job.number, allowed.user)
             first = await context.store.read(lambda tx: Prompts(tx).starting(job.number))
-            decides = [prompt for prompt in (waits, first) if prompt and may_steer(context, target, prompt)]
+            decides = [
+                prompt for prompt in (waits, first) if prompt and may_steer(context, target, prompt)
+            ]
             return intents.cannot_stop(job, withdraws=waits in decides, may_steer=first in decides)
         case Intent.RETRY if job.can_run_again:
             await run_again(context, target, allowed.origin.key)

@@ -38,7 +38,16 @@ async def find_readable(context: Context, allowed: Allowed) -> tuple[tuple[Chann
     """Return the readable channels with jobs to review, and whether all were checked."""
     place, is_admin = allowed.origin.channel, allowed.user in context.settings.admins
     ids = await context.store.read(lambda tx: Jobs(tx).channels_to_review(_MOST_CHANNELS))
-    others = [channel for channel in ids if channel != place and (is_admin or not is_direct_message(channel))]
+    others = [
+        channel
+        for channel in ids
+        if channel != place and (is_admin or not is_direct_message(channel))
+    ]
     asked = others if is_admin else others[:_MOST_ASKED]
-    reads = await asyncio.gather(*(reads_channel(context, allowed.user, channel) for channel in asked))
-    return (place, *(channel for channel, may in zip(asked, reads, strict=True) if may)), asked == others
+    reads = await asyncio.gather(
+        *(reads_channel(context, allowed.user, channel) for channel in asked)
+    )
+    return (
+        place,
+        *(channel for channel, may in zip(asked, reads, strict=True) if may),
+    ), asked == others

@@ -125,7 +125,9 @@ def label(text: str) -> str:
 
 def clip_mrkdwn(mrkdwn: str, length: int) -> str:
     """Clip mrkdwn to ``length`` characters without splitting an entity, mention or link."""
-    return mrkdwn if len(mrkdwn) <= length else mrkdwn[: _safe_cut(mrkdwn, length - 1)].rstrip() + "…"
+    return (
+        mrkdwn if len(mrkdwn) <= length else mrkdwn[: _safe_cut(mrkdwn, length - 1)].rstrip() + "…"
+    )
 
 
 def _safe_cut(mrkdwn: str, at: int) -> int:
@@ -154,7 +156,9 @@ def mention(user: UserId) -> str:
 def mention_all(whom: Iterable[Reviewer]) -> str:
     """Return mentions, which notify users and the members of user groups."""
     groups = {name for name in whom if name.startswith("S") and name.isalnum()}
-    return " ".join(f"<!subteam^{name}>" if name in groups else mention(UserId(name)) for name in whom)
+    return " ".join(
+        f"<!subteam^{name}>" if name in groups else mention(UserId(name)) for name in whom
+    )
 
 
 def channel(channel: ChannelId) -> str:
@@ -170,7 +174,12 @@ def web_address(url: str | None) -> str | None:
     It must be https (or http on this machine, as in the sandbox), of at most ``URL_LENGTH`` characters, and
     not misleading.
     """
-    if not url or len(url) > URL_LENGTH or visible(url) != url or any(sign.isspace() for sign in url):
+    if (
+        not url
+        or len(url) > URL_LENGTH
+        or visible(url) != url
+        or any(sign.isspace() for sign in url)
+    ):
         return None
     try:
         parts = urlsplit(url)
@@ -184,7 +193,9 @@ def web_address(url: str | None) -> str | None:
         return None
     if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(host)):
         return None
-    return url if ascii_host == host else url.replace(parts.netloc, _netloc(ascii_host, parts.port), 1)
+    return (
+        url if ascii_host == host else url.replace(parts.netloc, _netloc(ascii_host, parts.port), 1)
+    )
 
 
 def _in_ascii(host: str) -> str | None:
@@ -196,7 +207,11 @@ def _in_ascii(host: str) -> str | None:
         same = encoded.decode("idna") == host
     except UnicodeError:
         return None
-    return encoded.decode() if same and not host.isascii() and _HOST.fullmatch(encoded.decode()) else None
+    return (
+        encoded.decode()
+        if same and not host.isascii() and _HOST.fullmatch(encoded.decode())
+        else None
+    )
 
 
 def _netloc(host: str, port: int | None) -> str:
@@ -277,7 +292,12 @@ def button(
     text: str, action_id: Action, value: str, *, style: str | None = None, url: str | None = None
 ) -> Block:
     """Return a button. ``style`` is ``primary``, ``danger`` or None."""
-    made = {"type": "button", "text": plain_text(text, BUTTON_LENGTH), "action_id": action_id, "value": value}
+    made = {
+        "type": "button",
+        "text": plain_text(text, BUTTON_LENGTH),
+        "action_id": action_id,
+        "value": value,
+    }
     return made | ({"style": style} if style else {}) | ({"url": url} if url else {})
 
 
@@ -291,7 +311,9 @@ def plain_text(text: str, length: int = _HINT_LENGTH) -> Block:
     return {"type": "plain_text", "text": clip(text, length), "emoji": True}
 
 
-def modal(title: str, *blocks: Block, callback_id: str, private: str = "", submit: str = "") -> Block:
+def modal(
+    title: str, *blocks: Block, callback_id: str, private: str = "", submit: str = ""
+) -> Block:
     """Return a view in a window of its own; with ``submit``, the label of its button, a form.
 
     https://docs.slack.dev/reference/views/modal-views
@@ -458,7 +480,9 @@ def with_prompt(refusal: Message, prompt: str) -> Message:
     if not whole:
         return refusal
     copied = next(iter(split(whole, COPIED_LENGTH)), "")
-    headline = f"{refusal.text} What you wrote{'' if copied == whole else ' (its beginning)'}, to copy:"
+    headline = (
+        f"{refusal.text} What you wrote{'' if copied == whole else ' (its beginning)'}, to copy:"
+    )
     return message(section(headline), quote(copied))
 
 

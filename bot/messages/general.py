@@ -15,7 +15,8 @@ EXAMPLE = "Add a quickstart for the Python SDK"
 def list_projects(projects: Projects) -> str:
     """Return the projects with the names that people type, in mrkdwn."""
     return ", ".join(
-        b.code(project.name) + (f" ({b.label(project.label)})" if project.label != project.name else "")
+        b.code(project.name)
+        + (f" ({b.label(project.label)})" if project.label != project.name else "")
         for project in projects.known
     )
 
@@ -77,7 +78,9 @@ def replies_chosen(*, by_mention: bool) -> Message:
     return b.words(f":white_check_mark: From now on, {which} are follow-ups in this channel.")
 
 
-REPLIES_IN_DIRECT = b.words("In direct messages every reply is for me, so there is nothing to choose.")
+REPLIES_IN_DIRECT = b.words(
+    "In direct messages every reply is for me, so there is nothing to choose."
+)
 """The refusal to choose the replies that count in direct messages."""
 
 
@@ -88,13 +91,17 @@ def reviewers_here(reviewers: Sequence[Reviewer]) -> Message:
             f"{_REMINDERS} {b.mention_all(reviewers)}. `/docs-agent reviewers none` sends them to whoever "
             "asked for the job."
         )
-    return b.words(f"{_REMINDERS} whoever asked for the job. `/docs-agent reviewers @docs-team` changes it.")
+    return b.words(
+        f"{_REMINDERS} whoever asked for the job. `/docs-agent reviewers @docs-team` changes it."
+    )
 
 
 def reviewers_chosen(reviewers: Sequence[Reviewer]) -> Message:
     """Return the confirmation of a channel's choice of reviewers."""
     whom = b.mention_all(reviewers) or "whoever asked for the job"
-    return b.words(f":white_check_mark: From now on: {_REMINDERS[0].lower()}{_REMINDERS[1:]} {whom}.")
+    return b.words(
+        f":white_check_mark: From now on: {_REMINDERS[0].lower()}{_REMINDERS[1:]} {whom}."
+    )
 
 
 _REMINDERS = "Reminders of this channel's open pull requests, and the digest's list of them, go to"
@@ -108,7 +115,9 @@ NO_REVIEWERS = b.words(
 """The answer to a choice of no reviewers, or too many."""
 
 
-REVIEWERS_IN_DIRECT = b.words("In direct messages reminders go to you, so there is nothing to choose.")
+REVIEWERS_IN_DIRECT = b.words(
+    "In direct messages reminders go to you, so there is nothing to choose."
+)
 """The refusal to choose reviewers in direct messages."""
 
 

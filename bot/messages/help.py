@@ -88,7 +88,9 @@ def short_help(command: CommandHelp, also: str, place: Here) -> Message:
     """Return the help of one command: its main words, and a button for the rest. ``also`` is mrkdwn."""
     if place.projects.are_several:
         mine = place.projects.named(place.project)
-        other = next(project.name for project in place.projects.known if project.name != place.project)
+        other = next(
+            project.name for project in place.projects.known if project.name != place.project
+        )
         also += f"\n*Which docs*: *{b.label(mine.label)}* here; begin with "
         also += f"{b.code(f'project:{other}')} for others."
     first = b.actions([b.button("Ask for a change", b.Action.HELLO_ASK, "1"), *WAYS_ON])
@@ -101,13 +103,18 @@ def _paragraph(command: CommandHelp) -> str:
     return "\n".join([f"*{b.escape(command.name)}* {b.escape(command.summary)}", *lines])
 
 
-def full_help(commands: Sequence[CommandHelp], projects: Projects, *, by_mention: bool = False) -> Block:
+def full_help(
+    commands: Sequence[CommandHelp], projects: Projects, *, by_mention: bool = False
+) -> Block:
     """Return the view of the whole help: all commands with examples, and the other ways to use the bot.
 
     ``by_mention``: see ``TrackedJob``.
     """
     in_threads = (_BY_MENTION if by_mention else _EVERY_REPLY) + _IN_THREADS
-    paragraphs = [*map(_paragraph, commands), *(command.options for command in commands if command.options)]
+    paragraphs = [
+        *map(_paragraph, commands),
+        *(command.options for command in commands if command.options),
+    ]
     paragraphs += [in_threads, _ELSEWHERE]
     paragraphs += [*([naming(projects)] if projects.are_several else []), _COST]
     return b.modal("Help", *map(b.section, paragraphs), callback_id="help")

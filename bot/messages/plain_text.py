@@ -84,7 +84,9 @@ def _shown(sign: str) -> str:
 
 def clip(text: str, length: int) -> str:
     """Clip text to ``length`` characters without splitting a grapheme. A clipped text ends with "…"."""
-    return text if len(text) <= length else text[: grapheme_boundary(text, length - 1)].rstrip() + "…"
+    return (
+        text if len(text) <= length else text[: grapheme_boundary(text, length - 1)].rstrip() + "…"
+    )
 
 
 def grapheme_boundary(text: str, at: int) -> int:
@@ -150,6 +152,8 @@ def csv_line(cells: Sequence[str | int]) -> str:
     quote_all = any(_OTHER_SEPARATORS & set(cell) for cell in row if isinstance(cell, str))
     line = io.StringIO(newline="")
     csv.writer(
-        line, quoting=csv.QUOTE_NONNUMERIC if quote_all else csv.QUOTE_MINIMAL, lineterminator="\r\n"
+        line,
+        quoting=csv.QUOTE_NONNUMERIC if quote_all else csv.QUOTE_MINIMAL,
+        lineterminator="\r\n",
     ).writerow(row)
     return line.getvalue()

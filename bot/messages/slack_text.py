@@ -37,7 +37,9 @@ class UnresolvedNames:
 
 def unresolved_names(raw: str, most: int) -> UnresolvedNames:
     """Return the names, the first ``most``, that ``to_plain`` lacks; those of all channels may be private."""
-    named = {(sign, name): label for sign, name, label in _NAME.findall(raw) if sign == "#" or not label}
+    named = {
+        (sign, name): label for sign, name, label in _NAME.findall(raw) if sign == "#" or not label
+    }
     first = list(islice(named.items(), most))
     users = (UserId(name) for (sign, name), _ in first if sign == "@")
     channels = {ChannelId(name): label for (sign, name), label in first if sign == "#"}
@@ -91,7 +93,11 @@ def _special(inside: str, label: str) -> str:
 
 def _link(address: str, label: str) -> str:
     bare = address.removeprefix("mailto:").removeprefix("tel:")
-    if not label or label in (address, bare) or address.split("://", 1)[-1].rstrip("/") == label.rstrip("/"):
+    if (
+        not label
+        or label in (address, bare)
+        or address.split("://", 1)[-1].rstrip("/") == label.rstrip("/")
+    ):
         return bare if address.startswith(("mailto:", "tel:")) else address
     return f"{label} ({address})"
 
@@ -114,7 +120,9 @@ def mentions(raw: str, user: UserId) -> bool:
 def without_leading_mention(raw: str, user: UserId) -> str:
     """Return the text without a mention of this user at its start."""
     match = _USER.match(raw.lstrip())
-    return _AFTER_MENTION.sub("", raw.lstrip()[match.end() :]) if match and match[1] == user else raw
+    return (
+        _AFTER_MENTION.sub("", raw.lstrip()[match.end() :]) if match and match[1] == user else raw
+    )
 
 
 def is_aside(raw: str) -> bool:

@@ -20,7 +20,15 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from bot.docs_api import DocsApiError, DocsClient, Forbidden, NotFound, RateLimited, Unauthorized, Unavailable
+from bot.docs_api import (
+    DocsApiError,
+    DocsClient,
+    Forbidden,
+    NotFound,
+    RateLimited,
+    Unauthorized,
+    Unavailable,
+)
 from bot.github import GithubClient, GithubError, Limited, RefusedToken
 from bot.health.checks import Checks, Finding, network_trouble, run_checks
 from bot.loading import SettingsError
@@ -74,7 +82,10 @@ async def diagnose(settings: Settings, call_seconds: float = _CALL_SECONDS) -> l
 
 async def diagnose_broken(error: SettingsError) -> list[Finding]:
     """Return a finding for each problem of the settings, and the checks of the valid ones."""
-    findings = [Finding("settings", False, problem, _SETTINGS) for problem in error.problems or (str(error),)]
+    findings = [
+        Finding("settings", False, problem, _SETTINGS)
+        for problem in error.problems or (str(error),)
+    ]
     checks: Checks = {}
     # Problems of these are among the settings' own.
     with suppress(SettingsError):
@@ -90,10 +101,15 @@ async def diagnose_broken(error: SettingsError) -> list[Finding]:
     return [*findings, *await run_checks(checks, _LIMIT_SECONDS, is_logged=False)]
 
 
-async def check_docs(settings: DocsSettings, newest_jobs: Mapping[str, str], seconds: float) -> list[Finding]:
+async def check_docs(
+    settings: DocsSettings, newest_jobs: Mapping[str, str], seconds: float
+) -> list[Finding]:
     """Check that the docs service lets the key of each project read it. ``newest_jobs``: ids by project."""
     projects = settings.projects
-    checks = (_check_project(settings, project, newest_jobs.get(project.id), seconds) for project in projects)
+    checks = (
+        _check_project(settings, project, newest_jobs.get(project.id), seconds)
+        for project in projects
+    )
     findings = await asyncio.gather(*checks)
     if len(projects) == 1:
         return list(findings)
@@ -152,9 +168,13 @@ def refused_by_docs(error: DocsApiError, names: SettingNames) -> Finding:
     """Return the finding about a project's settings that follows from an error of the docs service."""
     match error:
         case Unauthorized():
-            return _bad(f"does not know the key: {error}", f"Look at {names.key}: wrong or expired.")
+            return _bad(
+                f"does not know the key: {error}", f"Look at {names.key}: wrong or expired."
+            )
         case Forbidden():
-            advice = "Give the key the right to read and to write, and allow this machine's address."
+            advice = (
+                "Give the key the right to read and to write, and allow this machine's address."
+            )
             return _bad(f"forbids it: {error}", advice)
         case NotFound():
             return _bad(
@@ -177,7 +197,9 @@ async def check_github(settings: Settings, seconds: float) -> list[Finding]:
     """Check that GitHub answers and takes the token. Without one only public pull requests are read."""
     address, token = settings.github_api_url, settings.github_token
     proxy = settings.proxy_for(address)
-    async with GithubClient(api_url=address, token=token, proxy=proxy, timeout_seconds=seconds) as github:
+    async with GithubClient(
+        api_url=address, token=token, proxy=proxy, timeout_seconds=seconds
+    ) as github:
         try:
             await github.check()
         except RefusedToken as error:
@@ -189,7 +211,11 @@ async def check_github(settings: Settings, seconds: float) -> list[Finding]:
             finding = network_trouble("github", str(error), "GITHUB_API_URL")
             # Docs that are not on GitHub need neither a token nor a way there.
             return [replace(finding, ok=token is None)]
-    return [Finding("github", True, "takes the token" if token else "answers; no GITHUB_TOKEN: public only")]
+    return [
+        Finding(
+            "github", True, "takes the token" if token else "answers; no GITHUB_TOKEN: public only"
+        )
+    ]
 
 
 _ENV_FILE = Path(".env")
@@ -202,12 +228,16 @@ def check_files(sqlalchemy_url: str) -> list[Finding]:
     if file is None:
         return findings or [Finding("files", True, "no other user can read them")]
     findings += [_open_to_others(path) for path in exposed(file)] if file.is_file() else []
-    remark = f"; others can list the folder {file.parent} (chmod 700)" if is_exposed(file.parent) else ""
+    remark = (
+        f"; others can list the folder {file.parent} (chmod 700)" if is_exposed(file.parent) else ""
+    )
     return findings or [Finding("files", True, f"no other user can read them{remark}")]
 
 
 def _open_to_others(file: Path) -> Finding:
-    return Finding("files", False, f"other users can read {file}", f"Run: chmod 600 {shlex.quote(str(file))}")
+    return Finding(
+        "files", False, f"other users can read {file}", f"Run: chmod 600 {shlex.quote(str(file))}"
+    )
 
 
 async def check_ports(settings: Settings, seconds: float) -> list[Finding]:
@@ -235,7 +265,9 @@ def _port_trouble(prefix: str, host: str, port: int) -> Finding | None:
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             advice = f"Find out who has it (ss -ltnp), or set another one: {names}."
-            return Finding("ports", False, f"{host}, port {port} is taken by another program", advice)
+            return Finding(
+                "ports", False, f"{host}, port {port} is taken by another program", advice
+            )
         text = f"{host}, port {port} cannot be opened ({os.strerror(error.errno or 0)})"
         return Finding("ports", False, text, f"Look at {names}.")
     return None
@@ -244,7 +276,9 @@ def _port_trouble(prefix: str, host: str, port: int) -> Finding | None:
 async def _running_bot(address: str, seconds: float) -> list[Finding] | None:
     """Return the readiness of the bot at this address; None without a bot there."""
     try:
-        async with httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=seconds) as http:
+        async with httpx.AsyncClient(
+            trust_env=False, follow_redirects=False, timeout=seconds
+        ) as http:
             checks = json.loads((await http.get(f"{address}/readyz")).content)["checks"]
         bad = [f"{name}: {check['about']}" for name, check in checks.items() if not check["ok"]]
     except (httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError):

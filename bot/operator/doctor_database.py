@@ -47,7 +47,9 @@ _ZONES = (
     .distinct()
 )
 _NEWEST_JOBS = select(jobs.c.project, jobs.c.service_id).where(
-    jobs.c.number.in_(select(func.max(jobs.c.number)).where(jobs.c.service_id != "").group_by(jobs.c.project))
+    jobs.c.number.in_(
+        select(func.max(jobs.c.number)).where(jobs.c.service_id != "").group_by(jobs.c.project)
+    )
 )
 _RIGHTS = text("""
     SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,
@@ -123,7 +125,9 @@ def place_trouble(file: Path, least_bytes: int = _LEAST_BYTES) -> Finding | None
     free = shutil.disk_usage(folder).free
     if free < least_bytes:
         advice = "Make room on the disk, or name another place in DATABASE_URL."
-        return Finding("database", False, f"the disk is full: {free // 1_000_000} MB are left", advice)
+        return Finding(
+            "database", False, f"the disk is full: {free // 1_000_000} MB are left", advice
+        )
     return None
 
 
@@ -141,7 +145,9 @@ def _check_rows(connection: Connection) -> DatabaseReport:
     """Check for unreadable and pending rows, and read those that other checks need."""
     now = datetime.now(UTC)
     waits = Waits(Transaction(connection))
-    waiting = [wait for wait in (*waits.all_prompts(now), waits.oldest_message(now)) if wait is not None]
+    waiting = [
+        wait for wait in (*waits.all_prompts(now), waits.oldest_message(now)) if wait is not None
+    ]
     stuck = [wait for wait in waiting if wait.stuck_since and now - wait.stuck_since > _STUCK]
     advice = "Is a `docs-bot run` or `work` up? See its log, and docs/runbook.md." if stuck else ""
     oldest = min(stuck or waiting, key=lambda wait: wait.since, default=None)
@@ -158,7 +164,9 @@ def _check_rows(connection: Connection) -> DatabaseReport:
 
 
 def _tables(kind: str, is_complete: bool) -> Finding:
-    return Finding("database", True, kind if is_complete else f"{kind}, empty; a start creates the tables")
+    return Finding(
+        "database", True, kind if is_complete else f"{kind}, empty; a start creates the tables"
+    )
 
 
 async def _postgres(url: str, connections: int, seconds: float) -> DatabaseReport:
@@ -179,7 +187,9 @@ def _check_postgres(connection: Connection, connections: int) -> DatabaseReport:
     row = connection.execute(_RIGHTS, {"tables": list(metadata.tables)}).one()
     finding = _tables("postgresql", is_complete)
     if row.read_only:
-        advice = "Give the address of the primary server, and a user who may write, in DATABASE_URL."
+        advice = (
+            "Give the address of the primary server, and a user who may write, in DATABASE_URL."
+        )
         finding = Finding("database", False, "the database is read-only", advice)
     elif not row.may_write:
         advice = "Grant the user SELECT, INSERT, UPDATE and DELETE on the bot's tables."
@@ -189,7 +199,9 @@ def _check_postgres(connection: Connection, connections: int) -> DatabaseReport:
         finding = Finding("database", False, "the user may not create the tables", advice)
     report = _check_rows(connection) if is_complete and row.may_write else DatabaseReport()
     text = f"{max(row.free, 0)} left on the server, and each process may open {connections}"
-    advice = "Lower DATABASE_CONNECTIONS, run fewer processes, or raise max_connections of the server."
+    advice = (
+        "Lower DATABASE_CONNECTIONS, run fewer processes, or raise max_connections of the server."
+    )
     has_room = row.free >= connections
     room = Finding("connections", has_room, text, "" if has_room else advice)
     return replace(report, findings=[finding, *report.findings, room])

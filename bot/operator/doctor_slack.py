@@ -38,7 +38,12 @@ async def check_slack(settings: Settings, channels: Sequence[str], seconds: floa
         if not findings[0].ok:
             not_asked = Finding("who may", True, "not looked at, because Slack could not be asked")
             return [*findings, intake, not_asked]
-        return [*findings, intake, await _who_may(settings, asking), *await _channels(asking, channels)]
+        return [
+            *findings,
+            intake,
+            await _who_may(settings, asking),
+            *await _channels(asking, channels),
+        ]
 
 
 class _Asking:
@@ -77,7 +82,11 @@ def _scopes(headers: Mapping[str, str]) -> list[Finding]:
     missing = sorted(needed - {scope.strip() for scope in headers["x-oauth-scopes"].split(",")})
     if not missing:
         return [Finding("scopes", True, "all there")]
-    return [Finding("scopes", False, f"missing: {', '.join(missing)}", "Update the manifest and reinstall.")]
+    return [
+        Finding(
+            "scopes", False, f"missing: {', '.join(missing)}", "Update the manifest and reinstall."
+        )
+    ]
 
 
 def _clock(headers: Mapping[str, str]) -> list[Finding]:
@@ -89,14 +98,18 @@ def _clock(headers: Mapping[str, str]) -> list[Finding]:
         slacks_at = slacks_at.replace(tzinfo=UTC)
     skew_seconds = abs((datetime.now(UTC) - slacks_at).total_seconds())
     text, ok = f"{skew_seconds:.0f} s off Slack's", skew_seconds < _MOST_SKEW_SECONDS
-    advice = "Let the machine's clock be set from the network; Slack refuses what is five minutes off."
+    advice = (
+        "Let the machine's clock be set from the network; Slack refuses what is five minutes off."
+    )
     return [Finding("clock", ok, text, "" if ok else advice)]
 
 
 async def _intake(settings: Settings, asking: _Asking) -> Finding:
     token = settings.slack_app_token
     if token is None:
-        return Finding("intake", True, f"HTTP on {settings.host}, port {settings.port}, /slack/events")
+        return Finding(
+            "intake", True, f"HTTP on {settings.host}, port {settings.port}, /slack/events"
+        )
 
     async def ask() -> str:
         await asking.call(asking.client.apps_connections_open(app_token=token.get_secret_value()))
@@ -121,7 +134,9 @@ async def _who_may(settings: Settings, asking: _Asking) -> Finding:
             await asking.call(ask())
         except SlackRefused as refused:
             if refused.code not in UNKNOWN_ID_CODES:
-                return Finding("who may", False, f"not told ({refused.code})", "Look at the scopes.")
+                return Finding(
+                    "who may", False, f"not told ({refused.code})", "Look at the scopes."
+                )
             unknown.append(name)
         except SlackError as error:
             return network_trouble("who may", str(error), "SLACK_API_URL")
@@ -129,7 +144,9 @@ async def _who_may(settings: Settings, asking: _Asking) -> Finding:
         advice = "Look at ADMINS and ALLOWED_…: ids, not names; private channels only after an invitation."
         return Finding("who may", False, f"unknown to Slack: {', '.join(unknown)}", advice)
     if not settings.admins:
-        return Finding("who may", True, "no ADMINS: nobody is told when the docs service refuses the key")
+        return Finding(
+            "who may", True, "no ADMINS: nobody is told when the docs service refuses the key"
+        )
     return Finding("who may", True, f"{len(listed)} ids, all known to Slack")
 
 
@@ -151,6 +168,8 @@ async def _channels(asking: _Asking, channels: Sequence[str]) -> list[Finding]:
             bad.append(f"{channel} (the bot has left)")
     if bad:
         advice = "Invite the bot there again, or end the subscription: /docs-visitors unsubscribe."
-        return [Finding("channels", False, f"have a subscription and no bot: {', '.join(bad)}", advice)]
+        return [
+            Finding("channels", False, f"have a subscription and no bot: {', '.join(bad)}", advice)
+        ]
     text = f"{len(channels)} with a subscription, all open to the bot"
     return [Finding("channels", True, text)] if channels else []

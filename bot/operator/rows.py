@@ -59,8 +59,15 @@ async def show_job(store: Store, number: JobNumber, now: datetime) -> str:
         letters = Outbox(tx).dead_letters(_MOST_ACTS, job=number)
         waiting = [f"  {format_wait(wait)}" for wait in Waits(tx).of_job(number, now)]
         ended = _at(job.ended_at) if job.ended_at else None
-        facts = {"project": job.project, "repository": job.repository, "branch": job.ref, "ended": ended}
-        details = [f"  {name}: {one_line(value, _LENGTH)}" for name, value in facts.items() if value]
+        facts = {
+            "project": job.project,
+            "repository": job.repository,
+            "branch": job.ref,
+            "ended": ended,
+        }
+        details = [
+            f"  {name}: {one_line(value, _LENGTH)}" for name, value in facts.items() if value
+        ]
         return [_line(job), *waiting, *details, *map(_act, acts), *_dead(letters)]
 
     return "\n".join(await store.read(query))
@@ -127,7 +134,9 @@ _REASONS = {
 def format_wait(wait: Wait) -> str:
     """Return pending work as a text, with its reason and times."""
     until = f" until {wait.until:%Y-%m-%d %H:%M:%S} UTC" if wait.until else ""
-    return f"{wait.what} waits{_REASONS[wait.why]}{until} (since {wait.since:%Y-%m-%d %H:%M:%S} UTC)"
+    return (
+        f"{wait.what} waits{_REASONS[wait.why]}{until} (since {wait.since:%Y-%m-%d %H:%M:%S} UTC)"
+    )
 
 
 _USER = re.compile(r"[UW][A-Z0-9]{2,38}")
@@ -142,13 +151,14 @@ async def forget_user(store: Store, user: str) -> str:
         raise ValueError("this is no id of a Slack user: it begins with U or W, such as U012AB3CD")
     forgotten, others = await forget_person(store, UserId(user))
     report = (
-        f"Forgotten of {user}: {format_counts(forgotten)}." if forgotten else f"Nothing of {user} was kept."
+        f"Forgotten of {user}: {format_counts(forgotten)}."
+        if forgotten
+        else f"Nothing of {user} was kept."
     )
     if not others:
         return report
-    return (
-        f"{report}\nUnder way and therefore kept: {format_counts(others)}. Run this again when that is over."
-    )
+    kept = f"Under way and therefore kept: {format_counts(others)}."
+    return f"{report}\n{kept} Run this again when that is over."
 
 
 def format_counts(counts: RowCounts) -> str:
@@ -168,7 +178,9 @@ async def write_audit(
     await (_write_json if as_json else _write_csv)(_rows(store, since, user), stdout)
 
 
-async def _rows(store: Store, since: datetime | None, user: UserId | None) -> AsyncIterator[AuditRow]:
+async def _rows(
+    store: Store, since: datetime | None, user: UserId | None
+) -> AsyncIterator[AuditRow]:
     last, is_more = 0, True
 
     def page(tx: Transaction, after: int) -> tuple[int, list[AuditRow]]:
@@ -218,5 +230,7 @@ def restore_backup(sqlalchemy_url: str, source: Path, now: datetime) -> str:
 def _file(sqlalchemy_url: str, tool: str) -> Path:
     file = sqlite_file(sqlalchemy_url)
     if file is None:
-        raise UnusableDatabase(f"This is for a SQLite file. PostgreSQL has {tool}: see docs/run.md.")
+        raise UnusableDatabase(
+            f"This is for a SQLite file. PostgreSQL has {tool}: see docs/run.md."
+        )
     return file

@@ -190,7 +190,12 @@ def format_manifest(address: str | None) -> str:
         return text
     parts = urlsplit(address)
     is_plain = parts.username is None and not parts.query and not parts.fragment
-    if parts.scheme != "https" or not parts.hostname or not is_plain or parts.path not in ("", "/", _PATH):
+    if (
+        parts.scheme != "https"
+        or not parts.hostname
+        or not is_plain
+        or parts.path not in ("", "/", _PATH)
+    ):
         raise ValueError(f"{address!r} is no address of a bot: write https:// and its host")
     url, app = f"https://{parts.netloc}{_PATH}", yaml.safe_load(text)
     for command in app["features"]["slash_commands"]:

@@ -105,7 +105,9 @@ class Trial:
     async def post(self, name: str, message: Message, thread: MessageTs | None) -> MessageTs:
         """Post a message, to be deleted at the end."""
         delivery = DeliveryId(f"try-{self.token}-{name}")
-        ts = await self.messenger.post(self.options.channel, message, delivery=delivery, thread=thread)
+        ts = await self.messenger.post(
+            self.options.channel, message, delivery=delivery, thread=thread
+        )
         self.posted.append(ts)
         return ts
 
@@ -130,7 +132,9 @@ async def _begin(trial: Trial) -> str:
         trial.root = await trial.post("root", general.FIRST_POST, None)
     except SlackRefused as refused:
         # The bot joins a public channel from which a request comes.
-        if refused.meaning is not Refusal.NOT_A_MEMBER or not await trial.messenger.is_public(channel):
+        if refused.meaning is not Refusal.NOT_A_MEMBER or not await trial.messenger.is_public(
+            channel
+        ):
             raise
         await trial.messenger.join(channel)
         trial.root, joined = await trial.post("root", general.FIRST_POST, None), ", after joining"
@@ -160,7 +164,9 @@ async def _read_thread(trial: Trial) -> str:
             channel=trial.options.channel, ts=thread, include_all_metadata=True
         )
     )
-    if trial.token not in str([message.get("metadata") for message in answer.get("messages") or []]):
+    if trial.token not in str(
+        [message.get("metadata") for message in answer.get("messages") or []]
+    ):
         raise StepFailed("Slack returns the thread without the metadata of the bot's post")
     return "read, with the bot's own posts"
 
@@ -173,7 +179,9 @@ async def _press(trial: Trial) -> str:
         async with asyncio.timeout(trial.options.call_seconds):
             last = await store.read(lambda tx: Audit(tx).last())
             await trial.post("press", general.PRESS_ME, trial.thread())
-        trial.ask(f"Press the button *Press me* in the thread, within {trial.options.press_seconds:g} s.")
+        trial.ask(
+            f"Press the button *Press me* in the thread, within {trial.options.press_seconds:g} s."
+        )
         deadline = monotonic() + trial.options.press_seconds
         while monotonic() < deadline:
             _, rows = await store.read(lambda tx: Audit(tx).after(last, 1_000))
@@ -183,7 +191,9 @@ async def _press(trial: Trial) -> str:
             await asyncio.sleep(0.2)
     finally:
         await store.close()
-    raise StepFailed("no press was received: does the bot run, with this database? May you use it there?")
+    raise StepFailed(
+        "no press was received: does the bot run, with this database? May you use it there?"
+    )
 
 
 async def _clean_up(trial: Trial) -> str:

@@ -17,7 +17,13 @@ from bot.context import WorkerContext
 from bot.engine import unless_taken_over
 from bot.ids import ChannelId, Message, MessageTs, Refusal
 from bot.logs import about_request
-from bot.outbox.delivery_errors import MOST_TRIES, PostHooks, give_up, hold_pace, settle_failed_delivery
+from bot.outbox.delivery_errors import (
+    MOST_TRIES,
+    PostHooks,
+    give_up,
+    hold_pace,
+    settle_failed_delivery,
+)
 from bot.outbox.model import PACED, CsvFile, Delivery, DeliveryKind, DeliveryState, delivered
 from bot.outbox.store import Outbox
 from bot.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
@@ -85,7 +91,9 @@ async def deliver(context: WorkerContext, delivery: Delivery) -> None:
         context.wake()
 
 
-def _settle_sent(context: WorkerContext, tx: Transaction, delivery: Delivery, ts: MessageTs | None) -> None:
+def _settle_sent(
+    context: WorkerContext, tx: Transaction, delivery: Delivery, ts: MessageTs | None
+) -> None:
     """Record a delivery as sent, and the consequences."""
     if delivery.what.kind is DeliveryKind.EDIT:
         Outbox(tx).remove(delivery, owner=context.owner)
@@ -120,7 +128,9 @@ async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | 
         case DeliveryKind.WHISPER:
             await _whisper(context, delivery)
         case DeliveryKind.REACTION:
-            await messenger.react(draft.channel, draft.message_ts or MessageTs(""), draft.reaction or "eyes")
+            await messenger.react(
+                draft.channel, draft.message_ts or MessageTs(""), draft.reaction or "eyes"
+            )
         case _:
             assert_never(draft.kind)
     return None
@@ -152,7 +162,9 @@ async def _find(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
         person = draft.user if draft.kind in _PRIVATE else None
         channel = await messenger.conversation_with(person) if person else draft.channel
         since = delivery.created_at
-        posted = await messenger.find_posted(channel, deliveries=[delivery.id], thread=thread, since=since)
+        posted = await messenger.find_posted(
+            channel, deliveries=[delivery.id], thread=thread, since=since
+        )
         return posted.get(delivery.id)
 
     try:
@@ -332,7 +344,9 @@ async def _upload(
         # Writing a large file takes its time, and so does sending it before it is shared.
         confirm = partial(check_lease, context, delivery)
         confirm()
-        await context.messenger.upload(channel, path, name=path.name, text=file.text, confirm=confirm)
+        await context.messenger.upload(
+            channel, path, name=path.name, text=file.text, confirm=confirm
+        )
 
     # A direct message cannot be joined.
     joinable = _OUTSIDE if channel == delivery.what.channel else frozenset()

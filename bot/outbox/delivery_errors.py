@@ -39,7 +39,9 @@ class PostHooks:
     on_blocks_refused: Callable[[WorkerContext, Transaction, Delivery], None] = lambda *_: None
 
 
-def give_up(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning: Refusal, code: str) -> None:
+def give_up(
+    context: WorkerContext, tx: Transaction, delivery: Delivery, meaning: Refusal, code: str
+) -> None:
     """Make a delivery a dead letter, and notify the requester where that is still possible.
 
     ``code`` is Slack's error code, or the bot's own if Slack gave none.
@@ -92,11 +94,18 @@ def settle_failed_delivery(
         case _ if waits and delivery.what.kind is DeliveryKind.REACTION:
             give_up(context, tx, delivery, Refusal.PERMANENT, "unreachable")
         case SlackRefused(meaning=Refusal.BLOCKS) if not delivery.plain:
-            log.error("blocks_refused", delivery=delivery.id, reason=error.code, details=error.details)
+            log.error(
+                "blocks_refused", delivery=delivery.id, reason=error.code, details=error.details
+            )
             _retry(context, tx, delivery, 0.0, plain=True)
         case _ if waits:
             cap = _MOST_PAUSE_SECONDS if isinstance(error, SlackUnreachable) else 300.0
-            _retry(context, tx, delivery, back_off_seconds(delivery.attempts, context.chance(), cap=cap))
+            _retry(
+                context,
+                tx,
+                delivery,
+                back_off_seconds(delivery.attempts, context.chance(), cap=cap),
+            )
         case SlackRefused():
             give_up(context, tx, delivery, error.meaning, error.code)
         case _:
@@ -124,7 +133,12 @@ def hold_pace(context: WorkerContext, delivery: Delivery, error: SlackThrottled)
 
 
 def _retry(
-    context: WorkerContext, tx: Transaction, delivery: Delivery, seconds: float, *, plain: bool = False
+    context: WorkerContext,
+    tx: Transaction,
+    delivery: Delivery,
+    seconds: float,
+    *,
+    plain: bool = False,
 ) -> None:
     """Try a delivery again later that certainly had no effect."""
     due_at = context.after(seconds)
@@ -135,7 +149,9 @@ def _retry(
             hooks.on_blocks_refused(context, tx, delivery)
 
 
-def _look_later(context: WorkerContext, tx: Transaction, delivery: Delivery, asked_seconds: float) -> None:
+def _look_later(
+    context: WorkerContext, tx: Transaction, delivery: Delivery, asked_seconds: float
+) -> None:
     """Search Slack for a delivery before it is tried again; give it up after a day."""
     age = context.clock() - delivery.created_at
     if age >= _PATIENCE and delivery.attempts >= _LEAST_SEARCHES:

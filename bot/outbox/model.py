@@ -130,9 +130,15 @@ class NewDelivery:
 
         ``thread``: where the pressed button stands, since a response URL shows a message outside of threads.
         """
-        kind = DeliveryKind.WHISPER if thread and not is_direct_message(channel) else DeliveryKind.PRIVATE
+        kind = (
+            DeliveryKind.WHISPER
+            if thread and not is_direct_message(channel)
+            else DeliveryKind.PRIVATE
+        )
         ts, url = thread if kind is DeliveryKind.WHISPER else None, response_url
-        return cls(key, kind, channel, job=job, user=user, message=message, message_ts=ts, response_url=url)
+        return cls(
+            key, kind, channel, job=job, user=user, message=message, message_ts=ts, response_url=url
+        )
 
     @classmethod
     def whisper(
@@ -152,7 +158,9 @@ class NewDelivery:
         kind, source = DeliveryKind.WHISPER, question
         if is_direct_message(channel):
             kind, thread = DeliveryKind.PRIVATE, None
-        return cls(key, kind, channel, user=user, message=message, message_ts=thread, question=source)
+        return cls(
+            key, kind, channel, user=user, message=message, message_ts=thread, question=source
+        )
 
     @classmethod
     def post(cls, key: str, channel: ChannelId, user: UserId | None, message: Message) -> Self:
@@ -231,7 +239,9 @@ def delivered(delivery: Delivery, at: datetime, posted_ts: MessageTs | None) -> 
     ``posted_ts`` is the message's timestamp, or None if the delivery is not a post.
     """
     draft = replace(delivery.what, response_url=None, message=None)
-    return replace(delivery, state=DeliveryState.SENT, what=draft, settled_at=at, posted_ts=posted_ts)
+    return replace(
+        delivery, state=DeliveryState.SENT, what=draft, settled_at=at, posted_ts=posted_ts
+    )
 
 
 def delivery_dead(delivery: Delivery, at: datetime, error: str) -> Delivery:

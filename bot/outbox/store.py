@@ -114,7 +114,9 @@ deliveries = Table(
 
 DELIVERIES = QueueTable("deliveries", deliveries, DeliveryState.PENDING, deliveries.c.due_at)
 ABANDONED_DELIVERIES = QueueTable("deliveries", deliveries, DeliveryState.SENDING, None)
-UNCLEAR_DELIVERIES = QueueTable("deliveries", deliveries, DeliveryState.UNCLEAR, deliveries.c.due_at)
+UNCLEAR_DELIVERIES = QueueTable(
+    "deliveries", deliveries, DeliveryState.UNCLEAR, deliveries.c.due_at
+)
 
 THREAD_POSTS = (DeliveryKind.ROOT, DeliveryKind.REPLY)
 OPEN = (DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.UNCLEAR)
@@ -123,7 +125,9 @@ _END = ":end"
 _MOST_READY = 500
 
 
-def is_being_delivered(belongs_to: ColumnElement[int], key: ColumnElement[int]) -> ColumnElement[bool]:
+def is_being_delivered(
+    belongs_to: ColumnElement[int], key: ColumnElement[int]
+) -> ColumnElement[bool]:
     """Return the condition that a delivery which belongs to the row with this key is under way."""
     return exists().where(belongs_to == key, deliveries.c.state.in_(OPEN))
 
@@ -136,14 +140,21 @@ def waits_in_thread() -> ColumnElement[bool]:
     other = deliveries.alias("other")
     is_open = exists().where(other.c.job == deliveries.c.job, one_of(other.c.state, OPEN))
     earlier, is_post = other.c.seq < deliveries.c.seq, one_of(other.c.kind, THREAD_POSTS)
-    is_reply, is_edit = deliveries.c.kind == DeliveryKind.REPLY, deliveries.c.kind == DeliveryKind.EDIT
+    is_reply, is_edit = (
+        deliveries.c.kind == DeliveryKind.REPLY,
+        deliveries.c.kind == DeliveryKind.EDIT,
+    )
     before_reply = or_(other.c.kind == DeliveryKind.ROOT, and_(is_post, earlier))
-    same = and_(other.c.kind == DeliveryKind.EDIT, other.c.edits.is_not_distinct_from(deliveries.c.edits))
+    same = and_(
+        other.c.kind == DeliveryKind.EDIT, other.c.edits.is_not_distinct_from(deliveries.c.edits)
+    )
     # A job that waits to be sent gets its status message before that.
     lacks_status_message = exists().where(jobs.c.number == deliveries.c.job, AWAITS_STATUS_MESSAGE)
     return or_(
         and_(is_reply, or_(is_open.where(before_reply), lacks_status_message)),
-        and_(is_edit, or_(is_open.where(is_post), is_open.where(same, earlier), lacks_status_message)),
+        and_(
+            is_edit, or_(is_open.where(is_post), is_open.where(same, earlier), lacks_status_message)
+        ),
     )
 
 
@@ -163,7 +174,10 @@ _READY = (
     .where(one_of(deliveries.c.state, OPEN), has_passed(deliveries.c.due_at), unclaimed(deliveries))
     .where(~waits_in_thread())
     .where(
-        or_(~one_of(deliveries.c.kind, PACED), deliveries.c.channel.not_in(bindparam("busy", expanding=True)))
+        or_(
+            ~one_of(deliveries.c.kind, PACED),
+            deliveries.c.channel.not_in(bindparam("busy", expanding=True)),
+        )
     )
     .order_by(deliveries.c.seq)
     .limit(_MOST_READY)
@@ -178,7 +192,8 @@ _CLAIM = claiming(
     values={
         # One that was being sent when its lease ran out may have been posted.
         "state": case(
-            (deliveries.c.state == DeliveryState.PENDING, DeliveryState.SENDING), else_=DeliveryState.UNCLEAR
+            (deliveries.c.state == DeliveryState.PENDING, DeliveryState.SENDING),
+            else_=DeliveryState.UNCLEAR,
         ),
         "attempts": deliveries.c.attempts + 1,
     },
@@ -242,7 +257,9 @@ class Outbox(Repository):
 
     def state_of(self, key: str) -> DeliveryState | None:
         """Return the state of the delivery with this key; None when there is none."""
-        state = self.connection.execute(select(deliveries.c.state).where(deliveries.c.key == key)).scalar()
+        state = self.connection.execute(
+            select(deliveries.c.state).where(deliveries.c.key == key)
+        ).scalar()
         return None if state is None else DeliveryState(state)
 
     def posted_ts(self, key: str) -> MessageTs | None:
@@ -258,7 +275,9 @@ class Outbox(Repository):
             deliveries.c.key.startswith(f"job:{job}:iteration:{iteration}:"),
             deliveries.c.key.endswith(_END),
         )
-        return self.connection.execute(statement.order_by(deliveries.c.seq.desc()).limit(1)).scalar()
+        return self.connection.execute(
+            statement.order_by(deliveries.c.seq.desc()).limit(1)
+        ).scalar()
 
     def ready(self, now: datetime, busy_channels: Collection[str]) -> Sequence[Ready]:
         """Return the deliveries that may go out, oldest first; no post into a busy channel.
@@ -287,7 +306,9 @@ class Outbox(Repository):
         """Write a delivery's outcome and free its lease. Raises LeaseLost unless ``owner`` holds it."""
         changes = diff(delivery, new, deliveries) | diff(delivery.what, new.what, deliveries)
         which = {"this": delivery.id, HOLDER.key: owner}
-        if not _HELD_ROW.write(self.connection, which, changes | FREE, shrinks="message" in changes):
+        if not _HELD_ROW.write(
+            self.connection, which, changes | FREE, shrinks="message" in changes
+        ):
             raise LeaseLost(f"delivery {delivery.id}")
         if new.state is DeliveryState.PENDING:
             # A newer edit of the same message may wait already.
@@ -329,7 +350,11 @@ class Outbox(Repository):
     def was_answered(self, origin: Origin) -> bool:
         """Return whether a message got an answer instead of being stored as a prompt."""
         about_it = deliveries.c.key.startswith(f"{origin.key}:", autoescape=True)
-        query = select(deliveries.c.seq).where(deliveries.c.channel == origin.channel, about_it).limit(1)
+        query = (
+            select(deliveries.c.seq)
+            .where(deliveries.c.channel == origin.channel, about_it)
+            .limit(1)
+        )
         return self.connection.execute(query).first() is not None
 
     def answers_about(
@@ -356,7 +381,12 @@ class Outbox(Repository):
         rows = self.connection.execute(query.order_by(deliveries.c.seq.desc()).limit(limit))
         return [
             DeadLetter(
-                row.seq, row.job, DeliveryKind(row.kind), row.channel, row.error or "", bool(row.can_go)
+                row.seq,
+                row.job,
+                DeliveryKind(row.kind),
+                row.channel,
+                row.error or "",
+                bool(row.can_go),
             )
             for row in rows
         ]
@@ -366,7 +396,11 @@ class Outbox(Repository):
         if not can_be_id(number):
             return False
         mine = and_(deliveries.c.seq == number, _DEAD, _CAN_GO)
-        again = deliveries.update().where(mine).values(state=DeliveryState.UNCLEAR, attempts=0, due_at=now)
+        again = (
+            deliveries.update()
+            .where(mine)
+            .values(state=DeliveryState.UNCLEAR, attempts=0, due_at=now)
+        )
         cleared = {"error": None, "settled_at": None, **FREE}
         return self.connection.execute(again.values(cleared)).rowcount == 1
 

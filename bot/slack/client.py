@@ -17,7 +17,14 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.engine import back_off_seconds
 from bot.ids import Refusal, UserId
 from bot.logs import mask
-from bot.ports import Method, SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
+from bot.ports import (
+    Method,
+    SlackError,
+    SlackRefused,
+    SlackThrottled,
+    SlackUnclear,
+    SlackUnreachable,
+)
 
 Answer = TypeVar("Answer")
 _THROTTLED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
@@ -36,7 +43,13 @@ _CODES: dict[Refusal, tuple[str, ...]] = {
         # Charts and tables, in workspaces that do not have them.
         "feature_disabled",
     ),
-    Refusal.TOKEN: ("invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive"),
+    Refusal.TOKEN: (
+        "invalid_auth",
+        "not_authed",
+        "token_revoked",
+        "token_expired",
+        "account_inactive",
+    ),
     Refusal.SCOPE: ("missing_scope",),
     Refusal.NOT_A_MEMBER: ("not_in_channel",),
     Refusal.NOT_VISIBLE: ("channel_not_found",),
@@ -57,12 +70,21 @@ https://docs.slack.dev/reference/methods/chat.postMessage and https://docs.slack
 list them.
 """
 REFUSED_TOKENS = {
-    "invalid_auth": ("Slack does not know the token", "Copy {token} again from the app's settings."),
+    "invalid_auth": (
+        "Slack does not know the token",
+        "Copy {token} again from the app's settings.",
+    ),
     "token_revoked": ("the token was revoked", "Install the app again, and copy the new {token}."),
     "token_expired": ("the token has expired", "Install the app again, and copy the new {token}."),
-    "account_inactive": ("the app was removed from the workspace", "Install the app again; copy {token}."),
+    "account_inactive": (
+        "the app was removed from the workspace",
+        "Install the app again; copy {token}.",
+    ),
     "not_allowed_token_type": ("the token is of another kind", "Look at {token}: is it swapped?"),
-    "missing_scope": ("the token lacks a scope", "Look at {token}: an app token needs connections:write."),
+    "missing_scope": (
+        "the token lacks a scope",
+        "Look at {token}: an app token needs connections:write.",
+    ),
 }
 """The meaning of each refusal of a token, with advice.
 
@@ -70,7 +92,11 @@ https://docs.slack.dev/reference/methods/auth.test
 """
 UNKNOWN_ID_CODES = frozenset({"user_not_found", "no_such_subteam", "channel_not_found"})
 """The error codes of Slack for an unknown id."""
-NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError, aiohttp.ConnectionTimeoutError)
+NEVER_SENT = (
+    aiohttp.ClientConnectorError,
+    aiohttp.ClientHttpProxyError,
+    aiohttp.ConnectionTimeoutError,
+)
 """Errors after which Slack has certainly not seen the request. A proxy refuses before anything is sent."""
 _DEFAULT_WAIT_SECONDS = 5.0
 _MOST_WAIT_SECONDS = 600.0
@@ -150,7 +176,9 @@ def of_response_url(status: int, retry_after: str | None, answer: str) -> SlackE
     if status >= 500 or any(code in answer for code in _UNCLEAR):
         return SlackUnclear(f"HTTP {status}")
     # Refused blocks can be left out by the caller; any other code means that the URL is unusable.
-    return to_refusal(next((code for code in BLOCK_CODES if code in answer), "response_url_expired"))
+    return to_refusal(
+        next((code for code in BLOCK_CODES if code in answer), "response_url_expired")
+    )
 
 
 def to_refusal(code: str, details: tuple[str, ...] = ()) -> SlackRefused:

@@ -59,7 +59,9 @@ def add_slack_routes(
     server.router.add_post(PATH, _Intake(app, is_signed, body_seconds, intake_seconds).take)
 
 
-async def dispatch(app: AsyncApp, payload: dict[str, Any], intake_seconds: float) -> tuple[int, str]:
+async def dispatch(
+    app: AsyncApp, payload: dict[str, Any], intake_seconds: float
+) -> tuple[int, str]:
     """Pass a parsed payload to Bolt, and return the status and the body of its response."""
     with within(Deadline.after(intake_seconds)):
         response = await app.async_dispatch(AsyncBoltRequest(body=payload, mode="socket_mode"))
@@ -94,7 +96,9 @@ class _Intake:
                 raise _Refused(401, "not signed by Slack")
             with within(deadline):
                 response = await self._app.async_dispatch(_bolt_request(body, content_type))
-            return web.Response(status=response.status, text=response.body, headers=response.first_headers())
+            return web.Response(
+                status=response.status, text=response.body, headers=response.first_headers()
+            )
         except _Refused as refused:
             log.warning("request_refused", kind=refused.kind)
             return web.Response(status=refused.status, text=refused.kind)
@@ -103,7 +107,9 @@ class _Intake:
         if (request.content_length or 0) > BODY_BYTES:
             raise _Refused(413, "body too large")
         try:
-            if request.content.is_eof():  # it has arrived with its head, as Slack's do, and needs no timer
+            if (
+                request.content.is_eof()
+            ):  # it has arrived with its head, as Slack's do, and needs no timer
                 return request.content.read_nowait().decode("utf-8")
             async with asyncio.timeout(self._body_seconds):
                 return (await self._read(request)).decode("utf-8")
@@ -169,7 +175,9 @@ def _bolt_request(body: str, content_type: str) -> AsyncBoltRequest:
     except (ValueError, RecursionError):
         raise _Refused(400, "not JSON") from None
     try:
-        if not (isinstance(parsed.get("type", ""), str) and isinstance(parsed.get("event", {}), dict)):
+        if not (
+            isinstance(parsed.get("type", ""), str) and isinstance(parsed.get("event", {}), dict)
+        ):
             raise TypeError
         # In socket mode Bolt does not parse the body or check the signature a second time.
         return AsyncBoltRequest(body=parsed, mode="socket_mode")

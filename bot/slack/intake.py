@@ -76,7 +76,9 @@ def _ways(messenger: SlackMessenger, asker: Origin, *, replaces: bool) -> list[t
     if asker.thread is not None and not replaces:
         ways.append(("thread", partial(whisper, thread=asker.thread)))
     if asker.response_url is not None:
-        ways.append(("response_url", partial(messenger.answer, asker.response_url, replaces=replaces)))
+        ways.append(
+            ("response_url", partial(messenger.answer, asker.response_url, replaces=replaces))
+        )
     return [*ways, ("channel", partial(whisper, thread=None))]
 
 

@@ -69,7 +69,9 @@ def build_app(
     commands: Sequence[Command],
 ) -> AsyncApp:
     """Return Bolt's app with the listeners of the commands and events. ``count`` counts a request."""
-    secret = context.settings.slack_signing_secret  # None in Socket Mode, where nothing arrives over HTTP
+    secret = (
+        context.settings.slack_signing_secret
+    )  # None in Socket Mode, where nothing arrives over HTTP
     app = AsyncApp(
         name="docs-agent",
         # Without a token, so that Bolt asks ``_authorize`` and not Slack.
@@ -193,7 +195,9 @@ class _Listeners:
                 if isinstance(answer, FormErrors) and _has_no_input(body["view"]):
                     # Slack shows errors only at inputs, so the form closes.
                     message = Message("\n".join(answer.errors.values()))
-                    self._background.start("answer", say_privately(self._messenger, arrived.origin, message))
+                    self._background.start(
+                        "answer", say_privately(self._messenger, arrived.origin, message)
+                    )
                     answer = None
                 await ack(**self._acknowledgement(answer, body))
 
@@ -216,10 +220,14 @@ class _Listeners:
         message = answer.message
         # Some workspaces refuse charts and tables. In an acknowledgement these vanish without a word, so that
         # the plain form could not follow. Other answers go with it, so that no crash comes between the two.
-        if "command" in body and all(block["type"] in _TAKEN_EVERYWHERE for block in message.blocks):
+        if "command" in body and all(
+            block["type"] in _TAKEN_EVERYWHERE for block in message.blocks
+        ):
             response: Body = {"response_type": "ephemeral", "text": message.text}
             return response | {"blocks": list(message.blocks)} if message.blocks else response
-        reply = say_privately(self._messenger, payloads.asker(body), answer.message, replaces=answer.replaces)
+        reply = say_privately(
+            self._messenger, payloads.asker(body), answer.message, replaces=answer.replaces
+        )
         self._background.start("answer", reply)
         return {}
 
@@ -275,7 +283,9 @@ def _answer(message: Message, body: Body) -> Answer | FormErrors:
     """Return an answer with this message. A form stays open, with the message at its first input."""
     if body.get("type") != "view_submission":
         return Answer(message)
-    inputs = (block["block_id"] for block in body["view"].get("blocks") or [] if block["type"] == "input")
+    inputs = (
+        block["block_id"] for block in body["view"].get("blocks") or [] if block["type"] == "input"
+    )
     return FormErrors({next(inputs, "prompt"): bare(message)})
 
 

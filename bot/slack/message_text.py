@@ -9,7 +9,13 @@ from bot.messages.plain_text import clip
 from bot.ports import SharedFile
 
 _TEXT_TYPES = frozenset(
-    {"application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml"}
+    {
+        "application/json",
+        "application/xml",
+        "application/yaml",
+        "application/x-yaml",
+        "application/toml",
+    }
 )
 MOST_CHARACTERS = 40_000
 """Slack's limit for a message, and here that of each text which somebody writes.
@@ -25,7 +31,9 @@ def text_of(message: Mapping[str, Any]) -> str:
     Quotes within a message are a part of its text already. Previews of links are omitted.
     https://docs.slack.dev/reference/objects/attachment-object
     """
-    parts = (part for part in (message.get("text") or "", *_forwarded_texts(message)) if part.strip())
+    parts = (
+        part for part in (message.get("text") or "", *_forwarded_texts(message)) if part.strip()
+    )
     return clip("\n\n".join(parts), MOST_CHARACTERS)
 
 
@@ -33,7 +41,9 @@ def _forwarded_texts(message: Mapping[str, Any]) -> Iterator[str]:
     for attachment in _objects(message, "attachments"):
         text = str(attachment.get("text") or "") or "\n".join(_in_blocks(attachment))
         if attachment.get("is_share") and text.strip():
-            author = str(attachment.get("author_name") or attachment.get("author_subname") or "somebody")
+            author = str(
+                attachment.get("author_name") or attachment.get("author_subname") or "somebody"
+            )
             quoted = "\n".join(f"&gt; {line}" for line in text.splitlines())
             yield f"Forwarded from {''.join(_SIGNS.get(sign, sign) for sign in author)}:\n{quoted}"
 
@@ -43,7 +53,9 @@ def _in_blocks(attachment: Mapping[str, Any]) -> Iterator[str]:
     for message_block in _objects(attachment, "message_blocks"):
         message = message_block.get("message")
         if isinstance(message, Mapping):
-            yield from (text for block in _objects(message, "blocks") if (text := _text_of(block)).strip())
+            yield from (
+                text for block in _objects(message, "blocks") if (text := _text_of(block)).strip()
+            )
 
 
 def _text_of(part: Mapping[str, Any]) -> str:
@@ -86,4 +98,6 @@ def _file(file: Mapping[str, Any]) -> SharedFile:
 
 def _objects(of: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     objects = of.get(name)
-    return [item for item in objects if isinstance(item, Mapping)] if isinstance(objects, list) else []
+    return (
+        [item for item in objects if isinstance(item, Mapping)] if isinstance(objects, list) else []
+    )

@@ -27,7 +27,14 @@ from bot.ports import (
     ThreadReply,
     is_zone,
 )
-from bot.slack.client import Identity, answered, of_response_url, to_refusal, translated, wait_seconds
+from bot.slack.client import (
+    Identity,
+    answered,
+    of_response_url,
+    to_refusal,
+    translated,
+    wait_seconds,
+)
 from bot.slack.payloads import messages_of, read_earlier, read_messages_since
 from bot.slack.rooms import SlackRooms
 from bot.ttl_cache import TtlCache
@@ -98,7 +105,12 @@ class SlackMessenger(SlackRooms):
         self._groups = TtlCache[str, frozenset[UserId]](clock=clock)
 
     async def post(
-        self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
+        self,
+        channel: ChannelId,
+        message: Message,
+        *,
+        delivery: DeliveryId,
+        thread: MessageTs | None,
     ) -> MessageTs:
         """Post a message and return its timestamp.
 
@@ -147,7 +159,10 @@ class SlackMessenger(SlackRooms):
         read = messages_of(self._client, channel, thread, _MOST_PAGES, include_all_metadata=True)
         async for messages, has_more in read:
             for message in messages:
-                posts |= {mark: MessageTs(message["ts"]) for mark in sought.intersection(marks_of(message))}
+                posts |= {
+                    mark: MessageTs(message["ts"])
+                    for mark in sought.intersection(marks_of(message))
+                }
             # A channel's newest messages come first. The first page of them is read at any age, and a
             # thread as a whole: this machine's clock may be ahead, so that ``since`` has not come in Slack.
             if thread is None and messages and messages[-1]["ts"] < oldest:
@@ -176,12 +191,16 @@ class SlackMessenger(SlackRooms):
         """
         blocks = list(message.blocks) or None
         try:
-            await answered(self._client.chat_update(channel=channel, ts=ts, text=message.text, blocks=blocks))
+            await answered(
+                self._client.chat_update(channel=channel, ts=ts, text=message.text, blocks=blocks)
+            )
         except SlackRefused as refusal:
             if refusal.code != "message_not_found":
                 raise
 
-    async def answer(self, response_url: SecretStr, message: Message, *, replaces: bool = False) -> None:
+    async def answer(
+        self, response_url: SecretStr, message: Message, *, replaces: bool = False
+    ) -> None:
         """Post a message through a response URL, visible to one person only.
 
         https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
@@ -214,7 +233,10 @@ class SlackMessenger(SlackRooms):
         )
 
     async def _post(self, url: str, **request: Any) -> tuple[int, str | None, str]:
-        async with translated(), self._session.post(url, allow_redirects=False, **request) as answer:
+        async with (
+            translated(),
+            self._session.post(url, allow_redirects=False, **request) as answer,
+        ):
             text = await answer.content.read(2_000)
         return answer.status, answer.headers.get("Retry-After"), text.decode("utf-8", "replace")
 
@@ -222,7 +244,9 @@ class SlackMessenger(SlackRooms):
         """Return whether a URL is on one of Slack's hosts or on the host of SLACK_API_URL."""
         parts = urlsplit(url)
         host = parts.hostname or ""
-        return parts.netloc == self._api_host or (parts.scheme == "https" and host.endswith(_SLACKS))
+        return parts.netloc == self._api_host or (
+            parts.scheme == "https" and host.endswith(_SLACKS)
+        )
 
     async def send_direct(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
         """Post a direct message; open the conversation with this person first."""
@@ -247,9 +271,13 @@ class SlackMessenger(SlackRooms):
         place = await answered(self._client.files_getUploadURLExternal(filename=name, length=size))
         await self._send(str(place.get("upload_url") or ""), path, size)
         confirm()
-        files: list[dict[str, str | None]] = [{"id": str(place.get("file_id") or ""), "title": name}]
+        files: list[dict[str, str | None]] = [
+            {"id": str(place.get("file_id") or ""), "title": name}
+        ]
         await answered(
-            self._client.files_completeUploadExternal(files=files, channel_id=channel, initial_comment=text)
+            self._client.files_completeUploadExternal(
+                files=files, channel_id=channel, initial_comment=text
+            )
         )
 
     async def _send(self, url: str, path: Path, size: int) -> None:
@@ -290,7 +318,9 @@ class SlackMessenger(SlackRooms):
         user_object = await self._user(user)
         is_bot = bool(user_object.get("is_bot") or user_object.get("is_workflow_bot"))
         return Profile(
-            is_guest=bool(user_object.get("is_restricted") or user_object.get("is_ultra_restricted")),
+            is_guest=bool(
+                user_object.get("is_restricted") or user_object.get("is_ultra_restricted")
+            ),
             # Slack does not mark Slackbot, which posts reminders and canned replies, as a bot.
             is_bot=is_bot or user == _SLACKBOT,
             is_stranger=bool(user_object.get("is_stranger")) or not self._is_ours(user_object),
@@ -350,7 +380,9 @@ class SlackMessenger(SlackRooms):
 
         https://docs.slack.dev/reference/methods/assistant.threads.setStatus
         """
-        call = self._client.assistant_threads_setStatus(channel_id=channel, thread_ts=thread, status=status)
+        call = self._client.assistant_threads_setStatus(
+            channel_id=channel, thread_ts=thread, status=status
+        )
         await answered(call)
 
     async def join(self, channel: ChannelId) -> None:

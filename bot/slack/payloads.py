@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -18,7 +26,17 @@ from bot.commands.command import Arrived, FormState, Invocation, Press, Shortcut
 from bot.ids import ChannelId, MessageTs, RequestKey, UserId, is_direct_message
 from bot.messages import slack_text
 from bot.messages.plain_text import clip
-from bot.ports import Changed, Mention, Origin, Said, SlackUnclear, ThreadReply, message_key, time_of, ts_at
+from bot.ports import (
+    Changed,
+    Mention,
+    Origin,
+    Said,
+    SlackUnclear,
+    ThreadReply,
+    message_key,
+    time_of,
+    ts_at,
+)
 from bot.slack.client import pages
 from bot.slack.message_text import MOST_CHARACTERS, files_of, text_of
 
@@ -35,7 +53,9 @@ def raising_malformed() -> Iterator[None]:
     try:
         yield
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise Malformed(f"no {error}" if isinstance(error, KeyError) else type(error).__name__) from None
+        raise Malformed(
+            f"no {error}" if isinstance(error, KeyError) else type(error).__name__
+        ) from None
 
 
 _HUMAN_SUBTYPES = frozenset({None, "file_share", "thread_broadcast", "me_message"})
@@ -58,7 +78,11 @@ def asker(body: Payload, kind: str = "private") -> Origin:
     container, message = body.get("container") or {}, body.get("message") or {}
     home = FormState.loads((body.get("view") or {}).get("private_metadata") or "").channel
     user = body["user_id"] if "command" in body else body["user"]["id"]
-    channel = body.get("channel_id") or (body.get("channel") or {}).get("id") or container.get("channel_id")
+    channel = (
+        body.get("channel_id")
+        or (body.get("channel") or {}).get("id")
+        or container.get("channel_id")
+    )
     channel = channel or home
     ts = container.get("message_ts") or message.get("ts")
     thread = container.get("thread_ts") or message.get("thread_ts")
@@ -81,7 +105,9 @@ def invocation(body: Payload) -> Arrived[Invocation]:
     command = body["command"]
     text = clip(body.get("text") or "", MOST_CHARACTERS)
     typed = f"{command} {slack_text.to_plain(text, {}, {})}".strip()
-    return Arrived(origin, lambda allowed: Invocation(allowed, command, text), origin.channel, typed)
+    return Arrived(
+        origin, lambda allowed: Invocation(allowed, command, text), origin.channel, typed
+    )
 
 
 def press(body: Payload) -> Arrived[Press]:
@@ -94,7 +120,9 @@ def press(body: Payload) -> Arrived[Press]:
     origin, action_id = asker(body, "press"), action["action_id"]
     if not origin.channel and body.get("view"):
         form = FormState.loads(body["view"].get("private_metadata") or "")
-        origin = replace(origin, channel=form.channel or ChannelId(""), response_url=form.response_url)
+        origin = replace(
+            origin, channel=form.channel or ChannelId(""), response_url=form.response_url
+        )
     # A button in a direct message may be about another channel.
     where = None if is_direct_message(origin.channel) else origin.channel
     return Arrived(origin, lambda allowed: Press(allowed, action_id, str(value)), where)
@@ -120,7 +148,9 @@ def submission(body: Payload) -> Arrived[Submission]:
     fields = {action: _field(state) for block in values.values() for action, state in block.items()}
     form = FormState.loads(view.get("private_metadata") or "")
     key, user = RequestKey(f"view:{view['id']}"), UserId(body["user"]["id"])
-    origin = Origin(key, user, form.channel or ChannelId(""), form.thread, response_url=form.response_url)
+    origin = Origin(
+        key, user, form.channel or ChannelId(""), form.thread, response_url=form.response_url
+    )
     return Arrived(origin, lambda allowed: Submission(Claimed(allowed), fields, form), is_form=True)
 
 
@@ -178,7 +208,9 @@ def spoken(
 def _mention_by_bot(event: Payload, bot: UserId, bots: Collection[UserId]) -> Mention | None:
     """Return a mention by one of these apps or bot users, for which the id in ``bots`` stands."""
     app = event.get("app_id") or (event.get("bot_profile") or {}).get("app_id")
-    by_bot = next((UserId(user) for user in (event.get("user"), app) if user and user in bots), None)
+    by_bot = next(
+        (UserId(user) for user in (event.get("user"), app) if user and user in bots), None
+    )
     text, is_known = text_of(event), event.get("channel") and event.get("ts")
     if by_bot is None or not is_known or not slack_text.mentions(text, bot):
         return None
@@ -206,7 +238,9 @@ def changed(event: Payload, bot: UserId) -> Changed | None:
         return None
     was = text_of(before) if before else None
     if now.get("subtype") == "tombstone":
-        return Changed(_origin(event_fields | {"user": before.get("user") or ""}), None, event["ts"], was)
+        return Changed(
+            _origin(event_fields | {"user": before.get("user") or ""}), None, event["ts"], was
+        )
     if not _edited_by_author(now) or before.get("text") == now.get("text"):
         return None
     return Changed(_origin(event_fields | now), text_of(now), event["ts"], was, files_of(now))
@@ -256,7 +290,11 @@ _CHANGED_FOR = timedelta(hours=1)
 
 
 async def read_messages_since(
-    client: AsyncWebClient, bot: UserId, channel: ChannelId, thread: MessageTs | None, since: MessageTs
+    client: AsyncWebClient,
+    bot: UserId,
+    channel: ChannelId,
+    thread: MessageTs | None,
+    since: MessageTs,
 ) -> Sequence[ThreadReply | Mention | Changed]:
     """Return the messages for which an event would have been handled, oldest first. Raises a SlackError.
 
@@ -267,7 +305,9 @@ async def read_messages_since(
     https://docs.slack.dev/reference/methods/conversations.replies
     https://docs.slack.dev/reference/methods/conversations.history
     """
-    messages, is_cut = await _read(client, channel, thread, oldest=ts_at(time_of(since) - _CHANGED_FOR))
+    messages, is_cut = await _read(
+        client, channel, thread, oldest=ts_at(time_of(since) - _CHANGED_FOR)
+    )
     if is_cut:
         log.warning("too_much_missed", channel=channel, read=len(messages))
     event_fields = {"type": "message", "channel": channel, "channel_type": None if thread else "im"}
@@ -294,7 +334,11 @@ async def read_earlier(
     if is_cut:
         raise SlackUnclear("too many messages in the thread")
     # Slack returns the first message of a thread at any age.
-    older = (messages[ts] for ts in sorted(messages) if _TS.fullmatch(ts) and (before is None or ts < before))
+    older = (
+        messages[ts]
+        for ts in sorted(messages)
+        if _TS.fullmatch(ts) and (before is None or ts < before)
+    )
     read = (said(message) for message in older)
     return [each for each in read if each is not None]
 
@@ -312,7 +356,11 @@ async def _read(
 
 
 async def messages_of(
-    client: AsyncWebClient, channel: ChannelId, thread: MessageTs | None, most_pages: int, **options: Any
+    client: AsyncWebClient,
+    channel: ChannelId,
+    thread: MessageTs | None,
+    most_pages: int,
+    **options: Any,
 ) -> AsyncIterator[tuple[Sequence[dict[str, Any]], bool]]:
     """Yield pages of a thread's messages, or of the channel's for None, each with whether more follow."""
     method: Callable[..., Awaitable[Any]] = client.conversations_history

@@ -8,7 +8,13 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from bot.store.sqlite_files import BACKUP_MARK, PRIVATE_FILE, UnusableDatabase, beside, make_sqlite_file
+from bot.store.sqlite_files import (
+    BACKUP_MARK,
+    PRIVATE_FILE,
+    UnusableDatabase,
+    beside,
+    make_sqlite_file,
+)
 from bot.store.stamp import STAMPS, stamp
 
 _WAIT_SECONDS = 2.0
@@ -66,7 +72,9 @@ def restore_copy(source: Path, file: Path, now: datetime) -> Path | None:
     if not file.exists() or not file.stat().st_size:
         with _opened_copy(source) as copy:
             for path in beside(file):
-                path.unlink(missing_ok=True)  # the log of a file that is gone would be applied to the new one
+                path.unlink(
+                    missing_ok=True
+                )  # the log of a file that is gone would be applied to the new one
             make_sqlite_file(file)
             with closing(_opened(file)) as live:
                 _replace(copy, live)

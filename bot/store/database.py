@@ -20,11 +20,29 @@ from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import DBAPIError, DisconnectionError, SQLAlchemyError
 
 from bot.logs import mask
-from bot.store.deadline import OutcomeUnknown, TooLate, Work, WorkQueue, commit_together, current_deadline
-from bot.store.sqlite_files import BACKUP_MARK, Identity, UnusableDatabase, check_file, identity, sqlite_file
+from bot.store.deadline import (
+    OutcomeUnknown,
+    TooLate,
+    Work,
+    WorkQueue,
+    commit_together,
+    current_deadline,
+)
+from bot.store.sqlite_files import (
+    BACKUP_MARK,
+    Identity,
+    UnusableDatabase,
+    check_file,
+    identity,
+    sqlite_file,
+)
 
 if TYPE_CHECKING:
-    from sqlalchemy.engine.interfaces import CoreExecuteOptionsParameter, DBAPIConnection, ExceptionContext
+    from sqlalchemy.engine.interfaces import (
+        CoreExecuteOptionsParameter,
+        DBAPIConnection,
+        ExceptionContext,
+    )
     from sqlalchemy.pool import ConnectionPoolEntry
 
 Result = TypeVar("Result")
@@ -35,7 +53,11 @@ CONNECTIONS = 5
 _READ_ONLY = "docs_bot_read_only"
 _READING: Mapping[str, CoreExecuteOptionsParameter] = {
     "sqlite": {_READ_ONLY: True},
-    "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True, _READ_ONLY: True},
+    "postgresql": {
+        "isolation_level": "REPEATABLE READ",
+        "postgresql_readonly": True,
+        _READ_ONLY: True,
+    },
 }
 """Execution options of read-only transactions: they read one state of the database without locks."""
 _BUSY_SECONDS = 10.0
@@ -90,7 +112,8 @@ def explain_error(error: SQLAlchemyError | sqlite3.Error) -> Trouble:
     driver = error.orig if isinstance(error, DBAPIError) else error
     text = str(driver).strip().partition("\n")[0] or type(driver).__name__
     return Trouble(
-        mask(text)[:_MOST_WORDS], "Look at DATABASE_URL, at the database's log and disk, and the network."
+        mask(text)[:_MOST_WORDS],
+        "Look at DATABASE_URL, at the database's log and disk, and the network.",
     )
 
 
@@ -120,12 +143,16 @@ class Database:
         self._write_pool = self._read_pool = self._pool(1, "database write")
         if self.is_postgresql or self._reader is not self._writer:
             self._read_pool = self._pool(self._threads, "database read")
-        self._writing = WorkQueue(self._write_pool, partial(commit_together, self._writer), most=_TOGETHER)
+        self._writing = WorkQueue(
+            self._write_pool, partial(commit_together, self._writer), most=_TOGETHER
+        )
         reader = self._reader.execution_options(**_READING[self._reader.dialect.name])
         self._reading = WorkQueue(self._read_pool, partial(_read, reader))
 
     @classmethod
-    def open(cls, url: str, connections: int = CONNECTIONS, pool: Pool = ThreadPoolExecutor) -> Self:
+    def open(
+        cls, url: str, connections: int = CONNECTIONS, pool: Pool = ThreadPoolExecutor
+    ) -> Self:
         """Open the database at a SQLAlchemy URL (``sqlite`` or ``postgresql+psycopg``)."""
         parsed = make_url(url)
         if parsed.get_backend_name() != "sqlite":
@@ -219,7 +246,9 @@ class ServerClock:
 
     async def read(self) -> None:
         """Read the server's clock. Until the next time it goes on with the seconds that pass here."""
-        at = await self._database.read(lambda connection: connection.scalar(select(func.clock_timestamp())))
+        at = await self._database.read(
+            lambda connection: connection.scalar(select(func.clock_timestamp()))
+        )
         self._ahead_seconds = cast("datetime", at).timestamp() - _passed_seconds()
 
     def __call__(self) -> datetime:

@@ -141,7 +141,9 @@ class WorkQueue:
         # If the caller is gone, asyncio must not log an unretrieved error.
         done.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         try:
-            async with asyncio.timeout(None if deadline is None else max(deadline.left_seconds(), 0.0)):
+            async with asyncio.timeout(
+                None if deadline is None else max(deadline.left_seconds(), 0.0)
+            ):
                 return await asyncio.shield(done)
         except TimeoutError:
             if done.done():

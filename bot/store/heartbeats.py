@@ -44,7 +44,9 @@ class Heartbeats(Repository):
     def last(self, now: datetime) -> dict[str, datetime]:
         """Return the last heartbeat of each process, of those that are gone only the latest."""
         recent = heartbeats.c.beat_at.between(now - GONE_AFTER - GONE_FOR, now + _AHEAD)
-        rows = self.connection.execute(select(heartbeats.c.process, heartbeats.c.beat_at).where(recent))
+        rows = self.connection.execute(
+            select(heartbeats.c.process, heartbeats.c.beat_at).where(recent)
+        )
         return {row.process: row.beat_at for row in rows}
 
     def alive(self, now: datetime) -> int:

@@ -76,7 +76,9 @@ _UNDER_WAY = "under_way"
 ClaimStatement = ReturningUpdate[tuple[object, ...]]
 
 
-AnyTime: TypeAlias = ColumnElement[datetime] | ColumnElement[datetime | None] | ColumnElement[object]
+AnyTime: TypeAlias = (
+    ColumnElement[datetime] | ColumnElement[datetime | None] | ColumnElement[object]
+)
 """A column of type ``Due``."""
 
 
@@ -99,19 +101,25 @@ def _later_on_postgresql(element: _Later, compiler: SQLCompiler, **options: obje
     return f"{time} + interval '{seconds} seconds'"
 
 
-def later(now: datetime | BindParameter[datetime], by: timedelta) -> datetime | ColumnElement[datetime]:
+def later(
+    now: datetime | BindParameter[datetime], by: timedelta
+) -> datetime | ColumnElement[datetime]:
     """Return the time that lies ``by`` after another, also in a statement that is built once."""
     if isinstance(now, datetime):
         return now + by
     return _Later(now, literal_column(f"{by.total_seconds():+.0f}"))
 
 
-def _latest(column: AnyTime, now: datetime | BindParameter[datetime]) -> datetime | ColumnElement[datetime]:
+def _latest(
+    column: AnyTime, now: datetime | BindParameter[datetime]
+) -> datetime | ColumnElement[datetime]:
     """Return the furthest time that can have been written into a column of type ``Due``."""
     return later(now, cast("Due", column.type).longest)
 
 
-def has_passed(column: AnyTime, now: datetime | BindParameter[datetime] = NOW) -> ColumnElement[bool]:
+def has_passed(
+    column: AnyTime, now: datetime | BindParameter[datetime] = NOW
+) -> ColumnElement[bool]:
     """Return the condition that a time has come, or lies further ahead than its column allows.
 
     Such a time was written by a clock that was ahead, and would hold its row for as long as that.
@@ -192,7 +200,9 @@ def claim(
     return sorted(rows, key=lambda row: row[key])
 
 
-def read_rows(table: AnyTable, rows: Iterable[RowMapping], read: Callable[[RowMapping], Item]) -> list[Item]:
+def read_rows(
+    table: AnyTable, rows: Iterable[RowMapping], read: Callable[[RowMapping], Item]
+) -> list[Item]:
     """Return rows as ``read`` returns them. Those that it cannot read are logged and left out.
 
     A newer version may have written a value that is unknown to this one.
@@ -202,7 +212,9 @@ def read_rows(table: AnyTable, rows: Iterable[RowMapping], read: Callable[[RowMa
         try:
             items.append(read(row))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            log.error("row_not_readable", table=table.name, row=row[key], reason=type(error).__name__)
+            log.error(
+                "row_not_readable", table=table.name, row=row[key], reason=type(error).__name__
+            )
     return items
 
 
@@ -245,12 +257,18 @@ class Rows(Repository, Generic[Item]):
         Few of many rows are found sooner in another order, as planners walk all rows for that of the key.
         """
         query = select(self.table, *self.more).where(condition)
-        ordered = query.order_by(self._key.desc() if by is None else by).limit(limit).offset(skipped)
+        ordered = (
+            query.order_by(self._key.desc() if by is None else by).limit(limit).offset(skipped)
+        )
         return read_rows(self.table, self.connection.execute(ordered).mappings(), self.read)
 
-    def _claim(self, statement: ClaimStatement, claimer: Claimer, **parameters: object) -> list[Item]:
+    def _claim(
+        self, statement: ClaimStatement, claimer: Claimer, **parameters: object
+    ) -> list[Item]:
         """Claim rows, and return those that can be read."""
-        return read_rows(self.table, claim(self.connection, statement, claimer, **parameters), self.read)
+        return read_rows(
+            self.table, claim(self.connection, statement, claimer, **parameters), self.read
+        )
 
     def _write(self, key: int, owner: str | None, values: Mapping[str, object]) -> None:
         """Write columns of one row. Raises LeaseLost when ``owner`` is given and does not hold the lease."""

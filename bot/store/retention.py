@@ -94,7 +94,10 @@ class RetentionRule:
             names = emptied_values(self.table) if owner is None or owner.nullable else [owner.key]
             columns = [self.table.c[name] for name in names]
             is_old_enough = or_(
-                *(is_set(value) if blank_of(value) == "" else value != blank_of(value) for value in columns)
+                *(
+                    is_set(value) if blank_of(value) == "" else value != blank_of(value)
+                    for value in columns
+                )
             )
         return (
             and_(is_old_enough, self.ended_at < before, self.is_finished)
@@ -148,7 +151,9 @@ class Retention(Repository):
             counts[rule.name] = int(self.connection.execute(theirs).scalar_one())
         return +counts
 
-    def forget(self, rule: RetentionRule, keys: Sequence[object], *, deletes: bool = False) -> RowCounts:
+    def forget(
+        self, rule: RetentionRule, keys: Sequence[object], *, deletes: bool = False
+    ) -> RowCounts:
         """Forget the rows with these keys and their parts; return the numbers of rows."""
         counts = RowCounts({rule.name: 0})
         if rule.parts:
@@ -170,7 +175,9 @@ class Retention(Repository):
         if owner is None or owner.nullable:
             self.change(part.table, of_rows, part.emptied)
             return RowCounts()
-        return RowCounts({part.name: self.change(part.table, and_(of_rows, owner != ""), part.emptied)})
+        return RowCounts(
+            {part.name: self.change(part.table, and_(of_rows, owner != ""), part.emptied)}
+        )
 
     def _first(
         self, rule: RetentionRule, where: ColumnElement[bool], limit: int | None = None
@@ -178,7 +185,9 @@ class Retention(Repository):
         # No ORDER BY: SQLite would scan the primary key instead of the index of old rows.
         return list(self.connection.execute(select(rule.key).where(where).limit(limit)).scalars())
 
-    def change(self, table: AnyTable, where: ColumnElement[bool], values: Mapping[str, object]) -> int:
+    def change(
+        self, table: AnyTable, where: ColumnElement[bool], values: Mapping[str, object]
+    ) -> int:
         """Write values into the rows that match; return their number."""
         return self.connection.execute(table.update().where(where).values(values)).rowcount
 

@@ -223,7 +223,9 @@ def blank_of(column: Column[object]) -> object:
 
 def emptied_values(table: AnyTable) -> dict[str, object]:
     """Return the values of the columns that a forgotten row loses."""
-    return {column.key: blank_of(column) for column in table.c if isinstance(column.type, Forgotten)}
+    return {
+        column.key: blank_of(column) for column in table.c if isinstance(column.type, Forgotten)
+    }
 
 
 def reader(
@@ -246,7 +248,9 @@ def reader(
     for name in names:
         type_ = table.c[name].type
         if isinstance(type_, Choice):
-            typed.append((name, type_.kind))  # raises ValueError for a value that only a newer version knows
+            typed.append(
+                (name, type_.kind)
+            )  # raises ValueError for a value that only a newer version knows
         elif isinstance(type_, Json):
             typed.append((name, type_.read))
 
@@ -271,8 +275,12 @@ def diff(row: Record, new: Record, table: AnyTable) -> dict[str, object]:
 
 def row_values(record: Record, table: AnyTable, *, without: str) -> dict[str, object]:
     """Return the columns of a new row that a record fills, without the key that the database gives."""
-    values = {name: getattr(record, name) for name in _fields_of(cast("Hashable", type(record)), table)}
-    return {name: value for name, value in values.items() if name != without and value not in (None, ())}
+    values = {
+        name: getattr(record, name) for name in _fields_of(cast("Hashable", type(record)), table)
+    }
+    return {
+        name: value for name, value in values.items() if name != without and value not in (None, ())
+    }
 
 
 @cache
@@ -321,7 +329,9 @@ class Repository:
         self.tx, self.connection = tx, tx.connection
 
 
-def insert_unless_there(connection: Connection, table: AnyTable, *rows: Mapping[str, object]) -> bool:
+def insert_unless_there(
+    connection: Connection, table: AnyTable, *rows: Mapping[str, object]
+) -> bool:
     """Insert rows, skipping those whose unique key is taken. Return whether any row was inserted.
 
     Uses ``ON CONFLICT DO NOTHING``, because on PostgreSQL an error would abort the transaction.

@@ -73,7 +73,9 @@ def make_sqlite_file(file: Path) -> None:
             "make it, or name another place in DATABASE_URL."
         ) from None
     # SQLite writes its journal beside the file, so the folder must be writable too.
-    if not os.access(folder, os.W_OK | os.X_OK) or (file.exists() and not os.access(file, os.R_OK | os.W_OK)):
+    if not os.access(folder, os.W_OK | os.X_OK) or (
+        file.exists() and not os.access(file, os.R_OK | os.W_OK)
+    ):
         raise UnusableDatabase(
             "The SQLite file or its folder is read-only: let this user write both, "
             "or name another place in DATABASE_URL."

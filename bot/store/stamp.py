@@ -47,7 +47,11 @@ def describe(tables: MetaData) -> str:
 
 def _column_lines(table: AnyTable) -> Iterator[str]:
     for column in table.columns:
-        words = [column.name, _TYPES.process(column.type), "null" if column.nullable else "not null"]
+        words = [
+            column.name,
+            _TYPES.process(column.type),
+            "null" if column.nullable else "not null",
+        ]
         if column.primary_key:
             words.append("key")
         if column.server_default is not None:
@@ -124,7 +128,9 @@ def _create_tables(connection: Connection) -> None:
     if has_tables(connection):
         return  # another process has created them meanwhile
     dialect = connection.dialect.name
-    for index in (index for table in metadata.tables.values() for index in table.indexes if index.info):
+    for index in (
+        index for table in metadata.tables.values() for index in table.indexes if index.info
+    ):
         index.dialect_options[dialect]["where"] = text(index.info["where"])
     metadata.create_all(connection)
     STAMPS.create(connection)

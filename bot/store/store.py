@@ -63,7 +63,9 @@ class Store:
         """Completes each transaction with what follows from its changes."""
 
     @classmethod
-    def open(cls, url: str, connections: int = CONNECTIONS, pool: Pool = ThreadPoolExecutor) -> Store:
+    def open(
+        cls, url: str, connections: int = CONNECTIONS, pool: Pool = ThreadPoolExecutor
+    ) -> Store:
         """Open the store at a SQLAlchemy URL. The tables must exist already (``create_tables``)."""
         return cls(Database.open(url, connections, pool))
 

@@ -26,10 +26,28 @@ from bot.visitors.content_gaps import Topic, page_row_key
 from bot.visitors.digests import list_more, list_recommendations
 from bot.visitors.gap_messages import gap_prompt, gap_table, row_reference
 from bot.visitors.model import Numbers, Question, QuestionKind, SubscriptionChange
-from bot.visitors.options import Misunderstood, correct_words, parse_query, parse_section, parse_weekly
+from bot.visitors.options import (
+    Misunderstood,
+    correct_words,
+    parse_query,
+    parse_section,
+    parse_weekly,
+)
 from bot.visitors.periods import BadPeriod, UnknownPeriod
-from bot.visitors.questions import Act, ask_visitors, send_csv, share_numbers, show_rest, with_answer
-from bot.visitors.subscriptions import change_subscription, digest_now, list_subscriptions, subscribe
+from bot.visitors.questions import (
+    Act,
+    ask_visitors,
+    send_csv,
+    share_numbers,
+    show_rest,
+    with_answer,
+)
+from bot.visitors.subscriptions import (
+    change_subscription,
+    digest_now,
+    list_subscriptions,
+    subscribe,
+)
 
 NAME = "/docs-visitors"
 
@@ -67,12 +85,16 @@ def _chosen(invocation: Invocation) -> ProjectId | None:
 
 async def _ask(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
     query = parse_query(match[1], context.today())
-    return Answer(message=await ask_visitors(context, invocation.allowed, query, _chosen(invocation)))
+    return Answer(
+        message=await ask_visitors(context, invocation.allowed, query, _chosen(invocation))
+    )
 
 
 async def _ask_gaps(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
     query = parse_query(match[2], context.today(), Topic(match[1].lower()))
-    return Answer(message=await ask_visitors(context, invocation.allowed, query, _chosen(invocation)))
+    return Answer(
+        message=await ask_visitors(context, invocation.allowed, query, _chosen(invocation))
+    )
 
 
 async def _ideas(context: Context, press: Press) -> Answer:
@@ -82,7 +104,9 @@ async def _ideas(context: Context, press: Press) -> Answer:
 
 async def _subscribe(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
     request = parse_weekly(match[1])
-    return Answer(message=await subscribe(context, invocation.allowed, request, _chosen(invocation)))
+    return Answer(
+        message=await subscribe(context, invocation.allowed, request, _chosen(invocation))
+    )
 
 
 async def _change(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
@@ -96,7 +120,11 @@ async def _change(context: Context, invocation: Invocation, match: re.Match[str]
 
 async def _change_one(context: Context, press: Press) -> Answer:
     verb, _, number = press.value.rpartition(":")
-    change = SubscriptionChange(verb) if verb in set(SubscriptionChange) else SubscriptionChange.UNSUBSCRIBE
+    change = (
+        SubscriptionChange(verb)
+        if verb in set(SubscriptionChange)
+        else SubscriptionChange.UNSUBSCRIBE
+    )
     message = await change_subscription(
         context, press.allowed, change, number=SubscriptionId(number_in(number))
     )
@@ -114,7 +142,9 @@ def _parse_digest(text: str) -> str | None:
 async def _digest(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
     """Run ``digest now [path /api]``."""
     section = _parse_digest(match[1])
-    return Answer(message=await digest_now(context, invocation.allowed, section or None, _chosen(invocation)))
+    return Answer(
+        message=await digest_now(context, invocation.allowed, section or None, _chosen(invocation))
+    )
 
 
 def _on_answer(
@@ -161,7 +191,12 @@ async def _improve(context: Context, press: Press) -> Answer:
 
 
 def _find_row(
-    context: Context, tx: Transaction, _allowed: Allowed, question: Question, numbers: Numbers, key: str
+    context: Context,
+    tx: Transaction,
+    _allowed: Allowed,
+    question: Question,
+    numbers: Numbers,
+    key: str,
 ) -> tuple[str, ProjectId, About] | Message:
     """Return the prompt about a row, its project and its reference; a message if it is not kept."""
     if question.kind is QuestionKind.DIGEST:
@@ -173,7 +208,9 @@ def _find_row(
     now = numbers.visitors(question.query.period)
     for path, counts in ((now and now.pages) or {}).items():
         if page_row_key(path) == key:
-            rows.append((key, path, gap_messages.improve_prompt(path, counts, question.query.period)))
+            rows.append(
+                (key, path, gap_messages.improve_prompt(path, counts, question.query.period))
+            )
     for row_key, title, prompt in rows:
         if row_key == key:
             return prompt, question.project, row_reference(key, title)
@@ -192,7 +229,9 @@ def _taken_by(parse: Callable[[str], object]) -> Callable[[str], bool]:
         try:
             parse(rest)
         except Misunderstood as why:
-            return isinstance(why.__cause__, BadPeriod) and not isinstance(why.__cause__, UnknownPeriod)
+            return isinstance(why.__cause__, BadPeriod) and not isinstance(
+                why.__cause__, UnknownPeriod
+            )
         return True
 
     return takes
@@ -253,7 +292,13 @@ COMMAND = Command(
             in_help=True,
         ),
         *(
-            Word(str(change), rf"({change})(?!\S)(.*)", tells, _change, takes=_taken_by(parse_section))
+            Word(
+                str(change),
+                rf"({change})(?!\S)(.*)",
+                tells,
+                _change,
+                takes=_taken_by(parse_section),
+            )
             for change, tells in (
                 (SubscriptionChange.PAUSE, "Pauses the channel's digest, or asks which one."),
                 (SubscriptionChange.RESUME, "Starts it again."),

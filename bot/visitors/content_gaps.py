@@ -152,7 +152,10 @@ def page_of(address: str | None) -> str | None:
     if not address:
         return None
     path = re.sub(r"^https?://[^/?#]*", "", address[:TEXT_LENGTH], flags=re.IGNORECASE)
-    return masked(re.split(r"[?#\s\"“”<>]", path, maxsplit=1)[0], is_readers=True)[:_PATH_LENGTH] or "/"
+    return (
+        masked(re.split(r"[?#\s\"“”<>]", path, maxsplit=1)[0], is_readers=True)[:_PATH_LENGTH]
+        or "/"
+    )
 
 
 # ---- rows of an answer

@@ -56,7 +56,9 @@ def digest(digest: Digest, question: QuestionId) -> Message:
     asked = digest.asked or {}
     rows = [_recommended(item, question, asked.get(item.key)) for item in digest.recommendations]
     moved = [] if nothing else [_movements(report)]
-    ideas = [b.button(counted(digest.more, "more idea", "more ideas"), b.Action.IDEAS, str(question))]
+    ideas = [
+        b.button(counted(digest.more, "more idea", "more ideas"), b.Action.IDEAS, str(question))
+    ]
     buttons = [b.button("All numbers", b.Action.ALL_NUMBERS, str(question))]
     offered = [item for item in digest.gap_readings if item.problem != ReadingProblem.NOT_HERE]
     next_at = digest.next_at
@@ -74,7 +76,9 @@ def digest(digest: Digest, question: QuestionId) -> Message:
     )
     # The last line stays: that the numbers are approximate.
     text = made.text.removesuffix(f"\n{unique}")
-    return replace(made, text=f"{b.clip_bytes(text, b.EDITED_BYTES - len(unique.encode()) - 1)}\n{unique}")
+    return replace(
+        made, text=f"{b.clip_bytes(text, b.EDITED_BYTES - len(unique.encode()) - 1)}\n{unique}"
+    )
 
 
 def _readers(report: Report) -> str:
@@ -86,13 +90,17 @@ def _readers(report: Report) -> str:
 def _agents(site: Counts) -> str:
     tenths = min(10, round(10 * site.ai / site.total)) if site.total else 0
     if tenths in (0, 10):
-        return "nearly all are AI agents" if tenths else "few AI agents" if site.ai else "no AI agents"
+        return (
+            "nearly all are AI agents" if tenths else "few AI agents" if site.ai else "no AI agents"
+        )
     return f"{tenths} in 10 are AI agents"
 
 
 def _outcome_line(outcome: Outcome) -> str:
     job = outcome.job
-    title = b.link(job.pr_link, one_line(job.about.title, _TITLE_LENGTH) if job.about else name(job.number))
+    title = b.link(
+        job.pr_link, one_line(job.about.title, _TITLE_LENGTH) if job.about else name(job.number)
+    )
     change = f" · {outcome.change}" if outcome.change else ""
     ended = "Merged" if job.review is Review.MERGED else "Reviewed"
     return f"*{ended} since*: {title}{change}"
@@ -109,7 +117,10 @@ def _recommended(
         return b.section(f"{row} · :pencil2: {person} asked for it · {link}")
     quote = f": “{b.quoted(item.quote, _QUOTE_LENGTH)}”" if item.quote else ""
     button = draft_button(question, item.key, is_page=is_page)
-    return {**b.section(f"{row} · {b.quoted(item.evidence, _RESULT_LENGTH)}{quote}"), "accessory": button}
+    return {
+        **b.section(f"{row} · {b.quoted(item.evidence, _RESULT_LENGTH)}{quote}"),
+        "accessory": button,
+    }
 
 
 def _path(path: str) -> str:
@@ -131,7 +142,9 @@ def _review(waiting: ToReview) -> list[Block]:
     """Return the line about the pull requests to review, for the reviewers or the requester."""
     for job in waiting.jobs[:1]:
         title = one_line(job.pull_request.title if job.pull_request else job.text, _TITLE_LENGTH)
-        since = job.pull_request.since if job.pull_request and job.sees_pull_request else job.ended_at
+        since = (
+            job.pull_request.since if job.pull_request and job.sees_pull_request else job.ended_at
+        )
         age = lasted(waiting.at - since) if since else "a while"
         whom = f" for {b.mention_all(waiting.reviewers)}" if waiting.reviewers else ""
         asker = "" if waiting.reviewers else f"{b.mention(job.recipient)}, "
@@ -170,7 +183,11 @@ def when(weekly: WeeklyTime) -> str:
 
 
 def first_post(
-    subscription: Subscription, run_at: datetime, week: Period, now: datetime, project: Project | None
+    subscription: Subscription,
+    run_at: datetime,
+    week: Period,
+    now: datetime,
+    project: Project | None,
 ) -> Message:
     """Return the first post of a subscription, which proves that the bot can post in the channel.
 
@@ -207,7 +224,9 @@ def _described(subscription: Subscription, project: Project | None) -> str:
     return f"{weekly}{_scope(None, project)}{_pages_under(subscription.section)}"
 
 
-def paused(subscription: Subscription, post: NotPosted, bot_name: str, project: Project | None) -> Message:
+def paused(
+    subscription: Subscription, post: NotPosted, bot_name: str, project: Project | None
+) -> Message:
     """Return the notice to the owner that Slack refuses posts in the channel for good."""
     return b.words(
         f":double_vertical_bar: The weekly {_named(project)} for {b.channel(subscription.channel)} is paused"
@@ -254,12 +273,18 @@ def subscription_changed(
     if subscription is None and not others:
         return b.words("This channel gets no digest. `/docs-visitors subscribe` starts one.")
     if subscription is None:
-        return b.words("This channel has no such digest. `/docs-visitors subscriptions` lists those it has.")
+        return b.words(
+            "This channel has no such digest. `/docs-visitors subscriptions` lists those it has."
+        )
     if change is SubscriptionChange.PAUSE:
-        return b.words(":double_vertical_bar: The digest is paused. `/docs-visitors resume` starts it again.")
+        return b.words(
+            ":double_vertical_bar: The digest is paused. `/docs-visitors resume` starts it again."
+        )
     if change is SubscriptionChange.RESUME:
         run = subscription.weekly.next_after(now).astimezone(ZoneInfo(subscription.weekly.zone))
-        return b.words(f":white_check_mark: The next digest comes on {short_day(run.date())} at {run:%H:%M}.")
+        return b.words(
+            f":white_check_mark: The next digest comes on {short_day(run.date())} at {run:%H:%M}."
+        )
     if others:
         still = counted(others, "other", "others")
         return b.words(
@@ -272,9 +297,14 @@ def subscription_changed(
 def which_to_change(
     change: SubscriptionChange, subscriptions: Sequence[Subscription], projects: Projects
 ) -> Message:
-    verb = {SubscriptionChange.PAUSE: "Pause", SubscriptionChange.RESUME: "Resume"}.get(change, "End")
+    verb = {SubscriptionChange.PAUSE: "Pause", SubscriptionChange.RESUME: "Resume"}.get(
+        change, "End"
+    )
     options = [
-        (_menu_label(subscription, projects.shown(subscription.project)), f"{change}:{subscription.id}")
+        (
+            _menu_label(subscription, projects.shown(subscription.project)),
+            f"{change}:{subscription.id}",
+        )
         for subscription in subscriptions
     ]
     return b.with_buttons(
@@ -288,7 +318,9 @@ def _menu_label(subscription: Subscription, project: Project | None) -> str:
     return f"{one_line(project.label, 20)}, {section}" if project else section
 
 
-def subscription_list(subscriptions: Sequence[Subscription], now: datetime, projects: Projects) -> Message:
+def subscription_list(
+    subscriptions: Sequence[Subscription], now: datetime, projects: Projects
+) -> Message:
     """Return a channel's subscriptions, with their next three runs and the last result."""
     if not subscriptions:
         return b.words(
@@ -329,5 +361,8 @@ def _named(project: Project | None) -> str:
 
 
 def _scope(section: str | None, project: Project | None) -> str:
-    parts = [*([b.label(project.label)] if project else []), *([path_code(section)] if section else [])]
+    parts = [
+        *([b.label(project.label)] if project else []),
+        *([path_code(section)] if section else []),
+    ]
     return f" for {', '.join(parts)}" if parts else ""

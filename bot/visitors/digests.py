@@ -62,7 +62,9 @@ def gap_windows(query: Query) -> Iterator[tuple[Period, Source]]:
     """Yield the sources of content gaps that a digest reads, with their weeks."""
     if not query.section:  # searches belong to no section
         yield query.period, Source.SEARCHES
-    yield from ((query.period, source) for source in (Source.VOTES, Source.COMMENTS, Source.QUESTIONS))
+    yield from (
+        (query.period, source) for source in (Source.VOTES, Source.COMMENTS, Source.QUESTIONS)
+    )
 
 
 def answer_key(question: QuestionId) -> str:
@@ -70,7 +72,9 @@ def answer_key(question: QuestionId) -> str:
     return f"question:{question}:answer"
 
 
-def send_digest(context: WorkerContext, tx: Transaction, question: Question, numbers: Numbers) -> Question:
+def send_digest(
+    context: WorkerContext, tx: Transaction, question: Question, numbers: Numbers
+) -> Question:
     """Post a digest. Without numbers the owner or the requester gets the reason. Return the settled question.
 
     A subscription ends with its project.
@@ -90,13 +94,19 @@ def send_digest(context: WorkerContext, tx: Transaction, question: Question, num
     problem = problem if is_served else ReadingProblem.NOT_SERVED
     log.error("digest_missed", question=question.id, reason=problem)
     if subscription:
-        Subscriptions(tx).change(subscription.id, last_result=f"not told: {problem}", last_run_at=now)
+        Subscriptions(tx).change(
+            subscription.id, last_result=f"not told: {problem}", last_run_at=now
+        )
         if not is_served:
-            Subscriptions(tx).change(subscription.id, state=SubscriptionState.ENDED, next_run_at=None)
+            Subscriptions(tx).change(
+                subscription.id, state=SubscriptionState.ENDED, next_run_at=None
+            )
     project = context.projects.shown(question.project)
     message = digest_messages.missed(question, week, problem, project)
     reader, url = subscription.owner if subscription else question.user, question.response_url
-    Outbox(tx).add(NewDelivery.private(key, question.channel, reader, message, response_url=url), now)
+    Outbox(tx).add(
+        NewDelivery.private(key, question.channel, reader, message, response_url=url), now
+    )
     return replace(question, state=QuestionState.MISSED)
 
 
@@ -104,7 +114,9 @@ def send_digest(context: WorkerContext, tx: Transaction, question: Question, num
 class RecommendationSource:
     """A feature's recommendations for digests."""
 
-    list: Callable[[Transaction, ProjectId, ChannelId, datetime, datetime], Sequence[Recommendation]]
+    list: Callable[
+        [Transaction, ProjectId, ChannelId, datetime, datetime], Sequence[Recommendation]
+    ]
     """Returns those about a project, for a channel, from a time until before another."""
     hidden: Callable[[Transaction, ProjectId, ChannelId], Collection[str]]
     """Returns the keys of a project's questions that a channel may not see."""
@@ -135,7 +147,9 @@ def list_recommendations(
     week, zone, channel = question.query.period, context.settings.analytics_zone, question.channel
     times = day_start(week.first, zone), day_start(week.end, zone)
     sources = context.hooks_of(RecommendationSource)
-    further = [item for source in sources for item in source.list(tx, question.project, channel, *times)]
+    further = [
+        item for source in sources for item in source.list(tx, question.project, channel, *times)
+    ]
     candidates = [*gap_recommendations(numbers), *(() if question.query.section else further)]
     largest: dict[str, Recommendation] = {}
     for item in sorted(candidates, key=lambda item: (-item.events, item.title)):
@@ -161,7 +175,10 @@ def _build(context: Context, tx: Transaction, question: Question, numbers: Numbe
     largest: dict[str, Recommendation] = {}
     for item in free:
         largest.setdefault(item.heading, item)
-    keys = question.query.recommended or tuple(item.key for item in largest.values())[:MOST_RECOMMENDED]
+    keys = (
+        question.query.recommended
+        or tuple(item.key for item in largest.values())[:MOST_RECOMMENDED]
+    )
     chosen = {item.key: item for item in candidates if item.key in keys}
     mine = {job.about.key: job for job in reversed(recent) if job.about and job.channel == channel}
     asked = {
@@ -208,13 +225,20 @@ def show_asked(context: Context, tx: Transaction, job: TrackedJob) -> None:
             message = digest_messages.digest(_build(context, tx, question, numbers), question.id)
             post = answer_key(question.id)
             edit = NewDelivery(
-                f"{post}:asked:{job.number}", DeliveryKind.EDIT, job.channel, message=message, edits=post
+                f"{post}:asked:{job.number}",
+                DeliveryKind.EDIT,
+                job.channel,
+                message=message,
+                edits=post,
             )
             Outbox(tx).add(edit, now)
 
 
 def _drop_taken(
-    tx: Transaction, question: Question, candidates: Sequence[Recommendation], recent: Sequence[TrackedJob]
+    tx: Transaction,
+    question: Question,
+    candidates: Sequence[Recommendation],
+    recent: Sequence[TrackedJob],
 ) -> list[Recommendation]:
     """Return the recommendations without those that a job was asked for, or whose subject an open job has."""
     keys = {job.about.key for job in recent if job.about and not job.can_run_again}
@@ -224,7 +248,9 @@ def _drop_taken(
         titles.append(job.about.title if job.about else one_line(job.text, _TEXT_LENGTH))
         subjects += map(_stem_words, titles)
     free = (item for item in candidates if item.key not in keys)
-    return [item for item in free if not any(_stem_words(item.title, "-") <= text for text in subjects)]
+    return [
+        item for item in free if not any(_stem_words(item.title, "-") <= text for text in subjects)
+    ]
 
 
 def _stem_words(text: str, if_none: str = "") -> set[str]:

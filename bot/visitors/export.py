@@ -79,7 +79,9 @@ def parse_day(text: str) -> date:
             raise ValueError
         return date.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{_one_line(text)!r} is no day; write year, month and day, {_EXAMPLE}") from None
+        raise ValueError(
+            f"{_one_line(text)!r} is no day; write year, month and day, {_EXAMPLE}"
+        ) from None
 
 
 def check_days(first: date, last: date, today: date) -> None:
@@ -122,7 +124,10 @@ async def export(
         totals, rows = await _fetch_visitors(settings, project, args)
     except DocsApiError as error:
         raise _explain(error, project, now()) from None
-    lines = [csv_line(HEADER), *(csv_line((row.path, row.human, row.ai, row.total)) for row in rows)]
+    lines = [
+        csv_line(HEADER),
+        *(csv_line((row.path, row.human, row.ai, row.total)) for row in rows),
+    ]
     try:
         if csv is not None and csv != STDOUT:
             replace_file(csv, BOM + "".join(lines))
@@ -134,7 +139,9 @@ async def export(
             stdout.write("".join(safe if stdout.isatty() else lines).encode())
         else:
             # A path may contain characters that the terminal's encoding lacks.
-            stdout.write(format_table(totals, rows, project.name, args, taken_at).encode(encoding, "replace"))
+            stdout.write(
+                format_table(totals, rows, project.name, args, taken_at).encode(encoding, "replace")
+            )
         stdout.flush()
     except BrokenPipeError:
         raise
@@ -180,7 +187,11 @@ def replace_file(target: Path, text: str) -> None:
 
 
 def format_json(
-    totals: Visitors, rows: Sequence[PageVisitors], project: str, args: VisitorsArgs, taken_at: datetime
+    totals: Visitors,
+    rows: Sequence[PageVisitors],
+    project: str,
+    args: VisitorsArgs,
+    taken_at: datetime,
 ) -> str:
     """Return one JSON document, with a line for each page."""
     head = {
@@ -197,22 +208,33 @@ def format_json(
 
 
 def format_table(
-    totals: Visitors, rows: Sequence[PageVisitors], project: str, args: VisitorsArgs, taken_at: datetime
+    totals: Visitors,
+    rows: Sequence[PageVisitors],
+    project: str,
+    args: VisitorsArgs,
+    taken_at: datetime,
 ) -> str:
     """Return the totals and the most read pages, for people."""
     so_far = ", today so far" if args.last >= taken_at.date() else ""
     lines = [f"{_one_line(project)}, {args.first} to {args.last}, both included (UTC){so_far}"]
     if not totals.total:
         return "\n".join([*lines, "The docs service has no visits for these days.", ""])
-    lines.append(f"The whole site: {totals.human:,} people, {totals.ai:,} AI agents, {totals.total:,} in all")
+    lines.append(
+        f"The whole site: {totals.human:,} people, {totals.ai:,} AI agents, {totals.total:,} in all"
+    )
     lines += ["Approximate, unique, never additive: who comes twice, or as both, counts once.", ""]
     where = f" under {_one_line(args.section)}" if args.section else ""
     if not rows:
         return "\n".join([*lines, f"The docs service has no visits for pages{where}.", ""])
     top = heapq.nsmallest(MOST_ROWS_SHOWN, rows, key=lambda row: (-row.total, row.path))
     part = f", the {len(top)} most read" if len(rows) > len(top) else ""
-    lines += [f"Pages read{where}: {len(rows):,}{part}", f"{'People':>10}{'AI agents':>12}{'All':>10}  Page"]
-    lines += [f"{row.human:>10,}{row.ai:>12,}{row.total:>10,}  {_one_line(row.path)}" for row in top]
+    lines += [
+        f"Pages read{where}: {len(rows):,}{part}",
+        f"{'People':>10}{'AI agents':>12}{'All':>10}  Page",
+    ]
+    lines += [
+        f"{row.human:>10,}{row.ai:>12,}{row.total:>10,}  {_one_line(row.path)}" for row in top
+    ]
     return "\n".join([*lines, ""])
 
 
@@ -226,17 +248,24 @@ def _explain(error: DocsApiError, project: DocsProject, now: datetime) -> Export
     match error:
         case RateLimited(retry_after_seconds=None):
             advice = "Try again later; the service did not say when."
-            return ExportError(f"The docs service's hourly limit is reached. {advice}", ExitCode.LIMITED)
+            return ExportError(
+                f"The docs service's hourly limit is reached. {advice}", ExitCode.LIMITED
+            )
         case RateLimited():
             free_at = now.astimezone(UTC) + timedelta(seconds=error.retry_after_seconds or 0)
             advice = f"Try again after {free_at:%Y-%m-%d %H:%M:%S} UTC."
-            return ExportError(f"The docs service's hourly limit is reached. {advice}", ExitCode.LIMITED)
+            return ExportError(
+                f"The docs service's hourly limit is reached. {advice}", ExitCode.LIMITED
+            )
         case Unauthorized():
             advice = f"Look at {settings.key}: it is unknown or has expired."
         case Forbidden():
             advice = "The key needs the right to read, from this machine's address."
         case NotFound():
-            code, problem = ExitCode.BAD_SETTINGS, f"The docs service does not know {_one_line(project.id)}"
+            code, problem = (
+                ExitCode.BAD_SETTINGS,
+                f"The docs service does not know {_one_line(project.id)}",
+            )
             advice = f"Look at {settings.id} and at the path in {settings.address}."
         case InvalidArgument():
             code, problem = ExitCode.BAD_SETTINGS, "These settings cannot work"

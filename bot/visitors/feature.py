@@ -30,7 +30,9 @@ def _workers(context: WorkerContext) -> Sequence[Worker]:
     answer = partial(answer_question, reader=Reader())
     return [
         queue_worker(context, "questions", "answer", claim_questions, answer, key=attrgetter("id")),
-        alone("digest", partial(plan_digests, context), queue="digests", every_seconds=_PLAN_SECONDS),
+        alone(
+            "digest", partial(plan_digests, context), queue="digests", every_seconds=_PLAN_SECONDS
+        ),
     ]
 
 
@@ -43,7 +45,9 @@ def _on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> N
     on_posted(context, tx, delivery)
 
 
-def _on_refused(context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted) -> None:
+def _on_refused(
+    context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted
+) -> None:
     """Handle a refused post: pause the subscription, or inform the person who asked for it."""
     draft = delivery.what
     if draft.subscription is not None:
@@ -68,7 +72,9 @@ def _make_file(context: WorkerContext, tx: Transaction, delivery: Delivery) -> C
 
 def _gauges(tx: Transaction, now: datetime) -> Mapping[str, float]:
     asked_at = Questions(tx).oldest_waiting()
-    return {"oldest_question_seconds": max((now - asked_at).total_seconds(), 0.0) if asked_at else 0.0}
+    return {
+        "oldest_question_seconds": max((now - asked_at).total_seconds(), 0.0) if asked_at else 0.0
+    }
 
 
 VISITORS = Feature(

@@ -113,14 +113,21 @@ def _search_row(search: Search) -> Row:
         key=search.key,
         title=search.words,
         text=f"{b.code(search.words, _QUOTE_LENGTH)} {hits}, {clicked}",
-        cells=(search.words, search.hits, "" if search.clicks is None else search.clicks, search.page or ""),
+        cells=(
+            search.words,
+            search.hits,
+            "" if search.clicks is None else search.clicks,
+            search.page or "",
+        ),
         facts=f"Readers searched the docs for {_subject(search.words)}: {hits}, {clicked}.{page}",
         quotes=(search.words,),
         aim="Find out what they looked for. Write the page that tells it, or make the page that does easier "
         "to find with these words.",
         unmet=search.hits - (clicks or 0),
         events=search.hits,
-        evidence=f"searched {counted(search.hits, 'time', 'times')}, {opened}" if stands_out else "",
+        evidence=f"searched {counted(search.hits, 'time', 'times')}, {opened}"
+        if stands_out
+        else "",
     )
 
 
@@ -128,7 +135,11 @@ def _search_total(numbers: Numbers, rows: Sequence[Row]) -> tuple[str, int]:
     searches = numbers.gap_rows(Source.SEARCHES)
     events, is_part = (searches.events or 0, searches.is_part) if searches else (0, False)
     unclicked = sum(row.cells[2] == 0 for row in rows)
-    which = f"the {len(rows)} most frequent words" if is_part else counted(len(rows), "wording", "wordings")
+    which = (
+        f"the {len(rows)} most frequent words"
+        if is_part
+        else counted(len(rows), "wording", "wordings")
+    )
     total = counted(events, "search", "searches")
     return f"*{total}* · {unclicked:,} of {which} found nothing to click", events
 
@@ -137,7 +148,9 @@ def _feedback_rows(numbers: Numbers) -> Sequence[Row]:
     """Return the pages with people's feedback, and below them those with comments of AI agents."""
     votes, rows = numbers.gap_rows(Source.VOTES), numbers.gap_rows(Source.COMMENTS)
     comments = rows.comments if rows else ()
-    people = group_feedback(votes.votes if votes else (), [note for note in comments if not note.by_agent])
+    people = group_feedback(
+        votes.votes if votes else (), [note for note in comments if not note.by_agent]
+    )
     agents = group_feedback((), [note for note in comments if note.by_agent])
     pages = (page for page in (*people, *agents) if in_section(page.page, numbers.query.section))
     return [_page_row(feedback) for feedback in pages]
@@ -183,7 +196,9 @@ def _feedback_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
     if rows:
         by_agents = sum(comment.by_agent for comment in comments)
         newest = "newest " if rows.is_part else ""
-        parts.append(f"{newest}comments: {len(comments) - by_agents:,} by people, {by_agents:,} by AI agents")
+        parts.append(
+            f"{newest}comments: {len(comments) - by_agents:,} by people, {by_agents:,} by AI agents"
+        )
     return " · ".join(parts), sum(counts) or len(comments)
 
 
@@ -252,15 +267,23 @@ _FORMATS: Mapping[Topic, _Format] = {
 
 
 def gap_answer(
-    numbers: Numbers, question: QuestionId, *, shared_by: UserId | None = None, can_share: bool = True
+    numbers: Numbers,
+    question: QuestionId,
+    *,
+    shared_by: UserId | None = None,
+    can_share: bool = True,
 ) -> Message:
     """Return the answer to a question. ``shared_by``: the person who shares it in the channel."""
     query, rows = numbers.query, gap_table(numbers)
     if not rows:
         none = f"The docs service has no {_FORMATS[query.topic].none} for {query.period}."
-        return b.words(" ".join([none, *around(query, shared_by), *unread_sources(numbers.readings)]))
+        return b.words(
+            " ".join([none, *around(query, shared_by), *unread_sources(numbers.readings)])
+        )
     share = [share_button(question)] if can_share and not shared_by else []
-    return _message(numbers, question, rows[: query.top], [*share, more_button(question)], shared_by)
+    return _message(
+        numbers, question, rows[: query.top], [*share, more_button(question)], shared_by
+    )
 
 
 def more_gaps(numbers: Numbers, question: QuestionId) -> Message:
@@ -278,7 +301,9 @@ def _message(
     query, topic = numbers.query, _FORMATS[numbers.query.topic]
     total, events = topic.total(numbers, gap_table(numbers))
     subject, few = about(query), f"That is too few to tell much ({events:,})."
-    read_at = min((reading.taken_at for reading in numbers.readings if reading.taken_at), default=None)
+    read_at = min(
+        (reading.taken_at for reading in numbers.readings if reading.taken_at), default=None
+    )
     at = f" · read {b.moment(read_at, TIME)}" if read_at else ""
     source = f"Readers' words; addresses and keys are masked{at}"
     notes = [
@@ -288,7 +313,10 @@ def _message(
     heading = b.section(f"*{subject[:1].upper()}{subject[1:]}*\n{total}")
     is_page = query.topic is Topic.FEEDBACK
     blocks: list[Block] = [
-        {**b.section(f"{rank}. {row.text}"), "accessory": draft_button(question, row.key, is_page=is_page)}
+        {
+            **b.section(f"{rank}. {row.text}"),
+            "accessory": draft_button(question, row.key, is_page=is_page),
+        }
         for rank, row in enumerate(rows, 1)
     ]
     while True:
@@ -301,7 +329,9 @@ def _message(
 
 def draft_button(question: QuestionId, key: str, *, is_page: bool = False) -> Block:
     """Return the button that opens the form with the prompt of a row."""
-    return b.button("Improve it" if is_page else "Draft it", b.Action.IMPROVE_MISS, f"{question}:{key}")
+    return b.button(
+        "Improve it" if is_page else "Draft it", b.Action.IMPROVE_MISS, f"{question}:{key}"
+    )
 
 
 def unread_sources(readings: Iterable[Reading]) -> list[str]:
@@ -312,7 +342,8 @@ def unread_sources(readings: Iterable[Reading]) -> list[str]:
             text = reading_problem(reading.problem) if reading.problem else "no calls were left"
             sources.setdefault(text, {})[reading.source] = None
     return [
-        f"{' and '.join(names).capitalize()} couldn't be read: {text}." for text, names in sources.items()
+        f"{' and '.join(names).capitalize()} couldn't be read: {text}."
+        for text, names in sources.items()
     ]
 
 
@@ -339,7 +370,14 @@ def gap_recommendations(numbers: Numbers) -> Iterator[Recommendation]:
                 is_page = topic is Topic.FEEDBACK
                 quote = row.quotes[0] if is_page and row.quotes else ""
                 prompt = gap_prompt(numbers.query, row)
-                place = _FORMATS[topic].heading, row.key, row.title, row.evidence, row.events, prompt
+                place = (
+                    _FORMATS[topic].heading,
+                    row.key,
+                    row.title,
+                    row.evidence,
+                    row.events,
+                    prompt,
+                )
                 yield Recommendation(*place, quote, is_page)
 
 

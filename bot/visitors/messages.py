@@ -139,13 +139,18 @@ def answer(
     """
     if nothing := no_visits(report):
         return b.words(" ".join([nothing, *around(report.query, shared_by)]))
-    buttons = [*([share_button(question)] if can_share and not shared_by else []), more_button(question)]
+    buttons = [
+        *([share_button(question)] if can_share and not shared_by else []),
+        more_button(question),
+    ]
     return b.message(
         b.section(f"{_title(report)}\n{totals(report)}"),
         *_charts(report),
         *b.text_blocks("\n".join(page_lines(report))),
         *b.actions([*buttons, *improve_menu(report, question)]),
-        b.context(*caveats(report), " ".join([*around(report.query, shared_by), source_note(report)])),
+        b.context(
+            *caveats(report), " ".join([*around(report.query, shared_by), source_note(report)])
+        ),
     )
 
 
@@ -165,7 +170,9 @@ def around(query: Query, shared_by: UserId | None) -> list[str]:
     """Return who shares an answer, or where its file comes, if anything."""
     if shared_by:
         return [f"Shared by {b.mention(shared_by)}."]
-    place = {FileTo.PRIVATE: "our direct messages", FileTo.CHANNEL: "this channel"}.get(query.file_to)
+    place = {FileTo.PRIVATE: "our direct messages", FileTo.CHANNEL: "this channel"}.get(
+        query.file_to
+    )
     return [f"The CSV file comes in {place}."] if place else []
 
 
@@ -174,7 +181,10 @@ def the_docs(query: Query) -> str:
 
 
 def _title(report: Report) -> str:
-    period, against = report.query.period, f", compared with {report.was.period}" if report.was else ""
+    period, against = (
+        report.query.period,
+        f", compared with {report.was.period}" if report.was else "",
+    )
     when = f", {period}{', so far' if report.is_open else ''}"
     if report.is_open and period.days == 1:
         when = f" so far today, {period}"
@@ -192,7 +202,9 @@ def compare_total(report: Report) -> str:
     name = name if report.query.compared == period.before() else "then"
     if not is_beyond_chance(now, was):
         return f", about as many as {name} ({was:,})"
-    return f", {percent(abs(now - was), was)} {'more' if now > was else 'fewer'} than {name} ({was:,})"
+    return (
+        f", {percent(abs(now - was), was)} {'more' if now > was else 'fewer'} than {name} ({was:,})"
+    )
 
 
 def totals(report: Report) -> str:
@@ -216,7 +228,11 @@ def page_lines(report: Report) -> list[str]:
         scope = f" under {path_code(report.query.section)}" if report.query.section else ""
         return [f"No page{scope} is among those whose numbers could be read."]
     needs_caption = report.query.section or report.query.sort is not SortBy.TOTAL
-    caption = [f"*{b.quoted(_caption(report, len(report.top)), _REASON_LENGTH)}*"] if needs_caption else []
+    caption = (
+        [f"*{b.quoted(_caption(report, len(report.top)), _REASON_LENGTH)}*"]
+        if needs_caption
+        else []
+    )
     return caption + [
         f"{rank}. {path_code(page.path)} {_ranked(page, report.query.sort)}"
         for rank, page in enumerate(report.top, 1)
@@ -239,7 +255,9 @@ def _ranked(page: Page, sort: SortBy) -> str:
         SortBy.AI: agents(page.now),
     }
     counts[sort] = f"*{counts[sort]}*"
-    counts[SortBy.TOTAL] += in_brackets(change(page.now.total, page.was.total if page.was else None))
+    counts[SortBy.TOTAL] += in_brackets(
+        change(page.now.total, page.was.total if page.was else None)
+    )
     return " · ".join(counts.values())
 
 
@@ -261,7 +279,9 @@ def chart(points: Sequence[tuple[Period, Counts]]) -> Block:
     series = [
         {
             "name": name,
-            "data": [{"label": at, "value": value} for at, value in zip(labels, values, strict=True)],
+            "data": [
+                {"label": at, "value": value} for at, value in zip(labels, values, strict=True)
+            ],
         }
         for name, values in lines.items()
     ]
@@ -279,13 +299,17 @@ def caveats(report: Report, *, has_chart: bool = True) -> list[str]:
         free_at = report.budget.free_at
         when = f" after {b.moment(free_at, TIME_OF_DAY)}" if free_at else ""
         again = "" if now.problem else f" Ask again{when}, and I'll go on where I stopped."
-        notes.append(f"Only the first {counted(now.rows, 'page', 'pages')} were read: {reason}.{again}")
+        notes.append(
+            f"Only the first {counted(now.rows, 'page', 'pages')} were read: {reason}.{again}"
+        )
     if report.not_compared:
         notes.append(f"Not compared with {query.compared}: {report.not_compared}.")
     if report.was and not report.was.complete:
         notes.append("Not all pages of the period before were read, so none is called new or gone.")
     if has_chart and (missing := len(query.chart) - len(report.chart)):
-        notes.append(f"The chart leaves out {counted(missing, 'part', 'parts')} that couldn't be read yet.")
+        notes.append(
+            f"The chart leaves out {counted(missing, 'part', 'parts')} that couldn't be read yet."
+        )
     return notes
 
 
@@ -306,7 +330,10 @@ def improve_menu(report: Report, question: QuestionId) -> list[Block]:
     )
     pages = {page.path: page for group in groups for page in group[:_IN_TABLE]}
     options = [
-        (f"{shown_path(page.path, 50)} · {page.now.total:,}", f"{question}:{page_row_key(page.path)}")
+        (
+            f"{shown_path(page.path, 50)} · {page.now.total:,}",
+            f"{question}:{page_row_key(page.path)}",
+        )
         for page in list(pages.values())[:_MOST_OPTIONS]
     ]
     return [b.menu("Improve a page…", b.Action.IMPROVE, options)] if options else []
@@ -329,7 +356,9 @@ def more(report: Report, question: QuestionId, *, is_digest: bool = False) -> Me
     That of a digest also has the totals and the chart, which the digest leaves out.
     """
     of = f", {b.label(report.query.label)}" if report.query.label else ""
-    used = f"{report.budget.used:,} of {report.budget.limit:,} analytics calls used in the last hour"
+    used = (
+        f"{report.budget.used:,} of {report.budget.limit:,} analytics calls used in the last hour"
+    )
     share = f"(AI's share on the whole site: {percent(report.site.ai, report.site.total)})"
     leaning = [
         *_line(f"*Read by AI, hardly by people* {share}", report.hardly_people, _both_of),
@@ -379,7 +408,11 @@ def _movements(report: Report) -> list[str]:
         *_line("*Rises*", report.risen, gain),
         *_line("*Falls*", report.fallen, gain),
         *_line("*Newly read*", report.appeared, lambda page: visitors_answer(page.now.total)),
-        *_line("*No longer read*", report.vanished, lambda page: f"{visitors_answer(-page.gained)} before"),
+        *_line(
+            "*No longer read*",
+            report.vanished,
+            lambda page: f"{visitors_answer(-page.gained)} before",
+        ),
     ]
 
 
@@ -430,7 +463,11 @@ def not_readable(query: Query, problem: str) -> Message:
 
 
 def budget_used_up(query: Query, budget: Budget) -> Message:
-    until = f" The next is possible at {b.moment(budget.free_at, TIME_OF_DAY)}." if budget.free_at else ""
+    until = (
+        f" The next is possible at {b.moment(budget.free_at, TIME_OF_DAY)}."
+        if budget.free_at
+        else ""
+    )
     calls = counted(budget.limit, "analytics call", "analytics calls")
     return b.words(
         f":warning: I couldn't read {about(query)}: all {calls} of this hour are used.{until} "
@@ -441,7 +478,9 @@ def budget_used_up(query: Query, budget: Budget) -> Message:
 NOT_KEPT = b.words(
     ":no_entry: I no longer have those numbers, so I did nothing. Ask again with `/docs-visitors`."
 )
-STILL_READING = b.words(":hourglass_flowing_sand: I'm still reading. Try again when the answer is there.")
+STILL_READING = b.words(
+    ":hourglass_flowing_sand: I'm still reading. Try again when the answer is there."
+)
 SHARED_BEFORE = b.words("That's been shared already, so I posted nothing.")
 FILE_FOLLOWS = b.words("The CSV file comes in our direct messages.")
 FILE_SENT_BEFORE = b.words(

@@ -246,7 +246,9 @@ class Numbers:
     def gap_rows(self, source: Source) -> GapRows | None:
         """Return the rows of a source in the question's period; None if not read."""
         key = source, self.query.period
-        stored = next((one.gap_rows for one in self.readings if (one.source, one.period) == key), None)
+        stored = next(
+            (one.gap_rows for one in self.readings if (one.source, one.period) == key), None
+        )
         return stored.without(self.hidden) if stored and self.hidden else stored
 
     @property
@@ -369,7 +371,9 @@ def build_report(numbers: Numbers, zone: ZoneInfo, budget: Budget) -> Report:
     was = None if not_compared else was
     counts, before = now.pages or {}, (was.pages or {}) if was else {}
     missing = NO_VISITORS if was and was.complete else None
-    rows = [Page(path, count, before.get(path, missing)) for path, count in _in_section(query, counts)]
+    rows = [
+        Page(path, count, before.get(path, missing)) for path, count in _in_section(query, counts)
+    ]
     rows.sort(key=lambda page: (-getattr(page.now, query.sort), page.path))
     earlier = _in_section(query, before) if now.complete else ()
     return Report(
@@ -391,10 +395,18 @@ def _in_section(query: Query, pages: Mapping[str, Counts]) -> Iterable[tuple[str
     return ((path, counts) for path, counts in pages.items() if in_section(path, query.section))
 
 
-def explain_no_comparison(numbers: Numbers, now: Reading, was: Reading | None, zone: ZoneInfo) -> str:
+def explain_no_comparison(
+    numbers: Numbers, now: Reading, was: Reading | None, zone: ZoneInfo
+) -> str:
     """Return why a period is not compared, as the end of a sentence; "" if it is."""
     period, compared = numbers.query.period, numbers.query.compared
-    if compared is None or was is None or was.totals is None or was.taken_at is None or now.taken_at is None:
+    if (
+        compared is None
+        or was is None
+        or was.totals is None
+        or was.taken_at is None
+        or now.taken_at is None
+    ):
         return "it couldn't be read"
     if not was.totals.total:
         return "no visits for it"

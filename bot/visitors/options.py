@@ -23,9 +23,16 @@ _SITE = re.compile(r"https?://[^/]*", re.IGNORECASE)
 _SORTS = {"people": SortBy.HUMAN, "humans": SortBy.HUMAN, "all": SortBy.TOTAL} | {
     str(sort): sort for sort in SortBy
 }
-_PLACES = {"here": FileTo.CHANNEL, "channel": FileTo.CHANNEL, "private": FileTo.PRIVATE, "me": FileTo.PRIVATE}
+_PLACES = {
+    "here": FileTo.CHANNEL,
+    "channel": FileTo.CHANNEL,
+    "private": FileTo.PRIVATE,
+    "me": FileTo.PRIVATE,
+}
 _WEEKLY_EXAMPLE = "`/docs-visitors subscribe monday 09:00`"
-_CALENDAR = [f"{which} {unit}" for which in ("last", "this") for unit in ("week", "month", "quarter", "year")]
+_CALENDAR = [
+    f"{which} {unit}" for which in ("last", "this") for unit in ("week", "month", "quarter", "year")
+]
 _WORDS = """
     today yesterday last this week month quarter year since compare none top sort human total path days now
     searches feedback questions subscribe subscriptions unsubscribe digest pause resume
@@ -44,7 +51,9 @@ class Misunderstood(ValueError):
 
 def _split(text: str) -> list[str]:
     if len(text) > _MOST_CHARACTERS:
-        raise Misunderstood(f"More than {_MOST_CHARACTERS:,} characters are too many for this command.")
+        raise Misunderstood(
+            f"More than {_MOST_CHARACTERS:,} characters are too many for this command."
+        )
     return text.split()
 
 
@@ -56,7 +65,9 @@ def correct_words(text: str) -> str:
     """Return a text with its misspelt words corrected, as far as the command has similar ones."""
     typed = text.split() if len(text) <= _LONGEST_CORRECTED else []
     matches = [
-        get_close_matches(word.lower(), _VOCABULARY, 1, _LIKENESS) if len(word) > 2 and word.isalpha() else []
+        get_close_matches(word.lower(), _VOCABULARY, 1, _LIKENESS)
+        if len(word) > 2 and word.isalpha()
+        else []
         for word in typed
     ]
     pairs = zip(typed, (_VOCABULARY[near[0]] if near else "" for near in matches), strict=True)
@@ -101,7 +112,9 @@ def parse_query(text: str, today: date, topic: Topic = Topic.VISITORS) -> Query:
     if compared_words:
         is_none = compared_words[0].lower() in ("none", "nothing")
         compared = None if is_none else _parse_period(compared_words, today, "I can't compare with")
-    return Query(period, None if topic.is_gaps else compared, section, top, sort, file_to, topic=topic)
+    return Query(
+        period, None if topic.is_gaps else compared, section, top, sort, file_to, topic=topic
+    )
 
 
 def _parse_period(rest: list[str], today: date, failure: str) -> Period:
@@ -172,7 +185,9 @@ def parse_weekly(text: str) -> WeeklyRequest:
             values[part] = value
             break
         else:
-            kind, example = ("time zone", "`Europe/Berlin`") if "/" in word else ("word", _WEEKLY_EXAMPLE)
+            kind, example = (
+                ("time zone", "`Europe/Berlin`") if "/" in word else ("word", _WEEKLY_EXAMPLE)
+            )
             raise Misunderstood(f"I don't know the {kind} {_quoted(word)}. Try {example}.")
     default = WeeklyRequest()
     return WeeklyRequest(

@@ -145,7 +145,9 @@ _NAMED = (
     re.compile(
         r"(?:(?P<day>[0-9]{1,2})(?:st|nd|rd|th|\.)? )?(?P<month>[a-z]{3,9})[.,]?(?: (?P<year>[0-9]{4}))?"
     ),
-    re.compile(r"(?P<month>[a-z]{3,9})\.? (?P<day>[0-9]{1,2})(?:st|nd|rd|th)?(?:,? (?P<year>[0-9]{4}))?"),
+    re.compile(
+        r"(?P<month>[a-z]{3,9})\.? (?P<day>[0-9]{1,2})(?:st|nd|rd|th)?(?:,? (?P<year>[0-9]{4}))?"
+    ),
 )
 
 
@@ -240,7 +242,9 @@ def _named_period(day: str | None, month: int, year: str | None, until: date) ->
 
 
 def _month_number(word: str) -> int | None:
-    return next((n for n, name in enumerate(month_name) if n and name.lower().startswith(word)), None)
+    return next(
+        (n for n, name in enumerate(month_name) if n and name.lower().startswith(word)), None
+    )
 
 
 # ---- weekly times
@@ -268,7 +272,9 @@ class WeeklyTime:
         today = moment.astimezone(zone).date()
         day = today + (self.weekday - today.weekday()) % 7 * DAY
         # The week before as well: a skipped time may move to the next day.
-        weeks = (datetime.combine(day + n * WEEK, self.at, zone).astimezone(UTC) for n in (-1, 0, 1, 2))
+        weeks = (
+            datetime.combine(day + n * WEEK, self.at, zone).astimezone(UTC) for n in (-1, 0, 1, 2)
+        )
         return next(at for at in weeks if at > moment)
 
     def __str__(self) -> str:

@@ -90,7 +90,11 @@ def ask_question(
     subscription: SubscriptionId | None = None,
 ) -> Query:
     """Store a question that is read for from now on, and answered from ``at`` on. Return its content."""
-    now, zone, entry = context.clock(), context.settings.analytics_zone, context.projects.shown(project)
+    now, zone, entry = (
+        context.clock(),
+        context.settings.analytics_zone,
+        context.projects.shown(project),
+    )
     if query.topic is Topic.VISITORS and not query.chart:
         points = [point for point in query.period.chart_points() if point.is_over(now, zone)]
         # Only the whole site has totals at the service.
@@ -120,7 +124,12 @@ def _most_calls(context: Context) -> int:
 
 
 def _windows(
-    context: Context, tx: Transaction, project: ProjectId, kind: QuestionKind, query: Query, at: datetime
+    context: Context,
+    tx: Transaction,
+    project: ProjectId,
+    kind: QuestionKind,
+    query: Query,
+    at: datetime,
 ) -> list[Window]:
     """Return the windows of a question that was asked then, as far as they are offered, in order."""
     period = query.period
@@ -135,7 +144,9 @@ def _windows(
         points += [point for point in query.chart if point not in periods]
         windows += [Window(Source.VISITORS, point) for point in points]
         if compared:
-            is_comparable = all(one.is_over(at, zone) for one in periods) and compared.days == period.days
+            is_comparable = (
+                all(one.is_over(at, zone) for one in periods) and compared.days == period.days
+            )
             windows.append(Window(Source.VISITORS, compared, is_comparable))
         if kind is QuestionKind.DIGEST:
             windows += [Window(source, week) for week, source in gap_windows(query)]
@@ -157,7 +168,9 @@ async def answer_question(context: WorkerContext, question: Question, reader: Re
             question, readings = await _read_all(context, question, reader)
         except asyncio.CancelledError:  # the process stops, and the next one goes on at once
             now = context.clock()
-            await context.store.write(lambda tx: Questions(tx).put_back(question, context.owner, now))
+            await context.store.write(
+                lambda tx: Questions(tx).put_back(question, context.owner, now)
+            )
             raise
         await context.settle(lambda tx: _settle(context, tx, question, readings))
         context.wake()
@@ -168,7 +181,9 @@ async def _read_all(
 ) -> tuple[Question, Sequence[Reading]]:
     """Read the windows of a question as far as it may. Return it with its readings."""
     windows = await context.store.read(
-        lambda tx: _windows(context, tx, question.project, question.kind, question.query, question.asked_at)
+        lambda tx: _windows(
+            context, tx, question.project, question.kind, question.query, question.asked_at
+        )
     )
     calls = math.inf if question.is_weekly else _most_calls(context) - question.calls
     purse = Purse(calls, context.after(_RUN_SECONDS))
@@ -181,7 +196,9 @@ async def _read_all(
     return replace(question, readings=ids, calls=question.calls + purse.spent), readings
 
 
-def _settle(context: WorkerContext, tx: Transaction, question: Question, readings: Sequence[Reading]) -> None:
+def _settle(
+    context: WorkerContext, tx: Transaction, question: Question, readings: Sequence[Reading]
+) -> None:
     """Answer a question, or put it back until more can be read."""
     next_at = _next_at(context, tx, question, readings)
     if next_at is not None:
@@ -214,7 +231,9 @@ def _next_at(
     else:
         is_patient = free_at - now <= _SOON and question.calls < _most_calls(context)
         patience = _PATIENCE
-    retry = [one.retry_at or free_at for one in readings if one.is_awaited(to_the_end=question.is_weekly)]
+    retry = [
+        one.retry_at or free_at for one in readings if one.is_awaited(to_the_end=question.is_weekly)
+    ]
     if retry and is_patient and now < question.asked_at + patience:
         return max(min(retry), soon)
     return question.asked_at if question.asked_at > now else None
@@ -239,16 +258,24 @@ def _answer(context: WorkerContext, tx: Transaction, question: Question, numbers
         answer = NewDelivery.whisper(key, channel, question.user, message, thread=thread)
     else:
         url = question.response_url
-        answer = NewDelivery.private(key, channel, question.user, message, response_url=url, thread=thread)
+        answer = NewDelivery.private(
+            key, channel, question.user, message, response_url=url, thread=thread
+        )
     Outbox(tx).add(replace(answer, question=question.id), context.clock())
 
 
 def _build_answer(
-    context: Context, tx: Transaction, question: Question, numbers: Numbers, shared_by: UserId | None = None
+    context: Context,
+    tx: Transaction,
+    question: Question,
+    numbers: Numbers,
+    shared_by: UserId | None = None,
 ) -> Message:
     can_share = not is_direct_message(question.channel)
     if question.query.topic.is_gaps:
-        return gap_messages.gap_answer(numbers, question.id, shared_by=shared_by, can_share=can_share)
+        return gap_messages.gap_answer(
+            numbers, question.id, shared_by=shared_by, can_share=can_share
+        )
     report = _report(context, tx, question, numbers)
     return messages.answer(report, question.id, shared_by=shared_by, can_share=can_share)
 
@@ -258,11 +285,18 @@ def _report(context: Context, tx: Transaction, question: Question, numbers: Numb
     return build_report(numbers, context.settings.analytics_zone, budget)
 
 
-def send_file(tx: Transaction, question: Question, to: FileTo, now: datetime, number: int = 0) -> None:
+def send_file(
+    tx: Transaction, question: Question, to: FileTo, now: datetime, number: int = 0
+) -> None:
     """Put the file with all rows into the outbox."""
     if to is not FileTo.NOWHERE:
-        key, user = f"{_file_key(question, to)}:{number}", question.user if to is FileTo.PRIVATE else None
-        file = NewDelivery(key, DeliveryKind.FILE, question.channel, user=user, question=question.id)
+        key, user = (
+            f"{_file_key(question, to)}:{number}",
+            question.user if to is FileTo.PRIVATE else None,
+        )
+        file = NewDelivery(
+            key, DeliveryKind.FILE, question.channel, user=user, question=question.id
+        )
         Outbox(tx).add(file, now)
 
 
@@ -286,7 +320,12 @@ Act = Callable[[Context, Transaction, Allowed, Question, Numbers], Result]
 
 
 async def with_answer(
-    context: Context, allowed: Allowed, number: QuestionId, act: Act[Result], *, writes: bool = False
+    context: Context,
+    allowed: Allowed,
+    number: QuestionId,
+    act: Act[Result],
+    *,
+    writes: bool = False,
 ) -> Result | Message:
     """Run ``act`` on an answer for somebody who may read it. Return the message that it is missing.
 
@@ -304,7 +343,9 @@ async def with_answer(
 
     def run(tx: Transaction) -> Result | Message:
         numbers = read_numbers(context, tx, question)
-        is_kept = any(part.gap_rows or (part.totals and part.pages is not None) for part in numbers.readings)
+        is_kept = any(
+            part.gap_rows or (part.totals and part.pages is not None) for part in numbers.readings
+        )
         return act(context, tx, allowed, question, numbers) if is_kept else messages.NOT_KEPT
 
     return await (context.write if writes else context.store.read)(run)

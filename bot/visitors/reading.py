@@ -29,7 +29,12 @@ from bot.docs_api import (
 )
 from bot.engine import back_off_seconds
 from bot.ids import ProjectId, ReadingId
-from bot.jobs.service_health import analytics_budget, is_refused, service_is_well, settle_refused_key
+from bot.jobs.service_health import (
+    analytics_budget,
+    is_refused,
+    service_is_well,
+    settle_refused_key,
+)
 from bot.jobs.store.limits import AnalyticsQuota, BackOffs
 from bot.messages.plain_text import one_line
 from bot.store import DatabaseTrouble, Transaction
@@ -106,7 +111,9 @@ class Reader:
         self._turns = WeakValueDictionary[object, _Turn]()
         self._places = dict[object, asyncio.Semaphore]()
 
-    async def read(self, context: WorkerContext, question: Question, window: Window, purse: Purse) -> Reading:
+    async def read(
+        self, context: WorkerContext, question: Question, window: Window, purse: Purse
+    ) -> Reading:
         """Read on as far as the question may, and store that. Return the reading without its pages.
 
         The pages stay in the store until the question is answered, because they may take much memory.
@@ -131,12 +138,19 @@ class Reader:
         return replace(reading, pages=None if reading.is_whole else {})
 
     async def _read_on(
-        self, context: WorkerContext, question: Question, reading: Reading, purse: Purse, turn: _Turn
+        self,
+        context: WorkerContext,
+        question: Question,
+        reading: Reading,
+        purse: Purse,
+        turn: _Turn,
     ) -> tuple[Reading, Exception | None]:
         """Make calls until a reading is whole, fails, or the question may make no more."""
         # Four calls at once about a project: three for people and one for digests.
         count = 3 if question.kind is QuestionKind.VISITORS else 1
-        places = self._places.setdefault((question.project, question.kind), asyncio.Semaphore(count))
+        places = self._places.setdefault(
+            (question.project, question.kind), asyncio.Semaphore(count)
+        )
         try:
             while not reading.is_whole and context.clock() < purse.until:
                 async with places:
@@ -161,7 +175,11 @@ class Reader:
 
 
 def find_reading(
-    context: Context, tx: Transaction, project: ProjectId, window: Window, listed: Sequence[ReadingId] = ()
+    context: Context,
+    tx: Transaction,
+    project: ProjectId,
+    window: Window,
+    listed: Sequence[ReadingId] = (),
 ) -> Reading:
     """Return the one of the listed readings that is of a window, else a stored one, else one with nothing."""
     source, period, with_pages = window
@@ -215,7 +233,12 @@ async def _call(context: WorkerContext, reading: Reading) -> Reading:
 
 
 def _store(
-    context: WorkerContext, tx: Transaction, reading: Reading, error: Exception | None, *, is_well: bool
+    context: WorkerContext,
+    tx: Transaction,
+    reading: Reading,
+    error: Exception | None,
+    *,
+    is_well: bool,
 ) -> Reading:
     """Store a reading. A call that succeeded ends a back-off because of the key."""
     if error:
@@ -233,13 +256,17 @@ def _fail(context: WorkerContext, tx: Transaction, reading: Reading, error: Exce
         until = context.after(max(asked_seconds or _UNKNOWN_WAIT_SECONDS, 1.0))
         AnalyticsQuota(tx).mark_exhausted(context.projects.budget_of(reading.project), until)
         return reading
-    problem = ReadingProblem.KEY if isinstance(error, _RefusedBefore) else _PROBLEMS.get(type(error))
+    problem = (
+        ReadingProblem.KEY if isinstance(error, _RefusedBefore) else _PROBLEMS.get(type(error))
+    )
     if reading.source is not Source.VISITORS and isinstance(error, Forbidden | NotFound):
         problem = ReadingProblem.NOT_HERE
     if isinstance(error, Unauthorized):
         settle_refused_key(context, tx, reading.project, error, wrote=False)
     attempts = reading.attempts + 1
-    wait = timedelta(seconds=max(asked_seconds, back_off_seconds(attempts, context.chance(), cap=60.0)))
+    wait = timedelta(
+        seconds=max(asked_seconds, back_off_seconds(attempts, context.chance(), cap=60.0))
+    )
     if problem or attempts >= _QUICK_TRIES:
         problem = problem or ReadingProblem.UNWELL
         wait = max(wait, min(max(attempts - _QUICK_TRIES + 1, 1), 3) * _PAUSE)
@@ -292,7 +319,9 @@ async def _comments(docs: DocsClient, project: str, window: _Window) -> GapRows:
     long_ago = datetime.min.replace(tzinfo=UTC)
     newest = sorted(page.feedback, key=lambda comment: comment.created_at or long_ago, reverse=True)
     comments = (
-        Comment(_page(comment.path) or "/", clean_text(comment.comment or ""), comment.source == "agent")
+        Comment(
+            _page(comment.path) or "/", clean_text(comment.comment or ""), comment.source == "agent"
+        )
         for comment in newest
     )
     rows = tuple(comment for comment in comments if comment.text)

@@ -141,13 +141,16 @@ questions = Table(
 )
 
 QUESTIONS = QueueTable("questions", questions, QuestionState.WAITING, questions.c.due_at)
-SUBSCRIPTIONS = QueueTable("digests", subscriptions, SubscriptionState.ACTIVE, subscriptions.c.next_run_at)
+SUBSCRIPTIONS = QueueTable(
+    "digests", subscriptions, SubscriptionState.ACTIVE, subscriptions.c.next_run_at
+)
 
 QUESTIONS_RULE = RetentionRule(
     "questions",
     questions,
     and_(
-        questions.c.state != QuestionState.WAITING, ~is_being_delivered(deliveries.c.question, questions.c.id)
+        questions.c.state != QuestionState.WAITING,
+        ~is_being_delivered(deliveries.c.question, questions.c.id),
     ),
     questions.c.asked_at,
 )
@@ -185,7 +188,9 @@ class Readings(Rows[Reading]):
     """Readings, within one transaction."""
 
     table = readings
-    read = staticmethod(reader(Reading, readings, period=lambda row: Period(row["first"], row["end"])))
+    read = staticmethod(
+        reader(Reading, readings, period=lambda row: Period(row["first"], row["end"]))
+    )
 
     def put(self, reading: Reading, now: datetime) -> Reading:
         """Store a reading, new or read on, and delete the pages of old ones. Return it with its id."""
@@ -217,7 +222,10 @@ class Readings(Rows[Reading]):
         """Return the listed reading of a period, else the newest that is fresh."""
         fresh = readings.c.is_final if is_final else readings.c.began_at > now - _FRESH
         same = and_(self._of(project, period), readings.c.source == source)
-        matches = [*self._many(and_(same, readings.c.id.in_(listed)), 1), *self._many(and_(same, fresh), 1)]
+        matches = [
+            *self._many(and_(same, readings.c.id.in_(listed)), 1),
+            *self._many(and_(same, fresh), 1),
+        ]
         return next(iter(matches), None)
 
     @staticmethod
@@ -264,11 +272,17 @@ class Questions(Rows[Question]):
         is_kept = and_(questions.c.id == question, questions.c.query.is_not(None))
         return self._newest(is_kept) if can_be_id(question) else None
 
-    def list_digests(self, project: ProjectId, channel: ChannelId, since: datetime) -> Sequence[Question]:
+    def list_digests(
+        self, project: ProjectId, channel: ChannelId, since: datetime
+    ) -> Sequence[Question]:
         """Return the digests that were made for a channel since then, the newest first."""
-        made = and_(questions.c.kind == QuestionKind.DIGEST, questions.c.state == QuestionState.ANSWERED)
+        made = and_(
+            questions.c.kind == QuestionKind.DIGEST, questions.c.state == QuestionState.ANSWERED
+        )
         mine = and_(questions.c.project == project, questions.c.channel == channel)
-        return self._many(and_(made, mine, questions.c.asked_at > since, questions.c.query.is_not(None)), 50)
+        return self._many(
+            and_(made, mine, questions.c.asked_at > since, questions.c.query.is_not(None)), 50
+        )
 
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Question]:
         """Claim questions that are due, people's before digests."""
@@ -286,13 +300,17 @@ class Questions(Rows[Question]):
 
     def withdraw(self, subscription: SubscriptionId) -> None:
         """Delete the waiting digest of a subscription."""
-        mine = and_(questions.c.subscription == subscription, questions.c.state == QuestionState.WAITING)
+        mine = and_(
+            questions.c.subscription == subscription, questions.c.state == QuestionState.WAITING
+        )
         self.connection.execute(delete(questions).where(mine))
 
     def oldest_waiting(self) -> datetime | None:
         """Return the time of the oldest waiting question; None if there is none."""
         oldest = select(func.min(questions.c.asked_at, type_=UtcDateTime))
-        at = self.connection.execute(oldest.where(questions.c.state == QuestionState.WAITING)).scalar_one()
+        at = self.connection.execute(
+            oldest.where(questions.c.state == QuestionState.WAITING)
+        ).scalar_one()
         return at if isinstance(at, datetime) else None
 
 
@@ -313,7 +331,9 @@ class Subscriptions(Rows[Subscription]):
         reader(
             Subscription,
             subscriptions,
-            weekly=lambda row: WeeklyTime(row["weekday"], time.fromisoformat(row["at"]), row["zone"]),
+            weekly=lambda row: WeeklyTime(
+                row["weekday"], time.fromisoformat(row["at"]), row["zone"]
+            ),
         )
     )
 
@@ -337,7 +357,9 @@ class Subscriptions(Rows[Subscription]):
             "next_run_at": next_run_at,
         }
         new = {"place": place, "project": project, "channel": origin.channel, "section": section}
-        if not insert_unless_there(self.connection, subscriptions, {**new, **values, "created_at": now}):
+        if not insert_unless_there(
+            self.connection, subscriptions, {**new, **values, "created_at": now}
+        ):
             mine = subscriptions.c.place == place
             self.connection.execute(subscriptions.update().where(mine).values(**values))
         newest = self._newest(subscriptions.c.place == place)
@@ -350,13 +372,16 @@ class Subscriptions(Rows[Subscription]):
 
     def in_channel(self, channel: ChannelId) -> Sequence[Subscription]:
         """Return a channel's subscriptions that have not ended."""
-        is_open = and_(subscriptions.c.channel == channel, subscriptions.c.state != SubscriptionState.ENDED)
+        is_open = and_(
+            subscriptions.c.channel == channel, subscriptions.c.state != SubscriptionState.ENDED
+        )
         return self._many(is_open, 50, by=subscriptions.c.id)
 
     def due(self, until: datetime) -> Sequence[Subscription]:
         """Return active subscriptions that run until then."""
         due = and_(
-            subscriptions.c.state == SubscriptionState.ACTIVE, has_passed(subscriptions.c.next_run_at, until)
+            subscriptions.c.state == SubscriptionState.ACTIVE,
+            has_passed(subscriptions.c.next_run_at, until),
         )
         rows = select(subscriptions).where(due)
         return read_rows(subscriptions, self.connection.execute(rows).mappings(), self.read)

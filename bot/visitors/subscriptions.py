@@ -56,7 +56,9 @@ async def subscribe(
     ``project``: None for that of the channel.
     """
     origin, now = allowed.origin, context.clock()
-    weekly = WeeklyTime(request.weekday, request.at, request.zone or await _zone_or_utc(context, origin.user))
+    weekly = WeeklyTime(
+        request.weekday, request.at, request.zone or await _zone_or_utc(context, origin.user)
+    )
 
     def put(tx: Transaction) -> Message:
         project_id = project or context.project_of(tx, origin.channel).id
@@ -72,7 +74,9 @@ async def subscribe(
         run_at = weekly.next_after(now)
         subscription = subscriptions.put(origin, project_id, request.section, weekly, now, run_at)
         Questions(tx).withdraw(subscription.id)
-        if Questions(tx).has_key(_digest_key(context, subscription)):  # this week's digest was posted
+        if Questions(tx).has_key(
+            _digest_key(context, subscription)
+        ):  # this week's digest was posted
             run_at = weekly.next_after(run_at)
             subscriptions.change(subscription.id, next_run_at=run_at)
         Audit(tx).subscribed(Act.SUBSCRIBED, origin, subscription.id, project_id, now)
@@ -140,7 +144,9 @@ async def change_subscription(
             Questions(tx).withdraw(one.id)
             Audit(tx).subscribed(act, origin, one.id, one.project, now)
         others = len(current) - len(meant)
-        return digest_messages.subscription_changed(change, meant[0] if meant else None, others, now)
+        return digest_messages.subscription_changed(
+            change, meant[0] if meant else None, others, now
+        )
 
     return await context.store.write(run)
 
@@ -160,7 +166,9 @@ async def digest_now(
         project_id = project or context.project_of(tx, origin.channel).id
         key = RequestKey(f"digest now:{project_id}:{origin.channel}:{section}:{now:%Y-%m-%dT%H:%M}")
         query = digest_query(last_full_week(context.today(now)), section)
-        ask_question(context, tx, replace(origin, key=key), query, project_id, QuestionKind.DIGEST, now)
+        ask_question(
+            context, tx, replace(origin, key=key), query, project_id, QuestionKind.DIGEST, now
+        )
         return digest_messages.digest_coming(section, context.projects.shown(project_id))
 
     return await context.write(add)
@@ -205,7 +213,9 @@ def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> No
         Subscriptions(tx).change(delivery.what.subscription, last_result="posted", last_run_at=now)
 
 
-def on_refused(context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted) -> None:
+def on_refused(
+    context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted
+) -> None:
     """Pause a subscription whose post Slack refuses, unless only an operator can help. Inform the owner."""
     number = delivery.what.subscription
     subscription = Subscriptions(tx).get(number) if number else None
@@ -221,4 +231,6 @@ def on_refused(context: WorkerContext, tx: Transaction, delivery: Delivery, refu
         Questions(tx).withdraw(subscription.id)
     log.warning("subscription_refused", subscription=subscription.id, channel=subscription.channel)
     key = f"{delivery.what.key}:refused"
-    Outbox(tx).add(NewDelivery.private(key, subscription.channel, subscription.owner, message), refusal.at)
+    Outbox(tx).add(
+        NewDelivery.private(key, subscription.channel, subscription.owner, message), refusal.at
+    )

@@ -84,9 +84,13 @@ class Analytics:
         """List searches, the most frequent first."""
         return await asyncio.to_thread(wants.searches, await self._acts("searches", query), query)
 
-    async def _feedback_by_page(self, _request: web.Request, query: PagesQuery) -> FeedbackByPageAnswer:
+    async def _feedback_by_page(
+        self, _request: web.Request, query: PagesQuery
+    ) -> FeedbackByPageAnswer:
         """List the feedback on each page."""
-        return await asyncio.to_thread(wants.feedback_by_page, await self._acts("feedback", query), query)
+        return await asyncio.to_thread(
+            wants.feedback_by_page, await self._acts("feedback", query), query
+        )
 
     async def _feedback(self, _request: web.Request, query: RowsQuery) -> FeedbackAnswer:
         """List single feedback, the newest first."""

@@ -17,7 +17,13 @@ from aiohttp import web
 from sandbox.docs_service.agent.site import Page
 from sandbox.docs_service.agent.writing import clip, keywords, shared
 from sandbox.docs_service.backend import Backend
-from sandbox.docs_service.discovery_wire import PageBody, PageText, QuestionBody, SearchBody, SearchResult
+from sandbox.docs_service.discovery_wire import (
+    PageBody,
+    PageText,
+    QuestionBody,
+    SearchBody,
+    SearchResult,
+)
 from sandbox.docs_service.operations import LOG_ENTRY, Answering, NotPublished, Operation
 from sandbox.docs_service.repository import SiteRepository, site_path
 from sandbox.docs_service.wire import SourcePage, Turn, format_time
@@ -28,7 +34,8 @@ _PASSAGE_CHARACTERS = 1_200
 _LEAST_SCORE = 0.3
 _NOTHING = "I could not find anything about this in the documentation."
 _INDEX = (
-    "CREATE VIRTUAL TABLE passages USING fts5 (title, heading, text, page UNINDEXED, tokenize = 'porter')"
+    "CREATE VIRTUAL TABLE passages"
+    " USING fts5 (title, heading, text, page UNINDEXED, tokenize = 'porter')"
 )
 # A match in a page's title counts most. https://www.sqlite.org/fts5.html#the_bm25_function
 _SEARCH = "SELECT * FROM passages WHERE passages MATCH ? ORDER BY bm25(passages, 4.0, 2.0, 1.0)"
@@ -70,7 +77,9 @@ def find_passages(texts: Mapping[str, str], query: str, least_score: float) -> l
         database.executemany("INSERT INTO passages VALUES (?, ?, ?, ?)", _passages(texts))
         rows = database.execute(_SEARCH, (" OR ".join(f'"{word}"*' for word in stems),))
         passages = [Passage(*row) for row in rows]
-    return [one for one in passages if shared(set(stems), " ".join(one[:3])) >= least_score * len(stems)]
+    return [
+        one for one in passages if shared(set(stems), " ".join(one[:3])) >= least_score * len(stems)
+    ]
 
 
 def _passages(texts: Mapping[str, str]) -> Iterator[Passage]:
@@ -136,7 +145,9 @@ class Discovery:
         earlier = " ".join(turn["query"] for turn in self._backend.turns() if turn["id"] == thread)
         passages = find_passages(texts, question, _LEAST_SCORE)
         # "And in Go?" has its subject in the questions before it.
-        passages = passages or (find_passages(texts, f"{earlier} {question}", 0.0) if earlier else [])
+        passages = passages or (
+            find_passages(texts, f"{earlier} {question}", 0.0) if earlier else []
+        )
         passages = passages[: body.retrieval_page_size]
         urls = {self._backend.page_url(one.page): one.title for one in passages}
         sources: list[SourcePage] = [{"title": title, "url": url} for url, title in urls.items()]
@@ -159,7 +170,9 @@ class Discovery:
         return "".join(f"data: {json.dumps(part)}\n\n" for part in parts) + "data: [DONE]\n\n"
 
     def _take_call(self, name: str) -> None:
-        self._backend.limits.take(f"discovery {name}", self._backend.options.discovery_calls_an_hour)
+        self._backend.limits.take(
+            f"discovery {name}", self._backend.options.discovery_calls_an_hour
+        )
 
     async def _texts(self) -> dict[str, str]:
         return await asyncio.to_thread(published_pages, self._backend.repository)

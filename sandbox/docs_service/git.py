@@ -38,12 +38,20 @@ def inherited() -> dict[str, str]:
 def identity(at: datetime) -> dict[str, str]:
     """Return the variables that make the agent the author of a commit at this time."""
     values = {"NAME": AUTHOR_NAME, "EMAIL": AUTHOR_EMAIL, "DATE": f"{int(at.timestamp())} +0000"}
-    return {f"GIT_{who}_{name}": value for who in ("AUTHOR", "COMMITTER") for name, value in values.items()}
+    return {
+        f"GIT_{who}_{name}": value
+        for who in ("AUTHOR", "COMMITTER")
+        for name, value in values.items()
+    }
 
 
-def git(folder: Path, *arguments: str, stdin: str = "", environment: Mapping[str, str] | None = None) -> str:
+def git(
+    folder: Path, *arguments: str, stdin: str = "", environment: Mapping[str, str] | None = None
+) -> str:
     """Run a git command in a folder and return its output; raise `GitError` if it fails."""
-    printed = git_bytes(folder, *arguments, stdin=stdin.encode("utf-8", "replace"), environment=environment)
+    printed = git_bytes(
+        folder, *arguments, stdin=stdin.encode("utf-8", "replace"), environment=environment
+    )
     return printed.decode("utf-8", "replace").strip()
 
 
@@ -66,6 +74,8 @@ def git_bytes(
     except (OSError, subprocess.TimeoutExpired) as error:
         raise GitError(f"git {arguments[0]}: {error}") from error
     if ran.returncode:
-        lines = ran.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit code {ran.returncode}"]
+        lines = ran.stderr.decode("utf-8", "replace").strip().splitlines() or [
+            f"exit code {ran.returncode}"
+        ]
         raise GitError(f"git {arguments[0]}: {lines[-1]}")
     return ran.stdout

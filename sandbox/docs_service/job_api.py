@@ -23,7 +23,9 @@ class JobApi:
 
     def operations(self) -> list[Operation]:
         """Return the operations."""
-        uses = f"The project's {self._backend.options.uses_an_hour} uses of the last hour are used up."
+        uses = (
+            f"The project's {self._backend.options.uses_an_hour} uses of the last hour are used up."
+        )
         return [
             Operation("create", "POST", _JOBS, self._create, status=201, limit=uses),
             Operation("get", "GET", f"{_JOBS}/{{id}}", self._get),
@@ -36,7 +38,10 @@ class JobApi:
         self._take_use()
         author, prompt = self._agent.author, body.prompt
         job = self._jobs.create(
-            prompt, self._backend.clock(), author.work_seconds(prompt), lambda id_: author.branch(id_, prompt)
+            prompt,
+            self._backend.clock(),
+            author.work_seconds(prompt),
+            lambda id_: author.branch(id_, prompt),
         )
         request[LOG_ENTRY].job_id = job.id
         self._agent.wake()
@@ -71,7 +76,9 @@ class JobApi:
 
     def _answer(self, request: web.Request, job: Job) -> JobAnswer:
         # The state before the latest change, which a lagging replica would return.
-        request[STALE] = self._json(job, job.last_end if job.status is Status.ACTIVE else Status.ACTIVE)
+        request[STALE] = self._json(
+            job, job.last_end if job.status is Status.ACTIVE else Status.ACTIVE
+        )
         return self._json(job, job.status)
 
     def _json(self, job: Job, status: Status) -> JobAnswer:

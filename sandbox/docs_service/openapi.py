@@ -24,12 +24,16 @@ def document(address: str, operations: Sequence[Operation]) -> Json:
         paths.setdefault(one.path, {})[one.method.lower()] = _operation(one)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Agent jobs, visitor analytics and answers from the docs", "version": "2.1.0"},
+        "info": {
+            "title": "Agent jobs, visitor analytics and answers from the docs",
+            "version": "2.1.0",
+        },
         "servers": [{"url": address}],
         "paths": paths,
         "components": {
             "securitySchemes": {
-                f"{kind}Key": {"type": "http", "scheme": "bearer"} for kind in ("admin", "assistant")
+                f"{kind}Key": {"type": "http", "scheme": "bearer"}
+                for kind in ("admin", "assistant")
             },
             "schemas": _schemas(operations),
         },
@@ -37,7 +41,11 @@ def document(address: str, operations: Sequence[Operation]) -> Json:
 
 
 def _operation(one: Operation) -> Json:
-    body = {"requestBody": {"required": True, **_content(one.types["body"])}} if "body" in one.types else {}
+    body = (
+        {"requestBody": {"required": True, **_content(one.types["body"])}}
+        if "body" in one.types
+        else {}
+    )
     return {
         "operationId": one.name,
         "parameters": list(_parameters(one)),

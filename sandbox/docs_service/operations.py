@@ -150,12 +150,20 @@ class Operations:
             entry.fault = fault.fault if fault else None
 
             async def carry_out() -> web.Response:
-                check_token(request) if operation.key == "github" else self._check_key(request, operation)
+                check_token(request) if operation.key == "github" else self._check_key(
+                    request, operation
+                )
                 return await operation.carry_out(request)
 
-            response = await carry_out() if fault is None else await _with_fault(fault, request, carry_out)
+            response = (
+                await carry_out() if fault is None else await _with_fault(fault, request, carry_out)
+            )
             is_cut = fault is not None and fault.fault == "cut_answer"
-            return await _stream(request, response, is_cut) if is_cut or _is_stream(response) else response
+            return (
+                await _stream(request, response, is_cut)
+                if is_cut or _is_stream(response)
+                else response
+            )
 
         return handle
 
@@ -246,7 +254,9 @@ def _is_stream(response: web.Response) -> bool:
 async def _stream(request: web.Request, whole: web.Response, is_cut: bool) -> web.StreamResponse:
     """Send an answer event by event; close the connection after half of it if it is cut."""
     text = whole.text or ""
-    stream = web.StreamResponse(status=whole.status, headers={"Content-Type": whole.headers["Content-Type"]})
+    stream = web.StreamResponse(
+        status=whole.status, headers={"Content-Type": whole.headers["Content-Type"]}
+    )
     with suppress(ConnectionResetError):  # the caller has left
         await stream.prepare(request)
         for event in re.split(r"(?<=\n\n)", text[: len(text) // 2] if is_cut else text):
@@ -271,7 +281,9 @@ class NotPublished(RefusedError):
 def check_token(request: web.Request) -> bool:
     """Return whether GitHub's token came along. Raise `GithubRefused` for another one."""
     sent = request.headers.get("Authorization", "")
-    if sent and not hmac.compare_digest(sent.encode("utf-8", "replace"), f"Bearer {GITHUB_TOKEN}".encode()):
+    if sent and not hmac.compare_digest(
+        sent.encode("utf-8", "replace"), f"Bearer {GITHUB_TOKEN}".encode()
+    ):
         raise GithubRefused(401, "Bad credentials")
     return bool(sent)
 
@@ -282,4 +294,6 @@ class GithubRefused(RefusedError):
     def response(self) -> web.Response:
         """Return the error as a JSON response."""
         more = {"documentation_url": "https://docs.github.com/rest", "status": str(self.status)}
-        return web.json_response({"message": self.text, **more}, status=self.status, headers=self.headers)
+        return web.json_response(
+            {"message": self.text, **more}, status=self.status, headers=self.headers
+        )

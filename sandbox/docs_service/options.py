@@ -62,5 +62,9 @@ def utcnow() -> datetime:
 
 def product_name(project: str) -> str:
     """Return the product's name in a project's pages: "Acme" for "acme-docs"."""
-    parts = [word for word in re.split(r"[-_]+", project) if word.lower() not in ("docs", "documentation")]
+    parts = [
+        word
+        for word in re.split(r"[-_]+", project)
+        if word.lower() not in ("docs", "documentation")
+    ]
     return " ".join(word[:1].upper() + word[1:] for word in parts) or "Acme"

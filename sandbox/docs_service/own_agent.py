@@ -43,7 +43,11 @@ _TERMINAL_CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
 def wrong(options: DocsServiceOptions) -> str | None:
     """Return the problem with the options of an agent of one's own, or None."""
     if not options.agent:
-        paths = {"repository": options.repository, "publish": options.publish, "agent-env": options.agent_env}
+        paths = {
+            "repository": options.repository,
+            "publish": options.publish,
+            "agent-env": options.agent_env,
+        }
         return next((f"--{name} needs --agent" for name, value in paths.items() if value), None)
     if options.repository is None:
         return "--agent needs --repository"
@@ -103,7 +107,9 @@ class CommandAuthor(Author):
         if start is None:
             return WorkDone(Outcome.FAILED, f"The repository has no branch {repository.main}.")
         try:
-            tree = await asyncio.to_thread(Worktree.add, repository.path, self._options.worktrees, start)
+            tree = await asyncio.to_thread(
+                Worktree.add, repository.path, self._options.worktrees, start
+            )
             try:
                 return await self._make_in(tree, job, message)
             finally:
@@ -140,7 +146,9 @@ class CommandAuthor(Author):
         """Run the publishing command; without its success and an address, the message has failed."""
         await asyncio.to_thread(tree.switch_to, job.branch)
         ran = await self._run(self._options.publish, "", tree, job)
-        link = next((line for line in reversed(ran.output.split("\n")) if _ADDRESS.fullmatch(line)), None)
+        link = next(
+            (line for line in reversed(ran.output.split("\n")) if _ADDRESS.fullmatch(line)), None
+        )
         failure = ran.failure or ("" if link else "printed no line that is an https:// address")
         made = replace(made, output=f"{made.output}\n{ran.output}".strip())
         if not failure:

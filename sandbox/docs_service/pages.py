@@ -41,7 +41,9 @@ _HEADERS = {
 class Pages:
     """The handlers of the HTML pages; the templates escape all values."""
 
-    def __init__(self, backend: Backend, operations: Operations, pulls: Pulls, previews: Previews) -> None:
+    def __init__(
+        self, backend: Backend, operations: Operations, pulls: Pulls, previews: Previews
+    ) -> None:
         self._backend = backend
         self._operations = operations
         self._pulls = pulls
@@ -51,9 +53,13 @@ class Pages:
             loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True
         )
         self._templates.globals |= {"owner": OWNER, "project": backend.options.project}
-        self._templates.filters["moment"] = lambda at: at.astimezone(UTC).strftime("%-d %b %Y, %H:%M:%S UTC")
+        self._templates.filters["moment"] = lambda at: at.astimezone(UTC).strftime(
+            "%-d %b %Y, %H:%M:%S UTC"
+        )
         self._templates.filters["without_background"] = without_background
-        self._markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "link"])
+        self._markdown = (
+            MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "link"])
+        )
 
     def add_routes(self, app: web.Application) -> None:
         """Add the routes of the pages to the application."""
@@ -64,7 +70,9 @@ class Pages:
         app.router.add_get(f"/{OWNER}/{project}", self._repository)
         app.router.add_get(f"/{project}/job/{{id}}", self._job)
         app.router.add_post(f"/{project}/job/{{id}}/archive", self._archive)
-        app.router.add_get(f"/preview/{project}/{{slug:[0-9a-f]+}}{{page:(?:/.*)?}}", self._show_preview)
+        app.router.add_get(
+            f"/preview/{project}/{{slug:[0-9a-f]+}}{{page:(?:/.*)?}}", self._show_preview
+        )
         app.router.add_get(f"/{project}/docs/{{page:.*}}", self._show_published)
         app.router.add_get(pull, self._pull)
         app.router.add_get(f"{pull}/files", self._pull)
@@ -129,12 +137,16 @@ class Pages:
     async def _show_preview(self, request: web.Request) -> web.Response:
         slug, page = request.match_info["slug"], request.match_info["page"]
         job, pages = await self._previews.pages(slug)
-        path = page.strip("/") or next((one for one in _START_PAGES if one in pages), min(pages, default=""))
+        path = page.strip("/") or next(
+            (one for one in _START_PAGES if one in pages), min(pages, default="")
+        )
         if path not in pages:
             raise web.HTTPNotFound
         home = request.path.removesuffix(page)
         html = self._preview(pages[path])
-        return self._page("preview.html", job=job, path=path, html=html, pages=sorted(pages), home=home)
+        return self._page(
+            "preview.html", job=job, path=path, html=html, pages=sorted(pages), home=home
+        )
 
     async def _show_published(self, request: web.Request) -> web.Response:
         texts, path = (
@@ -145,7 +157,9 @@ class Pages:
             raise web.HTTPNotFound
         home = self._backend.page_url("").rstrip("/")
         html = self._preview(texts[path])
-        return self._page("preview.html", job=None, path=path, html=html, pages=sorted(texts), home=home)
+        return self._page(
+            "preview.html", job=None, path=path, html=html, pages=sorted(texts), home=home
+        )
 
     def _preview(self, text: str) -> Markup:
         """Render Markdown as HTML; links and images, whose addresses come from prompts, stay text."""

@@ -80,7 +80,9 @@ class Previews:
         is_over, changed = status in ("success", "failure"), [one.path for one in changes]
         logs = ["Cloning the repository", f"Building what changed: {len(changed)}"]
         if status == "failure":
-            logs.append(f"Error in {changed[0] if changed else 'docs.json'}: line 3: a tag is never closed")
+            logs.append(
+                f"Error in {changed[0] if changed else 'docs.json'}: line 3: a tag is never closed"
+            )
         return {
             "_id": build.id,
             "projectId": self._backend.options.project,
@@ -95,7 +97,9 @@ class Previews:
                     "added": [one.path for one in changes if one.status in ("added", "renamed")],
                     "modified": [one.path for one in changes if one.status == "modified"],
                     "removed": [
-                        one.was or one.path for one in changes if one.status in ("removed", "renamed")
+                        one.was or one.path
+                        for one in changes
+                        if one.status in ("removed", "renamed")
                     ],
                 },
             },
@@ -104,7 +108,10 @@ class Previews:
         }
 
     def _status(self, build: Build) -> str:
-        age, takes = (self._backend.clock().timestamp() - build.begun_at, self._backend.options.build_seconds)
+        age, takes = (
+            self._backend.clock().timestamp() - build.begun_at,
+            self._backend.options.build_seconds,
+        )
         if age < takes:
             return "queued" if age < takes * _QUEUED_SHARE else "in_progress"
         return "failure" if build.is_broken else "success"
@@ -115,7 +122,9 @@ class Previews:
         Raise `HTTPNotFound` without one. A follow-up renews a preview; a failed build leaves the old one.
         """
         built = (
-            one.job for one in self._builds.values() if one.slug == slug and self._status(one) == "success"
+            one.job
+            for one in self._builds.values()
+            if one.slug == slug and self._status(one) == "success"
         )
         job = self._backend.jobs.find(next(built, ""))
         if job is None:
@@ -123,4 +132,6 @@ class Previews:
         repository = self._backend.repository
         head = await asyncio.to_thread(repository.head, job.branch)
         files = await asyncio.to_thread(repository.files, head) if head else {}
-        return job, {path.removesuffix(".md"): text for path, text in files.items() if path.endswith(".md")}
+        return job, {
+            path.removesuffix(".md"): text for path, text in files.items() if path.endswith(".md")
+        }

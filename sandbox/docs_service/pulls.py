@@ -59,8 +59,12 @@ class Pulls:
         path = "/api/v3/repos/{owner}/{projectId}"
         return [
             Operation("pull_request", "GET", f"{path}/pulls/{{number}}", self._get, key="github"),
-            Operation("pull_files", "GET", f"{path}/pulls/{{number}}/files", self._files, key="github"),
-            Operation("compare", "GET", f"{path}/compare/{{basehead}}", self._compare, key="github"),
+            Operation(
+                "pull_files", "GET", f"{path}/pulls/{{number}}/files", self._files, key="github"
+            ),
+            Operation(
+                "compare", "GET", f"{path}/compare/{{basehead}}", self._compare, key="github"
+            ),
         ]
 
     async def find(self, number: int) -> Pull:
@@ -90,9 +94,15 @@ class Pulls:
     async def _files(self, request: web.Request) -> list[PullFile]:
         """Return its files: https://docs.github.com/en/rest/pulls/pulls#list-pull-requests-files"""
         changed = (await self._asked(request)).changes
-        each, page = (_whole(request, name, usual) for name, usual in (("per_page", 30), ("page", 1)))
+        each, page = (
+            _whole(request, name, usual) for name, usual in (("per_page", 30), ("page", 1))
+        )
         each = min(each, 100)
-        links = {"next": page + 1, "last": -(-len(changed) // each)} if page * each < len(changed) else {}
+        links = (
+            {"next": page + 1, "last": -(-len(changed) // each)}
+            if page * each < len(changed)
+            else {}
+        )
         links |= {"first": 1, "prev": page - 1} if page > 1 else {}
         address = f"{self._backend.base_url}{request.path}?per_page={each}&page="
         link = ", ".join(f'<{address}{number}>; rel="{name}"' for name, number in links.items())
@@ -109,9 +119,13 @@ class Pulls:
         if common is None:
             raise self._not_found(request)
         ahead, behind = repository.commits(head, common), repository.commits(base, common)
-        status = ("diverged" if ahead else "behind") if behind else "ahead" if ahead else "identical"
+        status = (
+            ("diverged" if ahead else "behind") if behind else "ahead" if ahead else "identical"
+        )
         page, each = _whole(request, "page", 1), min(_whole(request, "per_page", 250), 250)
-        shown: list[CommitAnswer] = [{"sha": one.sha} for one in ahead[(page - 1) * each : page * each]]
+        shown: list[CommitAnswer] = [
+            {"sha": one.sha} for one in ahead[(page - 1) * each : page * each]
+        ]
         files = [_file_json(one) for one in repository.changes(common, head)[:_MOST_COMPARED]]
         answer: CompareAnswer = {
             "status": status,
@@ -163,7 +177,12 @@ class Pulls:
             reset, used = now + _HOUR_SECONDS, 0
         counted = min(used + (not free), limit)
         self._windows[has_token] = (reset, counted)
-        budget = {"Limit": limit, "Remaining": limit - counted, "Used": counted, "Reset": int(reset)}
+        budget = {
+            "Limit": limit,
+            "Remaining": limit - counted,
+            "Used": counted,
+            "Reset": int(reset),
+        }
         headers = {f"X-RateLimit-{name}": str(value) for name, value in budget.items()}
         if used >= limit and not free:
             raise GithubRefused(403, "API rate limit exceeded", headers)

@@ -98,7 +98,9 @@ class SiteRepository:
         try:
             git(path, "rev-parse", "--verify", git(path, "symbolic-ref", "HEAD"))
         except GitError:
-            return "--repository needs a commit, and the branch checked out that pull requests go to"
+            return (
+                "--repository needs a commit, and the branch checked out that pull requests go to"
+            )
         return None
 
     def seed(self, files: Mapping[str, str], now: datetime) -> None:
@@ -120,7 +122,9 @@ class SiteRepository:
     def files(self, sha: str, only: Collection[str] | None = None) -> dict[str, str]:
         """Return the files of a commit by their paths: all, or those of `only` that it has."""
         entries = self._entries(sha)
-        return self._texts({path: one for path, one in entries.items() if only is None or path in only})
+        return self._texts(
+            {path: one for path, one in entries.items() if only is None or path in only}
+        )
 
     def changes(self, old: str, new: str) -> list[FileChange]:
         """Return the files that differ between two commits, with their patches, sorted by path."""
@@ -130,7 +134,9 @@ class SiteRepository:
         counts = git(self.path, *what, "--numstat", "-z").split("\0")
         fields = iter(git(self.path, *what, "--raw", "-z").split("\0"))
         found = []
-        for patch, about in zip(patches, filter(lambda field: field.startswith(":"), fields), strict=True):
+        for patch, about in zip(
+            patches, filter(lambda field: field.startswith(":"), fields), strict=True
+        ):
             *_, sha, status = about.split(" ")
             path = next(fields)
             was, path = (path, next(fields)) if status[0] == "R" else (None, path)
@@ -141,7 +147,9 @@ class SiteRepository:
             is_shown = hunks > 0 and len(patch) <= _MAX_TEXT_BYTES
             plus, minus = (int(count) if count.isdecimal() else 0 for count in (added, removed))
             shown = patch[hunks:].removesuffix("\n") if is_shown else None
-            found.append(FileChange(path, _STATUSES.get(status[0], "modified"), plus, minus, was, sha, shown))
+            found.append(
+                FileChange(path, _STATUSES.get(status[0], "modified"), plus, minus, was, sha, shown)
+            )
         return found
 
     def commit(
@@ -153,7 +161,10 @@ class SiteRepository:
         base: str | None = None,
     ) -> str:
         """Commit the changed texts and return the commit id. A new branch starts at `base`."""
-        files = [b"M 100644 inline %s\n%s" % (_quoted(path), _data(text)) for path, text in changes.items()]
+        files = [
+            b"M 100644 inline %s\n%s" % (_quoted(path), _data(text))
+            for path, text in changes.items()
+        ]
         return self._commit(branch, self.head(branch) or base, files, message, now)
 
     def merge(self, base: str, head: str, message: str, now: datetime) -> bool:
@@ -164,17 +175,25 @@ class SiteRepository:
         parent = self.head(self.main) or base
         entries = self._entries(parent)
         before, after = _differing(self._entries(base), self._entries(head))
-        if any(entries.get(path) not in (before.get(path), after.get(path)) for path in before | after):
+        if any(
+            entries.get(path) not in (before.get(path), after.get(path)) for path in before | after
+        ):
             return False
-        files = [b"D %s" % _quoted(path) for path in before.keys() - after.keys() if path in entries]
-        files += [f"M {one.mode} {one.sha} ".encode() + _quoted(path) for path, one in after.items()]
+        files = [
+            b"D %s" % _quoted(path) for path in before.keys() - after.keys() if path in entries
+        ]
+        files += [
+            f"M {one.mode} {one.sha} ".encode() + _quoted(path) for path, one in after.items()
+        ]
         self._commit(self.main, parent, files, message, now)
         return True
 
     def commits(self, head: str, base: str | None = None) -> list[CommitInfo]:
         """Return the commits after `base` up to `head`, oldest first."""
         revisions = f"{base}..{head}" if base else head
-        printed = git(self.path, "log", "-z", "--first-parent", "--reverse", _COMMIT_FORMAT, revisions)
+        printed = git(
+            self.path, "log", "-z", "--first-parent", "--reverse", _COMMIT_FORMAT, revisions
+        )
         return [_info(one) for one in printed.split("\0") if one]
 
     def base_of(self, one: str, other: str) -> str | None:
@@ -187,7 +206,9 @@ class SiteRepository:
     def lines(self, sha: str, pattern: str) -> list[tuple[str, str]]:
         """Return the paths and texts of the lines of Markdown files that an extended expression matches."""
         try:
-            printed = git(self.path, "grep", "-I", "-z", "-E", "-e", pattern, sha, "--", "*.md", "*.mdx")
+            printed = git(
+                self.path, "grep", "-I", "-z", "-E", "-e", pattern, sha, "--", "*.md", "*.mdx"
+            )
         except GitError:  # git fails where nothing matches
             return []
         matches = (line.removeprefix(f"{sha}:").partition("\0") for line in printed.split("\n"))
@@ -196,7 +217,9 @@ class SiteRepository:
     def first_with(self, sha: str, path: str, text: str) -> datetime:
         """Return when the history up to a commit first brought a text into a file."""
         args = ("--first-parent", "-m", "--reverse", "--format=%ct", f"-S{text}", sha, "--", path)
-        times = git(self.path, "log", *args).split() or [git(self.path, "log", "-1", "--format=%ct", sha)]
+        times = git(self.path, "log", *args).split() or [
+            git(self.path, "log", "-1", "--format=%ct", sha)
+        ]
         return datetime.fromtimestamp(int(times[0]), UTC)
 
     def info(self, sha: str) -> CommitInfo:
@@ -260,7 +283,9 @@ def _info(printed: str) -> CommitInfo:
     sha, parents, at, message = printed.split("\n", 3)
     subject, _, body = message.partition("\n\n")
     parent = parents.partition(" ")[0] or None
-    return CommitInfo(sha, parent, subject.strip(), body.strip(), datetime.fromtimestamp(int(at), UTC))
+    return CommitInfo(
+        sha, parent, subject.strip(), body.strip(), datetime.fromtimestamp(int(at), UTC)
+    )
 
 
 def _text(content: bytes, sha: str) -> str:

@@ -52,7 +52,9 @@ class Author:
             case End.ARCHIVED:
                 return WorkDone(Outcome.ARCHIVED, "The prompt asked for the job to be archived.")
             case End.UNCHANGED:
-                return WorkDone(Outcome.UNCHANGED, "The prompt says that there is nothing to change.")
+                return WorkDone(
+                    Outcome.UNCHANGED, "The prompt says that there is nothing to change."
+                )
         return await asyncio.to_thread(self._write, job, message)
 
     def _write(self, job: Job, message: JobMessage) -> WorkDone:
@@ -111,7 +113,11 @@ class AgentRunner:
     """
 
     def __init__(
-        self, options: DocsServiceOptions, jobs: Jobs, clock: Callable[[], datetime], author: type[Author]
+        self,
+        options: DocsServiceOptions,
+        jobs: Jobs,
+        clock: Callable[[], datetime],
+        author: type[Author],
     ) -> None:
         self._options = options
         self._jobs = jobs

@@ -41,7 +41,9 @@ class DocsService:
         self._analytics = Analytics(self._backend, on_progress)
         pulls, previews = Pulls(self._backend), Previews(self._backend)
         parts = (JobApi(self._backend), self._analytics, previews, pulls, Discovery(self._backend))
-        self._operations = Operations(options, clock, [one for part in parts for one in part.operations()])
+        self._operations = Operations(
+            options, clock, [one for part in parts for one in part.operations()]
+        )
         self._pages = Pages(self._backend, self._operations, pulls, previews)
         self.faults = self._operations.faults
         self.log = self._operations.log
@@ -73,7 +75,9 @@ class DocsService:
         try:
             await self._analytics.generate_visits()
             if self.options.repository is not None:
-                await asyncio.to_thread(remove_leftovers, self.options.repository, self.options.worktrees)
+                await asyncio.to_thread(
+                    remove_leftovers, self.options.repository, self.options.worktrees
+                )
             await self._backend.agent.start()
             yield
         finally:
@@ -114,7 +118,9 @@ class DocsService:
                 return self._pages.problem(404, "There is nothing at this address.")
             except web.HTTPClientError as error:
                 response = self._pages.problem(error.status, error.text or error.reason)
-                response.headers.update({"Allow": allow} if (allow := error.headers.get("Allow")) else {})
+                response.headers.update(
+                    {"Allow": allow} if (allow := error.headers.get("Allow")) else {}
+                )
                 return response
 
         return show

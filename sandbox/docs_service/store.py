@@ -84,13 +84,19 @@ class Job(BaseModel):
     @property
     def link(self) -> str | None:
         """Return the newest address that the publishing command printed, or None."""
-        links = [message.done.link for message in self.messages if message.done and message.done.link]
+        links = [
+            message.done.link for message in self.messages if message.done and message.done.link
+        ]
         return links[-1] if links else None
 
     @property
     def unfinished(self) -> list[JobMessage]:
         """Return the messages that will still be worked on."""
-        return [] if self.archived_at else [message for message in self.messages if message.done is None]
+        return (
+            []
+            if self.archived_at
+            else [message for message in self.messages if message.done is None]
+        )
 
     @property
     def status(self) -> Status:
@@ -126,7 +132,9 @@ class Jobs:
         """Return the job with this id, or None."""
         return self._jobs.get(job_id)
 
-    def create(self, prompt: str, now: datetime, work_seconds: float, branch: Callable[[str], str]) -> Job:
+    def create(
+        self, prompt: str, now: datetime, work_seconds: float, branch: Callable[[str], str]
+    ) -> Job:
         """Create a job with its first message, due after `work_seconds`; `branch(id)` names its branch."""
         job_id = f"job_{secrets.token_hex(8)}"
         job = Job(id=job_id, created_at=now, branch=branch(job_id))
@@ -162,7 +170,9 @@ class Jobs:
         if done.commit_sha is not None:
             job.title, job.page = job.title or done.title, done.page
             job.base_sha = job.base_sha or done.base_sha
-            job.pull_number = job.pull_number or max((one.pull_number or 0 for one in self), default=0) + 1
+            job.pull_number = (
+                job.pull_number or max((one.pull_number or 0 for one in self), default=0) + 1
+            )
         if done.outcome is Outcome.ARCHIVED:
             job.archived_at = job.archived_at or now
         self._save(job)
@@ -174,7 +184,9 @@ class Limits:
     def __init__(self, shelf: Shelf, clock: Callable[[], datetime]) -> None:
         self._shelf = shelf
         self._clock = clock
-        self._uses: dict[str, list[float]] = {row["name"]: row["used_at"] for row in shelf.all("uses")}
+        self._uses: dict[str, list[float]] = {
+            row["name"]: row["used_at"] for row in shelf.all("uses")
+        }
 
     def take(self, name: str, limit: int, period_seconds: int = _HOUR_SECONDS) -> None:
         """Count a use. Raise `RefusedError` 429, with the seconds until one is free, if there is none."""

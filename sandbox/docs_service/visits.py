@@ -26,8 +26,29 @@ _KNOWN = """
 """
 _KNOWN_PATHS = _KNOWN.split()
 _AREAS = ("guides", "api", "concepts", "recipes", "integrations", "security")
-_ACTIONS = ("create", "list", "update", "cancel", "import", "export", "search", "track", "verify", "schedule")
-_THINGS = ("orders", "parcels", "addresses", "carriers", "customs", "pickups", "rates", "manifests", "bills")
+_ACTIONS = (
+    "create",
+    "list",
+    "update",
+    "cancel",
+    "import",
+    "export",
+    "search",
+    "track",
+    "verify",
+    "schedule",
+)
+_THINGS = (
+    "orders",
+    "parcels",
+    "addresses",
+    "carriers",
+    "customs",
+    "pickups",
+    "rates",
+    "manifests",
+    "bills",
+)
 
 _PEOPLE_A_DAY = 150
 _AGENTS_A_DAY = 70
@@ -117,11 +138,15 @@ class Site:
         midnight = int(datetime.combine(day, time(), UTC).timestamp())
         growth = min(4.0, max(0.3, 1 + _GROWTH_A_DAY * (day - _EPOCH_DAY).days))
         weekday_factor = _WEEKEND_FACTOR if day.weekday() >= 5 else 1.0
-        people = round(_PEOPLE_A_DAY * self._scale * growth**0.5 * weekday_factor * rng.uniform(0.85, 1.15))
+        people = round(
+            _PEOPLE_A_DAY * self._scale * growth**0.5 * weekday_factor * rng.uniform(0.85, 1.15)
+        )
         agents = round(_AGENTS_A_DAY * self._scale * growth * rng.uniform(0.8, 1.2))
         for _ in range(people):
             # People read from 07:00 on.
-            yield from self._read(rng, self._person(rng), "human", week.people, midnight + 25_200, 54_000)
+            yield from self._read(
+                rng, self._person(rng), "human", week.people, midnight + 25_200, 54_000
+            )
         for _ in range(agents):
             # About one agent in eight has the id of a person, who counts as both.
             both = rng.random() < 0.12
@@ -134,7 +159,13 @@ class Site:
         return int(_KNOWN_PEOPLE * self._scale * rng.random() ** 2) + 1
 
     def _read(
-        self, rng: random.Random, visitor: int, kind: str, weights: list[float], begin: int, length: int
+        self,
+        rng: random.Random,
+        visitor: int,
+        kind: str,
+        weights: list[float],
+        begin: int,
+        length: int,
     ) -> Iterator[Visit]:
         at = begin + int(length * rng.random())
         for page in rng.choices(self._ids, cum_weights=weights, k=1 + int(4 * rng.random() ** 2)):
@@ -183,7 +214,10 @@ class Database:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=path.stem)
 
     async def run(
-        self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
+        self,
+        work: Callable[Concatenate[sqlite3.Connection, P], T],
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> T:
         """Run `work` in a transaction and return its result; roll back if it raises."""
 
@@ -258,7 +292,9 @@ class VisitorCounter:
     """
 
     def __init__(self) -> None:
-        self._cache: OrderedDict[tuple[object, ...], tuple[Counts, list[sqlite3.Row]]] = OrderedDict()
+        self._cache: OrderedDict[tuple[object, ...], tuple[Counts, list[sqlite3.Row]]] = (
+            OrderedDict()
+        )
 
     def answer(self, connection: sqlite3.Connection, query: VisitorsQuery, now: float) -> Visitors:
         """Return the response to a visitors request: totals, one page of rows, and whether there are more."""

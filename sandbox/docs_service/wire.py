@@ -84,11 +84,14 @@ class JobAnswer(TypedDict):
     """A job."""
 
     id: str
-    status: Annotated[str, Field(json_schema_extra={"enum": ["active", "completed", "archived", "failed"]})]
+    status: Annotated[
+        str, Field(json_schema_extra={"enum": ["active", "completed", "archived", "failed"]})
+    ]
     source: Source
     model: str
     prLink: Annotated[
-        Url | None, Field(description="The pull request; null while the job is active and without changes.")
+        Url | None,
+        Field(description="The pull request; null while the job is active and without changes."),
     ]
     createdAt: Moment
     archivedAt: Moment | None
@@ -123,7 +126,9 @@ class BuildAnswer(TypedDict):
 
     _id: str
     projectId: str
-    status: Annotated[str, Field(json_schema_extra={"enum": ["queued", "in_progress", "success", "failure"]})]
+    status: Annotated[
+        str, Field(json_schema_extra={"enum": ["queued", "in_progress", "success", "failure"]})
+    ]
     summary: str
     logs: list[str]
     commit: BuiltCommit
@@ -171,7 +176,9 @@ class PullFile(TypedDict):
 
     sha: str
     filename: str
-    status: Annotated[str, Field(json_schema_extra={"enum": ["added", "removed", "modified", "renamed"]})]
+    status: Annotated[
+        str, Field(json_schema_extra={"enum": ["added", "removed", "modified", "renamed"]})
+    ]
     additions: Count
     deletions: Count
     changes: Count
@@ -188,7 +195,9 @@ class CommitAnswer(TypedDict):
 class CompareAnswer(TypedDict):
     """How two commits differ."""
 
-    status: Annotated[str, Field(json_schema_extra={"enum": ["ahead", "behind", "diverged", "identical"]})]
+    status: Annotated[
+        str, Field(json_schema_extra={"enum": ["ahead", "behind", "diverged", "identical"]})
+    ]
     ahead_by: Count
     behind_by: Count
     total_commits: Count
@@ -315,7 +324,9 @@ class Turn(TypedDict):
     timestamp: Moment
     query: str
     response: str
-    responseType: Annotated[str, Field(json_schema_extra={"enum": ["answer", "clarifying_question"]})]
+    responseType: Annotated[
+        str, Field(json_schema_extra={"enum": ["answer", "clarifying_question"]})
+    ]
     sources: list[SourcePage]
     resolutionStatus: Annotated[str, Field(json_schema_extra={"enum": ["answered", "unanswered"]})]
     queryCategory: str | None
@@ -350,7 +361,9 @@ def _digits(text: str) -> str:
 
 
 Day = Annotated[
-    float, BeforeValidator(_unix_seconds), WithJsonSchema({"type": "string", "pattern": DATE_PATTERN})
+    float,
+    BeforeValidator(_unix_seconds),
+    WithJsonSchema({"type": "string", "pattern": DATE_PATTERN}),
 ]
 Whole = Annotated[int, BeforeValidator(_digits)]
 _LIMIT = "Rows on a page."
@@ -436,7 +449,10 @@ async def read_body(request: web.Request, model: type[ModelT]) -> ModelT:
         return model.model_validate_json(await request.read(), strict=True)
     except web.HTTPRequestEntityTooLarge as error:
         raise RefusedError(413, "the body is too long") from error
-    except (web.RequestPayloadError, ConnectionError) as error:  # the sender may have gone in its middle
+    except (
+        web.RequestPayloadError,
+        ConnectionError,
+    ) as error:  # the sender may have gone in its middle
         raise RefusedError(400, "the body cannot be read") from error
     except ValidationError as error:
         raise RefusedError(400, first_mistake(error)) from error

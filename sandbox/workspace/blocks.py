@@ -35,7 +35,9 @@ def message_complaints(blocks: Any) -> list[str]:
     """Return the reasons why Slack would reject these blocks in a message; empty if they are valid."""
     if not isinstance(blocks, list):
         return ["must be a list [json-pointer:/blocks]"]
-    complaints = [] if len(blocks) <= 50 else ["no more than 50 items allowed [json-pointer:/blocks]"]
+    complaints = (
+        [] if len(blocks) <= 50 else ["no more than 50 items allowed [json-pointer:/blocks]"]
+    )
     return complaints + _collect(_blocks(blocks, set()), "/blocks")
 
 
@@ -47,8 +49,14 @@ def view_complaints(view: Any, kind: str = "modal") -> list[str]:
     if not isinstance(blocks, list) or len(blocks) > 100:
         return ["must be a list of at most 100 [json-pointer:/view/blocks]"]
     check = _MODAL if kind == "modal" else _HOME
-    complaints = _collect(_blocks(blocks, _MESSAGE_ONLY), "/view") + _collect(check(view, "/view"), "/view")
-    if kind == "modal" and any(block.get("type") == "input" for block in blocks) and "submit" not in view:
+    complaints = _collect(_blocks(blocks, _MESSAGE_ONLY), "/view") + _collect(
+        check(view, "/view"), "/view"
+    )
+    if (
+        kind == "modal"
+        and any(block.get("type") == "input" for block in blocks)
+        and "submit" not in view
+    ):
         complaints.append("missing required field: submit [json-pointer:/view]")
     return complaints
 
@@ -140,7 +148,9 @@ def _string(longest: int, shortest: int = 1) -> Check:
 
 
 def _text(longest: int, *kinds: str) -> Check:
-    return lambda value, where: _of_type(dict.fromkeys(kinds, _fields(text=_string(longest))), value, where)
+    return lambda value, where: _of_type(
+        dict.fromkeys(kinds, _fields(text=_string(longest))), value, where
+    )
 
 
 def _list(fewest: int, most: int, check: Check, unique: str = "") -> Check:
@@ -260,7 +270,11 @@ _CELLS = {
 
 
 def _rows(rows: Any, where: str) -> Complaints:
-    if not isinstance(rows, list) or not 2 <= len(rows) <= 201 or len({len(row) for row in rows}) > 1:
+    if (
+        not isinstance(rows, list)
+        or not 2 <= len(rows) <= 201
+        or len({len(row) for row in rows}) > 1
+    ):
         yield f"must have 2 to 201 rows of equal length [json-pointer:{where}]"
         return
     for at, row in enumerate(rows):
@@ -284,7 +298,9 @@ _BLOCKS: dict[str, Check] = {
     "context": _fields(elements=_list(1, 10, _typed({"mrkdwn": _fields(text=_string(3000))}))),
     "actions": _fields(elements=_list(1, 25, _typed(_ELEMENTS), "action_id")),
     "input": _both(
-        _fields({"hint": _text(2000, *_PLAIN)}, label=_text(2000, *_PLAIN), element=_typed(_ELEMENTS)),
+        _fields(
+            {"hint": _text(2000, *_PLAIN)}, label=_text(2000, *_PLAIN), element=_typed(_ELEMENTS)
+        ),
         _input_length,
     ),
     "markdown": _fields(text=_string(_MARKDOWN_LENGTH)),

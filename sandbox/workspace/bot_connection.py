@@ -33,7 +33,10 @@ class Sockets:
     """The open connections, which take turns. A ticket opens one connection, within ``ticket_seconds``."""
 
     def __init__(
-        self, options: WorkspaceOptions, clock: Callable[[], datetime], receive: Callable[[str], None]
+        self,
+        options: WorkspaceOptions,
+        clock: Callable[[], datetime],
+        receive: Callable[[str], None],
     ) -> None:
         """``receive`` gets every text that the bot sends."""
         self.base_url = ""
@@ -128,7 +131,9 @@ class NotAcknowledged(Exception):
 class BotConnection:
     """Sends commands, interactions and events to the bot and waits for acknowledgements."""
 
-    def __init__(self, options: WorkspaceOptions, log: list[Json], clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, options: WorkspaceOptions, log: list[Json], clock: Callable[[], datetime]
+    ) -> None:
         self.options = options
         self.sockets = Sockets(options, clock, self._receive_ack)
         self._log = log
@@ -156,12 +161,20 @@ class BotConnection:
         if waiting is not None and not waiting.done():
             waiting.set_result(answer.get("payload") or {})
 
-    async def deliver(self, kind: str, payload: Json, *, attempt: int = 0, reason: str = "") -> Json:
+    async def deliver(
+        self, kind: str, payload: Json, *, attempt: int = 0, reason: str = ""
+    ) -> Json:
         """Deliver a request once and return the payload of the acknowledgement, or raise NotAcknowledged.
 
         ``attempt`` and ``reason`` are the number of the retry of an event, and why the last delivery failed.
         """
-        entry: Json = {"to": "bot", "kind": kind, "attempt": attempt, "acked": False, "at": time.time()}
+        entry: Json = {
+            "to": "bot",
+            "kind": kind,
+            "attempt": attempt,
+            "acked": False,
+            "at": time.time(),
+        }
         entry["event_id"] = payload.get("event_id")
         event: Json = payload.get("event") or {}
         entry |= {"event": event.get("type"), "ts": event.get("ts")}
@@ -179,7 +192,12 @@ class BotConnection:
 
     def log_unshown(self, complaints: list[str]) -> None:
         """Log why the message in an acknowledgement was not shown; no person learns of it."""
-        entry = {"to": "person", "kind": "acknowledgement", "error": complaints[0], "at": time.time()}
+        entry = {
+            "to": "person",
+            "kind": "acknowledgement",
+            "error": complaints[0],
+            "at": time.time(),
+        }
         self._log.append(entry)
 
     async def _over_socket(self, kind: str, payload: Json, attempt: int, reason: str) -> Json:
@@ -211,7 +229,9 @@ class BotConnection:
         else:
             form = payload if kind == "command" else {"payload": json.dumps(payload)}
             body, content_type = urlencode(form), "application/x-www-form-urlencoded"
-        headers = signature_headers(self.options.signing_secret, body) | {"Content-Type": content_type}
+        headers = signature_headers(self.options.signing_secret, body) | {
+            "Content-Type": content_type
+        }
         if attempt:
             headers |= {"x-slack-retry-num": str(attempt), "x-slack-retry-reason": reason}
         if self._session is None:

@@ -67,7 +67,11 @@ def _preview(path: Path) -> Json:
     content = path.read_bytes()
     lines = content[:_PREVIEW_BYTES].decode("utf-8", "replace").splitlines()[:_PREVIEW_LINES]
     all_lines = content.count(b"\n") + (not content.endswith(b"\n"))
-    return {"preview": "\n".join(lines), "lines": all_lines, "lines_more": max(0, all_lines - len(lines))}
+    return {
+        "preview": "\n".join(lines),
+        "lines": all_lines,
+        "lines_more": max(0, all_lines - len(lines)),
+    }
 
 
 def file_json(file: Json) -> Json:
@@ -174,7 +178,10 @@ class EventSender:
     def message_fields(self, message: Json) -> Json:
         """Return a message in the form that events and interactions have."""
         keys = ("user", "bot_id", "text", "ts", "thread_ts", "subtype", "blocks")
-        spoken = {"type": "message", **{key: message[key] for key in keys if message.get(key) is not None}}
+        spoken = {
+            "type": "message",
+            **{key: message[key] for key in keys if message.get(key) is not None},
+        }
         if message["bot_id"]:
             spoken["app_id"] = message.get("app_id") or APP_ID
         if message.get("attachments"):

@@ -28,8 +28,17 @@ def method(name: str, tier: int | None, *scopes: str) -> Callable[[CarryOut], Ca
 
 @method("auth.test", None)
 async def auth_test(api: WebApi, _arguments: Json) -> Json:
-    identity = {"url": f"{api.people.tickets.base_url}/", "team": TEAM["name"], "team_id": TEAM["id"]}
-    bot = {"user": "docs-agent", "user_id": BOT_USER, "bot_id": BOT_ID, "is_enterprise_install": False}
+    identity = {
+        "url": f"{api.people.tickets.base_url}/",
+        "team": TEAM["name"],
+        "team_id": TEAM["id"],
+    }
+    bot = {
+        "user": "docs-agent",
+        "user_id": BOT_USER,
+        "bot_id": BOT_ID,
+        "is_enterprise_install": False,
+    }
     return identity | bot
 
 
@@ -53,7 +62,9 @@ def _stranger(api: WebApi, user: User) -> Json:
     """
     if not user.is_external:
         return {}
-    together = (room for room in api.state.channels.values() if {user.id, BOT_USER} <= set(room.members))
+    together = (
+        room for room in api.state.channels.values() if {user.id, BOT_USER} <= set(room.members)
+    )
     return {"is_stranger": not any(room.is_ext_shared for room in together)}
 
 
@@ -68,7 +79,11 @@ def _user_json(user: User) -> Json:
         "is_restricted": user.is_guest,
         "is_ultra_restricted": user.is_single_channel,
         "deleted": False,
-        "profile": {"display_name": user.real_name, "real_name": user.real_name, "title": user.title},
+        "profile": {
+            "display_name": user.real_name,
+            "real_name": user.real_name,
+            "title": user.title,
+        },
     }
 
 
@@ -82,10 +97,16 @@ async def group_members(_api: WebApi, arguments: Json) -> Json:
 
 @method("reactions.add", 3, "reactions:write")
 async def add_reaction(api: WebApi, arguments: Json) -> Json:
-    name, message = arguments.get("name"), api.message(api.channel(arguments), arguments.get("timestamp"))
+    name, message = (
+        arguments.get("name"),
+        api.message(api.channel(arguments), arguments.get("timestamp")),
+    )
     if not name:
         raise ApiError("invalid_name")
-    if any(reaction["name"] == name and BOT_USER in reaction["users"] for reaction in message["reactions"]):
+    if any(
+        reaction["name"] == name and BOT_USER in reaction["users"]
+        for reaction in message["reactions"]
+    ):
         raise ApiError("already_reacted")
     api.people.react(BOT_USER, message, str(name))
     return {}
@@ -121,7 +142,9 @@ async def publish_view(api: WebApi, arguments: Json) -> Json:
     if complaints := rules.view_complaints(view, "home"):
         raise ApiError("invalid_arguments", **complained(complaints))
     if user not in api.state.users or user == BOT_USER:
-        raise ApiError("invalid_arguments", **complained(["invalid user id [json-pointer:/user_id]"]))
+        raise ApiError(
+            "invalid_arguments", **complained(["invalid user id [json-pointer:/user_id]"])
+        )
     before = api.state.homes.get(user) or {}
     if arguments.get("hash") not in (None, before.get("hash")):
         raise ApiError("hash_conflict")
@@ -149,7 +172,11 @@ async def post_message(api: WebApi, arguments: Json) -> Json:
         metadata=_metadata(arguments),
     )
     api.people.send_message_event(message)
-    return {"channel": channel.id, "ts": message["ts"], "message": _message_json(message, metadata=True)}
+    return {
+        "channel": channel.id,
+        "ts": message["ts"],
+        "message": _message_json(message, metadata=True),
+    }
 
 
 def _metadata(arguments: Json) -> Json | None:
@@ -282,7 +309,9 @@ def _in_time_range(messages: list[Json], arguments: Json) -> list[Json]:
 
 def _messages(messages: list[Json], arguments: Json) -> Json:
     metadata = str(arguments.get("include_all_metadata", "")).lower() in ("1", "true")
-    return paginate("messages", [_message_json(one, metadata=metadata) for one in messages], arguments)
+    return paginate(
+        "messages", [_message_json(one, metadata=metadata) for one in messages], arguments
+    )
 
 
 def _message_json(message: Json, *, metadata: bool) -> Json:
@@ -317,7 +346,10 @@ async def complete_upload(api: WebApi, arguments: Json) -> Json:
     if not files:
         raise ApiError("invalid_arguments")
     # No channel means private; ``channels`` may name people.
-    named = [str(arguments.get("channel_id") or ""), *str(arguments.get("channels") or "").split(",")]
+    named = [
+        str(arguments.get("channel_id") or ""),
+        *str(arguments.get("channels") or "").split(","),
+    ]
     asked = dict.fromkeys(_channel_id(api, name.strip()) for name in named if name.strip())
     rooms = [api.room_to_post(arguments | {"channel": channel}) for channel in asked]
     for room, _ in rooms:
@@ -328,7 +360,13 @@ async def complete_upload(api: WebApi, arguments: Json) -> Json:
     shared = [file_json(file) for file in files]
     text = str(arguments.get("initial_comment") or "")
     for room, thread in rooms:
-        fields = {"user": BOT_USER, "bot_id": BOT_ID, "text": text, "thread_ts": thread, "files": shared}
+        fields = {
+            "user": BOT_USER,
+            "bot_id": BOT_ID,
+            "text": text,
+            "thread_ts": thread,
+            "files": shared,
+        }
         api.people.send_message_event(api.state.add_message(room.id, **fields))
     return {"files": shared}
 

@@ -82,7 +82,11 @@ class App:
         """
         if event == "app_home_opened":
             return self.has_home and (self.events is None or event in self.events)
-        scope = "app_mentions:read" if event == "app_mention" else f"{event.removeprefix('message.')}:history"
+        scope = (
+            "app_mentions:read"
+            if event == "app_mention"
+            else f"{event.removeprefix('message.')}:history"
+        )
         return (self.events is None or event in self.events) and self.has(scope)
 
 

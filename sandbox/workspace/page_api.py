@@ -27,7 +27,11 @@ class PageApi:
     """The handlers of the web page's requests."""
 
     def __init__(
-        self, people: People, shortcuts: Sequence[Json], docs_url: str | None, faults: Mapping[str, Faults]
+        self,
+        people: People,
+        shortcuts: Sequence[Json],
+        docs_url: str | None,
+        faults: Mapping[str, Faults],
     ) -> None:
         """Take the faults of each service by the key that names the calls in an order of its faults."""
         self._people = people
@@ -56,9 +60,13 @@ class PageApi:
                 result = await result if isawaitable(result) else result
                 return web.json_response({"ok": True} | (result or {}))
             except Refused as refusal:
-                return web.json_response({"ok": False, "error": refusal.code, "detail": refusal.detail})
+                return web.json_response(
+                    {"ok": False, "error": refusal.code, "detail": refusal.detail}
+                )
             except (KeyError, ValueError, TypeError, AttributeError) as error:
-                return web.json_response({"ok": False, "error": "invalid", "detail": str(error)}, status=400)
+                return web.json_response(
+                    {"ok": False, "error": "invalid", "detail": str(error)}, status=400
+                )
 
         return handle
 
@@ -125,7 +133,9 @@ class PageApi:
 
     def seen_by(self, user: str, tab: str = "") -> Json:
         """Return the whole state that the page shows to this person in a tab."""
-        rooms = [channel for channel in self._state.channels.values() if self._can_see(user, channel)]
+        rooms = [
+            channel for channel in self._state.channels.values() if self._can_see(user, channel)
+        ]
         notes = [note for note in self._state.ephemerals.values() if note["user"] == user]
         views = self._state.views.values()
         return {
@@ -138,8 +148,12 @@ class PageApi:
             "shortcuts": self._shortcuts,
             "links": {"docs_service": self._docs_url},
             "bot": self._bot(),
-            "messages": {room.id: list(self._state.messages.get(room.id, {}).values()) for room in rooms},
-            "ephemerals": {room.id: [note for note in notes if note["channel"] == room.id] for room in rooms},
+            "messages": {
+                room.id: list(self._state.messages.get(room.id, {}).values()) for room in rooms
+            },
+            "ephemerals": {
+                room.id: [note for note in notes if note["channel"] == room.id] for room in rooms
+            },
             "views": [view for view in views if view["user"] == user and view["tab"] in ("", tab)],
             "seq": self._state.seq,
         }
@@ -203,7 +217,11 @@ class PageApi:
         return socket
 
     async def _send(
-        self, socket: web.WebSocketResponse, viewer: Viewer, waiting: asyncio.Queue[Json], since: int
+        self,
+        socket: web.WebSocketResponse,
+        viewer: Viewer,
+        waiting: asyncio.Queue[Json],
+        since: int,
     ) -> None:
         events = list(self._state.events)
         if since < self._state.seq and (not events or events[0]["seq"] > since + 1):

@@ -120,7 +120,9 @@ class People:
         # https://docs.slack.dev/apis/slack-connect
         if command not in self.commands or self.state.users[user].is_external:
             return self._notice(user, f"{command} is not a valid command.", "unknown_command")
-        escaped = self._entities.as_command(text) if self.commands[command].get("should_escape") else text
+        escaped = (
+            self._entities.as_command(text) if self.commands[command].get("should_escape") else text
+        )
         url = self.tickets.response_url(user, room.id)
         fields = {"channel_id": room.id, "channel_name": room.shown_name}
         payload = fields | {
@@ -140,7 +142,9 @@ class People:
             self._show(await self.bot_connection.deliver("command", payload), user, room.id)
         except NotAcknowledged as error:
             reason = _REASONS.get(str(error), "")
-            return self._notice(user, f"{command} failed with the error “{error}” ({reason}).", str(error))
+            return self._notice(
+                user, f"{command} failed with the error “{error}” ({reason}).", str(error)
+            )
         except BlocksRefused as bad:
             # An acknowledgement is not answered: Slack drops a message that it cannot show without a word.
             self.bot_connection.log_unshown(bad.complaints)
@@ -152,11 +156,17 @@ class People:
 
     # Buttons, menus and shortcuts
 
-    async def press(self, user: str, container: Json, action: Json, values: Json | None = None) -> Json:
+    async def press(
+        self, user: str, container: Json, action: Json, values: Json | None = None
+    ) -> Json:
         """Press a button or choose from a menu, in a message, an ephemeral message or a modal."""
         payload = self._action_payload(user, container)
         timed = {**action, "action_ts": self.state.new_ts()}
-        payload |= {"type": "block_actions", "actions": [timed], "trigger_id": self.tickets.trigger(user)}
+        payload |= {
+            "type": "block_actions",
+            "actions": [timed],
+            "trigger_id": self.tickets.trigger(user),
+        }
         payload["state"] = {"values": values or {}}
         return await self._send_interaction(user, payload)
 
@@ -164,7 +174,9 @@ class People:
         try:
             await self.bot_connection.deliver("interactive", payload)
         except NotAcknowledged as error:
-            return self._notice(user, f"That did not work: {_REASONS.get(str(error), error)}.", str(error))
+            return self._notice(
+                user, f"That did not work: {_REASONS.get(str(error), error)}.", str(error)
+            )
         return {"ok": True}
 
     def _action_payload(self, user: str, container: Json) -> Json:
@@ -176,7 +188,11 @@ class People:
                 raise Refused("view_not_found")
             return payload | {"container": {"type": "view", "view_id": view["id"]}, "view": view}
         room = self._room(user, str(container.get("channel")))
-        place: Json = {"type": "message", "channel_id": room.id, "is_ephemeral": kind == "ephemeral"}
+        place: Json = {
+            "type": "message",
+            "channel_id": room.id,
+            "is_ephemeral": kind == "ephemeral",
+        }
         if kind == "ephemeral":
             message = self.state.ephemerals.get(str(container.get("id")))
             if message is None or message["user"] != user:
@@ -206,7 +222,9 @@ class People:
     async def shortcut(self, user: str, callback_id: str, channel: str, ts: str) -> Json:
         """Use a shortcut of a message."""
         if self.state.users[user].is_external:
-            raise Refused("not_allowed", "People of other organisations have no shortcuts of this app.")
+            raise Refused(
+                "not_allowed", "People of other organisations have no shortcuts of this app."
+            )
         room = self._room(user, channel)
         payload = self._user_fields(user) | {
             "type": "message_action",
@@ -337,17 +355,24 @@ class People:
         name = invitee.strip().lstrip("@")
         if not name:
             raise Refused("no_user", "Say whom: /invite @docs-agent")
-        person = next((one for one in self.state.users.values() if name in (one.id, one.name)), None)
+        person = next(
+            (one for one in self.state.users.values() if name in (one.id, one.name)), None
+        )
         if person is None:
             raise Refused("user_not_found", f"There is nobody called {name}.")
         if room.is_im or room.is_mpim:
-            raise Refused("method_not_supported_for_channel_type", "Nobody can be added here. Use a channel.")
+            raise Refused(
+                "method_not_supported_for_channel_type", "Nobody can be added here. Use a channel."
+            )
         if person.id in room.members:
             raise Refused("already_in_channel", f"{person.real_name} is here already.")
         room.members.append(person.id)
         self.publish_channel(room)
         self.state.add_message(
-            room.id, user=person.id, text=f"<@{person.id}> was added by <@{user}>.", subtype="channel_join"
+            room.id,
+            user=person.id,
+            text=f"<@{person.id}> was added by <@{user}>.",
+            subtype="channel_join",
         )
 
     def publish_channel(self, channel: Channel) -> None:

@@ -42,7 +42,12 @@ class Tickets:
     def trigger(self, user: str) -> str:
         """Return a new trigger id for an action of this person."""
         trigger = f"{secrets.randbelow(10**12)}.{secrets.randbelow(10**10)}.{secrets.token_hex(8)}"
-        self._triggers[trigger] = (user, acting_tab.get(), self._now() + self._options.trigger_seconds, False)
+        self._triggers[trigger] = (
+            user,
+            acting_tab.get(),
+            self._now() + self._options.trigger_seconds,
+            False,
+        )
         return trigger
 
     def use_trigger(self, trigger: str) -> tuple[str, str]:
@@ -62,7 +67,12 @@ class Tickets:
         """Return a new response URL for an action of this person in this channel."""
         token = secrets.token_urlsafe(16)
         expires = self._now() + self._options.response_url_seconds
-        fields = {"user": user, "channel": channel, "expires": expires, "container": container or {}}
+        fields = {
+            "user": user,
+            "channel": channel,
+            "expires": expires,
+            "container": container or {},
+        }
         self._response_urls[token] = fields | {"left": self._options.response_url_uses}
         return f"{self.base_url}/response/{token}"
 

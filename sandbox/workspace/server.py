@@ -88,7 +88,9 @@ class Workspace:
         app.router.add_get("/sandbox/log", self._show_log)
         self.page.add_routes(app)
         app.router.add_get("/", self._page)
-        app.router.add_get(r"/archives/{channel:[A-Z0-9]+}/p{seconds:\d{10}}{micros:\d{6}}", self._permalink)
+        app.router.add_get(
+            r"/archives/{channel:[A-Z0-9]+}/p{seconds:\d{10}}{micros:\d{6}}", self._permalink
+        )
         app.router.add_static("/static/", _PAGE)
         return app
 
@@ -114,7 +116,9 @@ class Workspace:
             return done
         finally:
             connected = self.bot_connection.is_reachable()
-            self.state.publish("bot", bot={"connected": connected, "mode": self.bot_connection.mode})
+            self.state.publish(
+                "bot", bot={"connected": connected, "mode": self.bot_connection.mode}
+            )
 
     def _log(self, method: str, **fields: object) -> Json:
         entry = {"to": "slack", "method": method, "at": time.time(), **fields}
@@ -147,7 +151,9 @@ class Workspace:
         token = header or str(arguments.pop("token", ""))
         if not token:
             raise ApiError("not_authed")
-        wanted = self.options.app_token if name == "apps.connections.open" else self.options.bot_token
+        wanted = (
+            self.options.app_token if name == "apps.connections.open" else self.options.bot_token
+        )
         if token != wanted:
             other = token in (self.options.app_token, self.options.bot_token)
             raise ApiError("not_allowed_token_type" if other else "invalid_auth")
@@ -158,7 +164,9 @@ class Workspace:
     async def _upload(self, request: web.Request) -> web.StreamResponse:
         return await self._with_faults("upload", request, self._store_upload)
 
-    async def _with_faults(self, name: str, request: web.Request, carry_out: CarryOut) -> web.StreamResponse:
+    async def _with_faults(
+        self, name: str, request: web.Request, carry_out: CarryOut
+    ) -> web.StreamResponse:
         """Log a request outside the Web API and carry it out, with the ordered fault if there is one."""
         entry, fault = self._log(name, ok=False), self.faults.take(name)
         if fault is not None and fault.fault not in _CARRIED_OUT:
@@ -263,14 +271,20 @@ def _log_fields(arguments: Json) -> Json:
             metadata = json.loads(metadata)
     keys = ("channel", "channel_id", "thread_ts", "ts", "user")
     values = {key: arguments[key] for key in keys if arguments.get(key)}
-    return values | ({"metadata": metadata.get("event_payload")} if isinstance(metadata, dict) else {})
+    return values | (
+        {"metadata": metadata.get("event_payload")} if isinstance(metadata, dict) else {}
+    )
 
 
 async def _content(request: web.Request) -> bytes:
     """Return the bytes of an upload, from the body or from a file in a form."""
     if request.content_type != "multipart/form-data":
         return await request.read()
-    files = [upload.file for upload in (await request.post()).values() if isinstance(upload, web.FileField)]
+    files = [
+        upload.file
+        for upload in (await request.post()).values()
+        if isinstance(upload, web.FileField)
+    ]
     return files[0].read() if files else b""
 
 

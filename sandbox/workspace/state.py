@@ -124,13 +124,34 @@ def _channels() -> list[Channel]:
     ]
     return [
         Channel(
-            "C01DOCS", "docs", [*people, "U04GUS", "U05SOL", BOT_USER], "Everything about the documentation"
+            "C01DOCS",
+            "docs",
+            [*people, "U04GUS", "U05SOL", BOT_USER],
+            "Everything about the documentation",
         ),
-        Channel("C02GENERAL", "general", [*people, "U04GUS"], "Company-wide; the bot joins when it is asked"),
-        Channel("C03PRODUCT", "product-docs", list(people), "Public; the bot joins when it is asked"),
-        Channel("G04SECRET", "docs-secret", list(people), "Private; invite the bot first", is_private=True),
         Channel(
-            *("C05PARTNERS", "partners", [*people, "U06PIA", BOT_USER], "Shared with another organisation"),
+            "C02GENERAL",
+            "general",
+            [*people, "U04GUS"],
+            "Company-wide; the bot joins when it is asked",
+        ),
+        Channel(
+            "C03PRODUCT", "product-docs", list(people), "Public; the bot joins when it is asked"
+        ),
+        Channel(
+            "G04SECRET",
+            "docs-secret",
+            list(people),
+            "Private; invite the bot first",
+            is_private=True,
+        ),
+        Channel(
+            *(
+                "C05PARTNERS",
+                "partners",
+                [*people, "U06PIA", BOT_USER],
+                "Shared with another organisation",
+            ),
             is_ext_shared=True,
         ),
         Channel(
@@ -153,7 +174,9 @@ class State:
     clock: Callable[[], datetime]
     shelf: Shelf
     users: dict[str, User] = field(default_factory=lambda: {user.id: user for user in PEOPLE})
-    channels: dict[str, Channel] = field(default_factory=lambda: {each.id: each for each in _channels()})
+    channels: dict[str, Channel] = field(
+        default_factory=lambda: {each.id: each for each in _channels()}
+    )
     messages: dict[str, dict[str, Json]] = field(default_factory=dict)
     ephemerals: dict[str, Json] = field(default_factory=dict)
     views: dict[str, Json] = field(default_factory=dict)
@@ -216,7 +239,13 @@ class State:
     def add_message(self, channel: str, **values: Any) -> Json:
         """Add a message, send it to the web pages and return it."""
         empty = dict.fromkeys(("thread_ts", "user", "bot_id", "blocks", "metadata", "subtype"))
-        message: Json = {"channel": channel, "ts": self.new_ts(), "text": "", "edited": False, **empty}
+        message: Json = {
+            "channel": channel,
+            "ts": self.new_ts(),
+            "text": "",
+            "edited": False,
+            **empty,
+        }
         message |= {"reactions": [], "files": [], **values}
         self.messages.setdefault(channel, {})[message["ts"]] = message
         self.publish("message", message=message)
@@ -250,4 +279,6 @@ class State:
 
     def im_of(self, user: str) -> Channel:
         """Return the direct message channel between this person and the bot."""
-        return next(channel for channel in self.channels.values() if channel.is_im and channel.user == user)
+        return next(
+            channel for channel in self.channels.values() if channel.is_im and channel.user == user
+        )

@@ -54,7 +54,11 @@ class Method:
         """
         if len(self.scopes) > 1 and kinds:
             prefixes = tuple(f"{PREFIXES[kind]}:" for kind in kinds)
-            return [scope for scope in self.scopes if scope.startswith(prefixes) and scope not in provided]
+            return [
+                scope
+                for scope in self.scopes
+                if scope.startswith(prefixes) and scope not in provided
+            ]
         return list(self.scopes) if self.scopes and not set(self.scopes) & set(provided) else []
 
 
@@ -73,7 +77,11 @@ class RateLimits:
     def count_call(self, name: str, tier: int | None) -> None:
         """Count a call; raise Throttled, until the oldest is a minute ago, if there were too many."""
         options = self._options
-        most = options.special_calls_a_minute if tier is None else options.tier_calls_a_minute[tier - 2]
+        most = (
+            options.special_calls_a_minute
+            if tier is None
+            else options.tier_calls_a_minute[tier - 2]
+        )
         now, calls = self._clock().timestamp(), self._calls[name]
         while calls and calls[0] <= now - options.minute_seconds:
             calls.popleft()
@@ -114,7 +122,9 @@ class WebApi:
         if provided is not None and (
             missing := method.missing_scopes(self._kinds(name, arguments), provided)
         ):
-            raise ApiError("missing_scope", needed=",".join(missing), provided=",".join(sorted(provided)))
+            raise ApiError(
+                "missing_scope", needed=",".join(missing), provided=",".join(sorted(provided))
+            )
         return await method.carry_out(self, arguments)
 
     def _kinds(self, name: str, arguments: Json) -> list[str]:

@@ -106,7 +106,9 @@ _NAMELESS = frozenset(
 )
 
 
-def _press(action: str, value: Callable[[Scene, int], str]) -> Callable[[Scene, int], Awaitable[Json]]:
+def _press(
+    action: str, value: Callable[[Scene, int], str]
+) -> Callable[[Scene, int], Awaitable[Json]]:
     async def run(scene: Scene, number: int) -> Json:
         is_private = action in _PRIVATE
         message = scene.place_privately() if is_private else scene.place(by_bot=True)
@@ -146,8 +148,15 @@ def _forms() -> Iterator[Act]:
 def _form(callback: str) -> Callable[[Scene, int], Awaitable[Json]]:
     async def run(scene: Scene, number: int) -> Json:
         people = scene.talk.slack.people
-        state = FormState(ChannelId(scene.channel), None, None if callback == "ask" else JobNumber(number))
-        view = {"type": "modal", "callback_id": callback, "private_metadata": state.dumps(), "blocks": []}
+        state = FormState(
+            ChannelId(scene.channel), None, None if callback == "ask" else JobNumber(number)
+        )
+        view = {
+            "type": "modal",
+            "callback_id": callback,
+            "private_metadata": state.dumps(),
+            "blocks": [],
+        }
         shown = people.show_view(scene.actor.id, view)
         values = {"prompt": {"prompt": {"type": "plain_text_input", "value": WORDS}}}
         done = await people.submit_view(scene.actor.id, shown["id"], values)
@@ -180,21 +189,33 @@ def _words() -> Iterator[tuple[str, Word, str]]:
         for word in command.all_words:
             if word.usage in _LIKE_OTHERS:
                 continue
-            said = (WORDS if each.isupper() else _MEANS.get(each, each) for each in word.usage.split())
+            said = (
+                WORDS if each.isupper() else _MEANS.get(each, each) for each in word.usage.split()
+            )
             yield command.name, word, " ".join(said)
 
 
 def _typed() -> Iterator[Act]:
     for command, word, usage in _words():
-        more = ["#{}"] if word.usage == "42 PROMPT" else ["jobs mine"] if word.usage == "jobs" else []
+        more = (
+            ["#{}"] if word.usage == "42 PROMPT" else ["jobs mine"] if word.usage == "jobs" else []
+        )
         for text in (usage, *more):
-            is_query = command == "/docs-visitors" and word.run.__name__ in ("_ask", "_ask_misses", "_digest")
+            is_query = command == "/docs-visitors" and word.run.__name__ in (
+                "_ask",
+                "_ask_misses",
+                "_digest",
+            )
             name = f"type {command} {text}".strip()
-            yield Act(name, _command(command, text), names="{}" in text, is_query=is_query, typed=text)
+            yield Act(
+                name, _command(command, text), names="{}" in text, is_query=is_query, typed=text
+            )
 
 
 def _command(command: str, text: str) -> Callable[[Scene, int], Awaitable[None]]:
-    return lambda scene, number: scene.actor.types(f"{command} {text.format(number)}".strip(), scene.here)
+    return lambda scene, number: scene.actor.types(
+        f"{command} {text.format(number)}".strip(), scene.here
+    )
 
 
 def _message(text: str) -> Callable[[Scene, int], Awaitable[None]]:
@@ -237,7 +258,9 @@ async def _delete(scene: Scene, number: int) -> None:
 def _changes() -> Iterator[Act]:
     for number, when in ((1, "was sent"), (5, "waits")):
         yield Act(f"edit a request that {when}", _edit, number, is_message=True, is_change=True)
-    yield Act("delete a request that waits", _delete, 5, is_message=True, is_change=True, takes_back=True)
+    yield Act(
+        "delete a request that waits", _delete, 5, is_message=True, is_change=True, takes_back=True
+    )
 
 
 ACTS = (*_buttons(), *_forms(), *_shortcuts(), *_typed(), *_messages(), *_changes())

@@ -21,7 +21,9 @@ UNTOLD = "Slack didn't tell me who you are"
 def test_only_two_modules_make_proofs_of_access() -> None:
     makers = {Path(bot.access.admit.__file__), Path(bot.jobs.access.__file__)}
     for path in Path(bot.__path__[0]).rglob("*.py"):
-        names = {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}
+        names = {
+            node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)
+        }
         assert (path in makers) == bool(names & {"_MAKER", "_Maker"}), path
     with pytest.raises(TypeError):
         type(let_in(origin()))(origin())  # type: ignore[call-arg]
@@ -57,7 +59,9 @@ async def test_buttons_of_job_in_unlisted_channel_do_nothing(talk: Talk) -> None
 
 async def test_only_one_of_simultaneous_messages_is_answered_in_an_hour() -> None:
     store = await new_store()
-    answered = [store.write(lambda tx: Members(tx).may_tell_denied(ANA, "anybody", NOW)) for _ in "abc"]
+    answered = [
+        store.write(lambda tx: Members(tx).may_tell_denied(ANA, "anybody", NOW)) for _ in "abc"
+    ]
     assert sorted(await asyncio.gather(*answered)) == [False, False, True]
     await store.close()
 
@@ -96,7 +100,14 @@ async def test_buttons_that_name_nothing_are_answered(talk: Talk) -> None:
         [said] = talk.ana.reads()
         return said
 
-    for action in ("withdraw", "send_again", "dismiss", "ask_anyway", "follow_up_anyway", "run_again"):
+    for action in (
+        "withdraw",
+        "send_again",
+        "dismiss",
+        "ask_anyway",
+        "follow_up_anyway",
+        "run_again",
+    ):
         for value in ("", "0", "-1", "99", "x", "9" * 40, "1; DROP TABLE jobs", "٣"):
             assert await answer(action, value) != "", (action, value)
     for action in ("withdraw", "send_again", "dismiss"):
@@ -105,7 +116,9 @@ async def test_buttons_that_name_nothing_are_answered(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize("code", ["", "user_not_found"])
-async def test_a_command_is_given_back_when_slack_does_not_say_who_sent_it(talk: Talk, code: str) -> None:
+async def test_a_command_is_given_back_when_slack_does_not_say_who_sent_it(
+    talk: Talk, code: str
+) -> None:
     if code:
         talk.faults.refuses("users.info", code)
     else:
@@ -169,11 +182,15 @@ async def test_slack_is_asked_once_in_six_hours(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_lists_let_in_whom_they_name_by_person_or_by_group_and_admins_at_once(talk: Talk) -> None:
+async def test_lists_let_in_whom_they_name_by_person_or_by_group_and_admins_at_once(
+    talk: Talk,
+) -> None:
     await talk.started("One", by=talk.chika)
     await talk.process.stops()
     await talk.process.starts(
-        allowed_users=f"{talk.ana.id},{talk.gus.id}", allowed_user_groups="S01WRITERS", admins=talk.pia.id
+        allowed_users=f"{talk.ana.id},{talk.gus.id}",
+        allowed_user_groups="S01WRITERS",
+        admins=talk.pia.id,
     )
     for person in (talk.ana, talk.ben):
         await talk.started(f"Write for {person}", by=person)
@@ -189,7 +206,10 @@ async def test_in_a_channel_that_is_not_listed_nothing_is_done(talk: Talk) -> No
     await talk.ana.types("/docs-agent")
     await talk.process.stops()
     await talk.process.starts(allowed_channels=partners)
-    for channel, typed in (("docs", "/docs-agent Add a page"), ("partners", "/docs-followup 1 Write more")):
+    for channel, typed in (
+        ("docs", "/docs-agent Add a page"),
+        ("partners", "/docs-followup 1 Write more"),
+    ):
         answer = await talk.ana.answer_to(typed, channel)
         assert "not set up for use in" in answer
         assert answer.endswith(f"to copy:\n{typed}")
@@ -244,7 +264,9 @@ async def test_only_who_asked_and_admins_decide_about_a_waiting_prompt(talk: Tal
     await talk.started("Two")
     waiting = talk.status(2)
     await talk.chika.presses("Withdraw", on=waiting)
-    assert f"Only <@{talk.ana.id}> or an admin of this bot can decide that" in talk.chika.reads()[-1]
+    assert (
+        f"Only <@{talk.ana.id}> or an admin of this bot can decide that" in talk.chika.reads()[-1]
+    )
     assert "Withdraw" in talk.status(2).buttons
     await talk.ben.presses("Withdraw", on=waiting)
     await talk.time.passes()

@@ -33,7 +33,13 @@ async def started(talk: Talk, channel: str) -> dict[str, str]:
     talk.everything()
     link = f"https://acme.slack.com/archives/{root['channel']}/p{root['ts'].replace('.', '')}"
     reply = f"{link[:-3]}999?thread_ts={root['ts']}&cid={root['channel']}"
-    return {"number": "1", "hash": "#1", "service id": "job-1", "link": link, "link to a reply": reply}
+    return {
+        "number": "1",
+        "hash": "#1",
+        "service id": "job-1",
+        "link": link,
+        "link to a reply": reply,
+    }
 
 
 def person_called(talk: Talk, name: str) -> Person:
@@ -50,7 +56,9 @@ UNKNOWN = {
 }
 
 
-async def is_told_as_if_unknown(talk: Talk, command: str, name: str, unknown: str, text: str = "") -> Shown:
+async def is_told_as_if_unknown(
+    talk: Talk, command: str, name: str, unknown: str, text: str = ""
+) -> Shown:
     """Let Ben type a command about a job and about one that there is not; return the first answer."""
     answers = []
     for each in (name, unknown):
@@ -79,7 +87,9 @@ async def test_somebody_outside_neither_steers_a_job_nor_learns_of_it(
     """The service's id of a hidden job is a word like any other."""
     name = (await started(talk, hidden))[how]
     told = await is_told_as_if_unknown(talk, "/docs-followup", name, UNKNOWN[how], text)
-    assert ("You have no job in this channel" if how == "service id" else "that you can see") in told
+    assert (
+        "You have no job in this channel" if how == "service id" else "that you can see"
+    ) in told
     assert told.endswith(text)
 
 
@@ -170,7 +180,9 @@ async def test_the_state_of_a_hidden_job_makes_no_difference(talk: Talk, text: s
     await talk.ends("archived", pr_link=None)
     talk.everything()
     await is_told_as_if_unknown(talk, "/docs-followup", "1", "99", text)
-    assert "that you can see" not in await talk.chika.answer_to("/docs-followup 1 Delete everything")
+    assert "that you can see" not in await talk.chika.answer_to(
+        "/docs-followup 1 Delete everything"
+    )
 
 
 @pytest.mark.parametrize("code", ["", "channel_not_found", "missing_scope"])

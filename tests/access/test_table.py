@@ -46,7 +46,9 @@ _ACME = {"id": "acme-docs", "assistant_key": ASSISTANT_KEY, "assistant_domain": 
 _PROJECTS = json.dumps({"acme": _ACME, "other": {"id": "other-docs"}})
 
 
-async def arrange(talk: Talk, room: Room, *, is_own: bool, is_inside: bool = True, **settings: str) -> Scene:
+async def arrange(
+    talk: Talk, room: Room, *, is_own: bool, is_inside: bool = True, **settings: str
+) -> Scene:
     """Let Pat or Ben have work in a room.
 
     Job 1 has a pull request, job 2 one that is not needed, job 3 is unconfirmed, job 4 runs, and job 5 waits.
@@ -89,11 +91,16 @@ def rows() -> set[Row]:
     """Return all rows of the database, without those of clocks and of Slack's profiles."""
     with closing(sqlite3.connect(DATABASE_URL.removeprefix("sqlite:///"))) as database:
         database.row_factory = sqlite3.Row
-        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        tables = [
+            name
+            for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
         return {
             (
                 table,
-                tuple(item for item in dict(row).items() if item[0] != "id" or "seq" not in dict(row)),
+                tuple(
+                    item for item in dict(row).items() if item[0] != "id" or "seq" not in dict(row)
+                ),
             )
             for table in set(tables) - {"members", "paces", "heartbeats", "sqlite_sequence"}
             for row in database.execute(f'SELECT * FROM "{table}"')  # noqa: S608
@@ -119,7 +126,9 @@ class Outcome:
     def _public(self) -> tuple[object, ...]:
         """Return what others see besides posts, and what the docs service got."""
         talk = self._scene.talk
-        reactions = [m["reactions"] for room in talk.slack.state.messages.values() for m in room.values()]
+        reactions = [
+            m["reactions"] for room in talk.slack.state.messages.values() for m in room.values()
+        ]
         return list(talk.service.calls), [list(each) for each in reactions if each]
 
     async def of(self, act: Act, number: int) -> None:
@@ -129,11 +138,15 @@ class Outcome:
         await talk.time.passes(1.5)
         self.errors = str(done["errors"]) if isinstance(done, dict) and done.get("errors") else ""
         now, views = posts(talk), talk.slack.state.views
-        new = [post for key, post in now.items() if key not in self._posts and post["text"] != WORDS]
+        new = [
+            post for key, post in now.items() if key not in self._posts and post["text"] != WORDS
+        ]
         mine = [post for post in new if self._is_for(post, scene.actor)]
         self.answers = [post["text"] for post in mine] + ([self.errors] if self.errors else [])
         self.posted = [post["text"] for post in new if post not in mine]
-        self.posted += [post["text"] for key, post in now.items() if self._posts.get(key, post) != post]
+        self.posted += [
+            post["text"] for key, post in now.items() if self._posts.get(key, post) != post
+        ]
         self.forms = len(views)
         views.clear()
         self.is_public = bool(self.posted) or self._public() != self._calls
@@ -227,9 +240,9 @@ async def test_members_get_an_answer_or_have_an_effect(talk: Talk, room: Room) -
         outcome = await outcome_of(scene, act)
         is_effective = outcome.answers or outcome.new_rows or outcome.forms or outcome.is_public
         assert is_effective or act.is_quiet, act
-        assert not [text for text in outcome.answers for why in refusals if why and why in placeless(text)], (
-            act
-        )
+        assert not [
+            text for text in outcome.answers for why in refusals if why and why in placeless(text)
+        ], act
     talk.everything()
 
 
@@ -241,7 +254,9 @@ NAMED = [act for act in ACTS if act.names]
 
 
 @pytest.mark.parametrize("room", HIDDEN)
-async def test_outsiders_get_the_same_answer_about_hidden_and_unknown_work(talk: Talk, room: Room) -> None:
+async def test_outsiders_get_the_same_answer_about_hidden_and_unknown_work(
+    talk: Talk, room: Room
+) -> None:
     scene = await arrange(talk, room, is_own=False, is_inside=False)
     for act in NAMED[HIDDEN.index(room) :: 3]:
         outcomes = [await outcome_of(scene, act, number) for number in (act.about, 99)]
@@ -255,7 +270,12 @@ async def test_outsiders_get_the_same_answer_about_hidden_and_unknown_work(talk:
 
 @pytest.mark.parametrize(
     ("room", "is_admin"),
-    [*((room, True) for room in HIDDEN), (Room.PUBLIC, False), (Room.PRIVATE, False), (Room.GROUP, False)],
+    [
+        *((room, True) for room in HIDDEN),
+        (Room.PUBLIC, False),
+        (Room.PRIVATE, False),
+        (Room.GROUP, False),
+    ],
 )
 async def test_members_of_the_room_and_admins_get_answers_about_anothers_work(
     talk: Talk, room: Room, is_admin: bool

@@ -67,7 +67,9 @@ async def test_search_answers_with_passages_and_their_pages(talk: Talk) -> None:
 async def test_search_without_results_makes_a_gap(talk: Talk) -> None:
     talk.process.settings["ANSWERS"] = "search"
     answer = await asks(talk)
-    assert answer == "The docs have nothing on that. I noted it, and you get a message when they do."
+    assert (
+        answer == "The docs have nothing on that. I noted it, and you get a message when they do."
+    )
     assert answer.buttons == ["Draft a page on it", "Write it instead"]
     assert f"“{QUESTION}”" in await talk.ben.answer_to("/docs-agent gaps")
 
@@ -113,11 +115,18 @@ async def test_fault_of_both_is_a_sentence_with_a_button(talk: Talk) -> None:
 
 async def test_answer_notifies_nobody_and_loads_nothing(talk: Talk) -> None:
     talk.process.settings["ALLOWED_LINK_HOSTS"] = "docs.example"
-    text = "<!channel> <@UBEN> ![x](https://evil.example/x.png) [keys](https://docs.example/keys)\n" * 60
+    text = (
+        "<!channel> <@UBEN> ![x](https://evil.example/x.png) [keys](https://docs.example/keys)\n"
+        * 60
+    )
     talk.service.answer = answer_stream(f"{text}", ("Evil", "https://evil.example/"))
     answer = await asks(talk)
-    [markdown] = [block["text"] for block in answer.message["blocks"] if block["type"] == "markdown"]
-    assert "‹!channel> ‹@UBEN> [x](evil.example/x.png) [keys](https://docs.example/keys)" in markdown
+    [markdown] = [
+        block["text"] for block in answer.message["blocks"] if block["type"] == "markdown"
+    ]
+    assert (
+        "‹!channel> ‹@UBEN> [x](evil.example/x.png) [keys](https://docs.example/keys)" in markdown
+    )
     assert "<!" not in markdown
     assert "![" not in markdown
     assert len(markdown) <= 3_000
@@ -132,7 +141,9 @@ async def test_refused_markdown_comes_as_plain_blocks(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize(("times", "place"), [(1, "C01DOCS"), (2, "D01ANA")])
-async def test_private_answer_loses_its_blocks_before_its_place(talk: Talk, times: int, place: str) -> None:
+async def test_private_answer_loses_its_blocks_before_its_place(
+    talk: Talk, times: int, place: str
+) -> None:
     await talk.ana.answer_to(f"/docs-agent ask {QUESTION}")
     talk.faults.refuses("response_url", "invalid_blocks", times=times)
     await talk.time.passes()

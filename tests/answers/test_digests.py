@@ -37,7 +37,9 @@ async def test_digest_recommends_what_three_people_asked(talk: Talk) -> None:
     talk.everything()
     await merges(talk)
     mentions = [reply.split()[0] for reply in talk.all_replies() if "It is written now" in reply]
-    assert sorted(mentions) == sorted(f"<@{person.id}>" for person in (talk.ana, talk.ben, talk.chika))
+    assert sorted(mentions) == sorted(
+        f"<@{person.id}>" for person in (talk.ana, talk.ben, talk.chika)
+    )
     talk.everything()
 
 
@@ -70,7 +72,9 @@ async def test_words_asked_in_private_are_in_no_other_list(
     talk: Talk, topic: str, channel: str, text: str
 ) -> None:
     talk.opens_channel("secret", talk.ana, is_private=True)
-    talk.service.readers["assistant"] = turns((text, None, "unanswered"), ("Why?", None, "unanswered"))
+    talk.service.readers["assistant"] = turns(
+        (text, None, "unanswered"), ("Why?", None, "unanswered")
+    )
     talk.service.readers["searches"] = searches((text, 20, 0.0), ("limits", 20, 0.0))
     await asks(talk, text, channel)
     answer = await asked(talk, f"{topic} last week")

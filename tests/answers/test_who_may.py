@@ -14,7 +14,9 @@ UNKNOWN = "I no longer have that question. Ask it again."
 
 async def presses_elsewhere(person: Person, label: str, button_of: Shown, message: Shown) -> None:
     """Press a button of one message as if another message had it."""
-    await person.presses(label, Shown.of({**message.message, "blocks": button_of.message["blocks"]}))
+    await person.presses(
+        label, Shown.of({**message.message, "blocks": button_of.message["blocks"]})
+    )
 
 
 async def test_guest_asks_in_vain(talk: Talk) -> None:
@@ -100,7 +102,9 @@ async def test_old_question_is_forgotten(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize("label", ["Change the docs", "That didn't help", "Share", "Dismiss"])
-async def test_button_about_a_question_of_another_channel_does_nothing(talk: Talk, label: str) -> None:
+async def test_button_about_a_question_of_another_channel_does_nothing(
+    talk: Talk, label: str
+) -> None:
     talk.opens_channel("secret", talk.ana, is_private=True)
     await talk.ana.presses("That didn't help", await asks(talk, channel="secret"))
     await talk.ana.asks("ask What does a key cost?", "secret")
@@ -118,7 +122,10 @@ async def test_answer_in_a_thread_is_not_shared(talk: Talk) -> None:
     await talk.ana.asks("ask What does a key cost?")
     await talk.time.passes()
     private = talk.ana.reads()[-1]
-    share, of_posted = private.message["blocks"][-1]["elements"][-1], posted.message["blocks"][-1]["elements"]
+    share, of_posted = (
+        private.message["blocks"][-1]["elements"][-1],
+        posted.message["blocks"][-1]["elements"],
+    )
     button = {**share, "value": of_posted[0]["value"]}
     forged = {**private.message, "blocks": [{"type": "actions", "elements": [button]}]}
     await talk.ana.presses("Share", Shown.of(forged))

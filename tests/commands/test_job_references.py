@@ -16,9 +16,20 @@ LINK = "https://acme.slack.com/archives/C0DOCS/p1700000000000001"
 
 def test_only_numbers_and_links_name_a_job() -> None:
     [named] = FOLLOW_UP.words
-    texts = [f"{word} Shorter" for word in ("42", "#42", "#42:", LINK, "Add", "#docs", "4th", "2,3")]
+    texts = [
+        f"{word} Shorter" for word in ("42", "#42", "#42:", LINK, "Add", "#docs", "4th", "2,3")
+    ]
     matches = [named.match(text, Projects.only(PROJECT)) for text in texts]
-    assert [match and match[1] for match in matches] == ["42", "#42", "#42", LINK, None, None, None, None]
+    assert [match and match[1] for match in matches] == [
+        "42",
+        "#42",
+        "#42",
+        LINK,
+        None,
+        None,
+        None,
+        None,
+    ]
 
 
 @given(st.text())

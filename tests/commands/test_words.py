@@ -18,7 +18,9 @@ from tests.papers import DOCS, README, rows, section
 SEVERAL = Projects(tuple(Project(ProjectId(name), name, name.title()) for name in ("beta", "acme")))
 WORDS = [(command, word) for command in COMMANDS for word in command.all_words]
 each_word = pytest.mark.parametrize(
-    ("command", "word"), WORDS, ids=[f"{command.name} {word.usage}".strip() for command, word in WORDS]
+    ("command", "word"),
+    WORDS,
+    ids=[f"{command.name} {word.usage}".strip() for command, word in WORDS],
 )
 
 
@@ -30,7 +32,9 @@ def test_word_is_not_taken_for_another(command: Command, word: Word) -> None:
         assert meaning[0] is word
     assert sum(other.usage == word.usage for other in command.all_words) == 1
     if word.after_mention is not None and command.name != "/docs-visitors":
-        meaning = command.meaning(word.usage.replace("42 PROMPT", "#42 PROMPT"), SEVERAL, after_mention=True)
+        meaning = command.meaning(
+            word.usage.replace("42 PROMPT", "#42 PROMPT"), SEVERAL, after_mention=True
+        )
         assert meaning is not None
         assert meaning[0] is word, "its shape after a mention is that of another word"
 
@@ -70,7 +74,14 @@ def test_readme_has_ten_rows_with_words_of_the_docs() -> None:
     assert set(usages) <= {f"{command.name} {word.usage}".strip() for command, word in WORDS}
 
 
-VISITORS = ("visitors", "visitors last week", "visitors csv", "subscribe", "digest now", "Unsubscribe /api")
+VISITORS = (
+    "visitors",
+    "visitors last week",
+    "visitors csv",
+    "subscribe",
+    "digest now",
+    "Unsubscribe /api",
+)
 NO_WORDS = (
     *("", "Add a quickstart", "jobs in the navigation are out of date", "jobs mine are old"),
     *("jobsmine", "status codes are missing", "subscriptions need a page", "project setup fails"),
@@ -81,7 +92,9 @@ NO_WORDS = (
 
 @pytest.mark.parametrize("text", [*VISITORS, *NO_WORDS])
 def test_mention_asks_about_visitors_or_is_a_prompt(text: str) -> None:
-    meant = [command.name for command in COMMANDS if command.meaning(text, SEVERAL, after_mention=True)]
+    meant = [
+        command.name for command in COMMANDS if command.meaning(text, SEVERAL, after_mention=True)
+    ]
     assert meant == (["/docs-visitors"] if text in VISITORS else [])
 
 

@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 import bot.docs_api
-from bot.docs_api import DocsClient, DocsClients, InvalidArgument, NotConfigured, RateLimited, Unavailable
+from bot.docs_api import (
+    DocsClient,
+    DocsClients,
+    InvalidArgument,
+    NotConfigured,
+    RateLimited,
+    Unavailable,
+)
 from tests.docs_api.builders import JOB, KEY, PROMPT, READERS, FakeService, client_of, visitors_json
 
 
@@ -37,7 +44,9 @@ async def test_each_call_goes_where_the_interface_says() -> None:
         assert (await docs.create_preview("p", "agent/quick start")).status_id == "build-1"
         await docs.get_build("p", "build/1")
     base, days = "https://docs.example.com/api", "dateFrom=2026-11-01&dateTo=2026-11-08"
-    assert [(request.method, str(request.url).removeprefix(base)) for request in service.requests] == [
+    assert [
+        (request.method, str(request.url).removeprefix(base)) for request in service.requests
+    ] == [
         ("POST", "/v2/agent/p/job"),
         ("GET", "/v2/agent/p/job/a%2Fb%20%3F%23"),
         ("POST", "/v2/agent/p/job/j/message"),
@@ -62,7 +71,9 @@ async def test_rows_about_readers_are_one_page_of_a_hundred() -> None:
         assert not (await docs.feedback_by_page("p", limit=20)).has_more
         assert not (await docs.feedback("p", date_from=first)).has_more
         assert not (await docs.assistant("p", date_to=last)).has_more
-    assert [str(request.url).removeprefix("https://docs.example.com") for request in service.requests] == [
+    assert [
+        str(request.url).removeprefix("https://docs.example.com") for request in service.requests
+    ] == [
         "/v1/analytics/p%2Fq/searches?dateFrom=2026-11-01&dateTo=2026-11-08&limit=100",
         "/v1/analytics/p/feedback/by-page?limit=20",
         "/v1/analytics/p/feedback?dateFrom=2026-11-01&limit=100",
@@ -72,8 +83,14 @@ async def test_rows_about_readers_are_one_page_of_a_hundred() -> None:
 
 BAD_CALLS: list[Callable[[DocsClient], Awaitable[object]]] = [
     *(lambda docs, bad=bad: docs.create_job("acme", bad) for bad in ("", " ", "\n\t", "\u2003")),
-    *(lambda docs, bad=bad: docs.get_job(bad, "j") for bad in ("", " ", ".", "..", "\ud800", "p" * 401)),
-    *(lambda docs, bad=bad: docs.get_job("acme", bad) for bad in ("", " ", ".", "..", "\ud800", "j" * 401)),
+    *(
+        lambda docs, bad=bad: docs.get_job(bad, "j")
+        for bad in ("", " ", ".", "..", "\ud800", "p" * 401)
+    ),
+    *(
+        lambda docs, bad=bad: docs.get_job("acme", bad)
+        for bad in ("", " ", ".", "..", "\ud800", "j" * 401)
+    ),
     lambda docs: docs.send_follow_up("acme", "j", ""),
     lambda docs: docs.create_preview("acme", " "),
     lambda docs: docs.get_build("acme", ".."),
@@ -98,7 +115,9 @@ async def test_nothing_is_sent_when_an_argument_is_wrong() -> None:
     assert service.requests == []
 
 
-@pytest.mark.parametrize("host", [".example.com", "a..b", "a" * 70 + ".example.com", "[v1.x]", "xn--"])
+@pytest.mark.parametrize(
+    "host", [".example.com", "a..b", "a" * 70 + ".example.com", "[v1.x]", "xn--"]
+)
 def test_a_host_that_cannot_be_looked_up_is_refused_at_once(host: str) -> None:
     with pytest.raises(InvalidArgument):
         client_of(FakeService(), base_url=f"https://{host}")
@@ -117,7 +136,9 @@ def test_a_host_that_cannot_be_looked_up_is_refused_at_once(host: str) -> None:
         (OSError("odd"), True),
     ],
 )
-async def test_failed_create_is_not_repeated_and_may_have_arrived(failure: Exception, sent: bool) -> None:
+async def test_failed_create_is_not_repeated_and_may_have_arrived(
+    failure: Exception, sent: bool
+) -> None:
     service = FakeService(failure)
     async with client_of(service) as docs:
         with pytest.raises(Unavailable) as caught:
@@ -128,7 +149,8 @@ async def test_failed_create_is_not_repeated_and_may_have_arrived(failure: Excep
 
 
 @pytest.mark.parametrize(
-    ("status_code", "kind"), [(429, RateLimited), (500, Unavailable), (502, Unavailable), (503, Unavailable)]
+    ("status_code", "kind"),
+    [(429, RateLimited), (500, Unavailable), (502, Unavailable), (503, Unavailable)],
 )
 async def test_no_status_code_makes_the_client_repeat_a_call(
     status_code: int, kind: type[RateLimited | Unavailable]
@@ -185,7 +207,9 @@ async def test_all_pages_together_are_all_rows(rows: int, page_size: int) -> Non
     async def respond(request: httpx.Request) -> httpx.Response:
         offset, limit = int(request.url.params["offset"]), int(request.url.params["limit"])
         more = offset + limit < rows
-        return httpx.Response(200, json=visitors_json(*every[offset : offset + limit], has_more=more))
+        return httpx.Response(
+            200, json=visitors_json(*every[offset : offset + limit], has_more=more)
+        )
 
     async with client_of(httpx.MockTransport(respond)) as docs:
         pages = [page async for page in docs.all_visitors("acme", page_size=page_size)]
@@ -212,7 +236,9 @@ async def test_call_goes_to_the_address_of_its_project_with_its_key() -> None:
     services = {name: FakeService(httpx.Response(200, json=JOB)) for name in ("acme", "beta")}
     clients = {
         name: DocsClient(
-            base_url=f"https://{name}.example", api_key=SecretStr(f"key-of-{name}"), transport=service
+            base_url=f"https://{name}.example",
+            api_key=SecretStr(f"key-of-{name}"),
+            transport=service,
         )
         for name, service in services.items()
     }

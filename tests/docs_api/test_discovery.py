@@ -43,7 +43,12 @@ WORDS: list[Part] = [
     {"type": "text-delta", "id": "t", "delta": " and press *Rotate*."},
     {"type": "text-end", "id": "t"},
 ]
-SOURCE: Part = {"type": "source-url", "sourceId": "1", "url": "https://docs.example/keys", "title": "Keys"}
+SOURCE: Part = {
+    "type": "source-url",
+    "sourceId": "1",
+    "url": "https://docs.example/keys",
+    "title": "Keys",
+}
 
 
 def client(*answers: httpx.Response | Exception) -> tuple[DiscoveryClient, FakeService]:
@@ -57,7 +62,9 @@ async def test_calls_go_where_the_interface_says() -> None:
     answers = httpx.Response(200, json=[row, {"path": "/b"}]), httpx.Response(200, json=row)
     docs, service = client(*answers, stream(*WORDS, FINISH))
     passages = await docs.search("rotate a key", limit=1)
-    assert [(one.content, one.path, one.metadata.title) for one in passages] == [("Keys", "keys", "API keys")]
+    assert [(one.content, one.path, one.metadata.title) for one in passages] == [
+        ("Keys", "keys", "API keys")
+    ]
     assert (await docs.page("keys")).content == "Keys"
     await docs.ask(QUESTION, key="message:1", thread_id="thread-0")
     asked = [(str(request.url), json.loads(request.content)) for request in service.requests]
@@ -165,6 +172,8 @@ class _Drip(httpx.AsyncBaseTransport):
 
 async def test_slow_stream_ends_at_the_limit_of_a_call() -> None:
     options = {"connect_timeout_seconds": 0.05, "read_timeout_seconds": 0.1, "transport": _Drip()}
-    docs = DiscoveryClient("acme", base_url="https://docs.example", api_key=SecretStr(KEY), **options)
+    docs = DiscoveryClient(
+        "acme", base_url="https://docs.example", api_key=SecretStr(KEY), **options
+    )
     with pytest.raises(Unavailable, match="did not answer in time"):
         await docs.ask(QUESTION, key="k")

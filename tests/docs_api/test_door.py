@@ -18,7 +18,9 @@ from tests.docs_api.builders import JOB, READERS, FakeService, client_of, visito
 LIMIT = models.MAX_TEXT_LENGTH
 texts = (
     st.text(st.characters())
-    | st.sampled_from(["\x00", "a\x00b", "\ud83d", "\udc00x", ".", " ", "x" * (LIMIT + 1), "é" * 401])
+    | st.sampled_from(
+        ["\x00", "a\x00b", "\ud83d", "\udc00x", ".", " ", "x" * (LIMIT + 1), "é" * 401]
+    )
     | st.integers(LIMIT - 1, LIMIT + 1).map(lambda length: "y" * length)
 )
 values = texts | st.none() | st.integers() | st.lists(texts, max_size=2)
@@ -42,7 +44,9 @@ async def read(body: object, model: type[Job | VisitorsPage]) -> Job | VisitorsP
 
 def takes(text: str | None, most: int | None = None) -> bool:
     """Return whether columns of both databases accept a text."""
-    is_valid = text is None or ("\x00" not in text and text == text.encode("utf-8", "ignore").decode())
+    is_valid = text is None or (
+        "\x00" not in text and text == text.encode("utf-8", "ignore").decode()
+    )
     return is_valid and len(text or "") <= (most or LIMIT)
 
 
@@ -53,13 +57,17 @@ async def test_every_part_of_a_job_fits_its_row(body: dict[str, object]) -> None
         return
     assert isinstance(job, Job)
     assert takes(job.id, models.MAX_ID_LENGTH)
-    assert all(map(takes, (job.status, job.model, job.pr_link, job.source.repository, job.source.ref)))
+    assert all(
+        map(takes, (job.status, job.model, job.pr_link, job.source.repository, job.source.ref))
+    )
     for moment in filter(None, (job.created_at, job.archived_at)):
         assert moment - timedelta(days=1) < moment < moment + timedelta(days=1)
 
 
 @given(
-    st.fixed_dictionaries({"totals": rows, "visitors": st.lists(rows, max_size=3), "hasMore": st.booleans()})
+    st.fixed_dictionaries(
+        {"totals": rows, "visitors": st.lists(rows, max_size=3), "hasMore": st.booleans()}
+    )
 )
 async def test_every_row_of_visitors_fits_its_row(body: dict[str, object]) -> None:
     page = await read(body, VisitorsPage)
@@ -104,7 +112,9 @@ async def test_more_rows_than_requested_are_refused() -> None:
 
 @pytest.mark.parametrize("name", READERS)
 async def test_more_rows_of_readers_than_requested_are_refused(name: str) -> None:
-    twice = {one: value * 2 if isinstance(value, list) else value for one, value in READERS[name].items()}
+    twice = {
+        one: value * 2 if isinstance(value, list) else value for one, value in READERS[name].items()
+    }
     async with client_of(FakeService(httpx.Response(200, json=twice))) as docs:
         await getattr(docs, name)("acme", limit=2)
         with pytest.raises(Unavailable, match="more rows than the 1 asked for"):

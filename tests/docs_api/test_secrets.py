@@ -36,7 +36,9 @@ def assert_secret(output: str) -> None:
 @pytest.mark.parametrize("status_code", [200, 302, 400, 401, 403, 404, 418, 429, 500])
 async def test_echo_of_the_service_reveals_no_secret(status_code: int) -> None:
     answers = [
-        httpx.Response(status_code, json={"error": ECHO}, headers={"retry-after": ECHO, "location": ECHO}),
+        httpx.Response(
+            status_code, json={"error": ECHO}, headers={"retry-after": ECHO, "location": ECHO}
+        ),
         httpx.Response(status_code, text=f"<p>{ECHO}</p>"),
         httpx.Response(status_code, json=[ECHO]),
     ]
@@ -109,9 +111,15 @@ async def test_debug_logs_have_no_secret(caplog: pytest.LogCaptureFixture) -> No
 
 @given(project=st.text(min_size=1), job=st.text(min_size=1))
 async def test_key_goes_to_the_configured_address_for_any_id(project: str, job: str) -> None:
-    service = FakeService(httpx.Response(307, headers={"location": "https://elsewhere.example.com/"}))
+    service = FakeService(
+        httpx.Response(307, headers={"location": "https://elsewhere.example.com/"})
+    )
     async with client_of(service, base_url="https://docs.example.com:8443/api") as docs:
-        for call in (docs.get_job(project, job), docs.create_job(project, PROMPT), docs.visitors(project)):
+        for call in (
+            docs.get_job(project, job),
+            docs.create_job(project, PROMPT),
+            docs.visitors(project),
+        ):
             with pytest.raises(DocsApiError):
                 await call
     for request in service.requests:

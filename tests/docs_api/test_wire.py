@@ -28,7 +28,9 @@ from tests.docs_api.builders import JOB, KEY, NOW, PROMPT, FakeService, client_o
 
 any_json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 nearly_a_job = st.fixed_dictionaries(
@@ -43,7 +45,9 @@ def answer(status_code: int, body: object = None, **headers: str) -> httpx.Respo
     """Return a response with this JSON (or these bytes), header names with underscores."""
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     named = {name.replace("_", "-"): text for name, text in headers.items()}
-    return httpx.Response(status_code, headers=httpx.Headers(named, encoding="utf-8"), content=content)
+    return httpx.Response(
+        status_code, headers=httpx.Headers(named, encoding="utf-8"), content=content
+    )
 
 
 async def error_for(got: httpx.Response) -> DocsApiError:
@@ -156,7 +160,9 @@ BAD_IDS = (None, 7, "", " ", ".", "..", "a\x00b", "\ud83d", "x" * 401)
 """Ids that cannot be stored or asked for."""
 
 
-@pytest.mark.parametrize("body", [{}, [], None, "text", 7, {"job": JOB}, *({"id": bad} for bad in BAD_IDS)])
+@pytest.mark.parametrize(
+    "body", [{}, [], None, "text", 7, {"job": JOB}, *({"id": bad} for bad in BAD_IDS)]
+)
 async def test_success_without_a_job_is_unavailable(body: object) -> None:
     error = await error_for(answer(201, body))
     assert isinstance(error, Unavailable)
@@ -172,7 +178,9 @@ async def test_web_page_makes_no_job_gone_and_no_prompt_invalid(status_code: int
     assert isinstance(error, Unavailable)
 
 
-@pytest.mark.parametrize(("status_code", "kind"), [(401, Unauthorized), (403, Forbidden), (429, RateLimited)])
+@pytest.mark.parametrize(
+    ("status_code", "kind"), [(401, Unauthorized), (403, Forbidden), (429, RateLimited)]
+)
 async def test_proxy_may_refuse_in_html(status_code: int, kind: type[DocsApiError]) -> None:
     assert type(await error_for(answer(status_code, b"<h1>No</h1>"))) is kind
 
@@ -196,7 +204,9 @@ async def test_proxy_may_refuse_in_html(status_code: int, kind: type[DocsApiErro
         ("٣", None),
     ],
 )
-async def test_retry_after_is_read_as_seconds_or_as_a_date(header: str, seconds: float | None) -> None:
+async def test_retry_after_is_read_as_seconds_or_as_a_date(
+    header: str, seconds: float | None
+) -> None:
     limited, unavailable = (
         await error_for(answer(429, Retry_After=header)),
         await error_for(answer(503, retry_after=header)),
@@ -207,7 +217,8 @@ async def test_retry_after_is_read_as_seconds_or_as_a_date(header: str, seconds:
 
 
 @given(
-    header=st.text() | st.from_regex(r"[A-Z][a-z]{2}, \d{1,3} [A-Z][a-z]{2} \d{1,6} \d\d:\d\d:\d\d .{0,5}")
+    header=st.text()
+    | st.from_regex(r"[A-Z][a-z]{2}, \d{1,3} [A-Z][a-z]{2} \d{1,6} \d\d:\d\d:\d\d .{0,5}")
 )
 def test_no_retry_after_header_breaks_anything(header: str) -> None:
     seconds = _wire.retry_after_seconds(header, NOW)
@@ -215,7 +226,9 @@ def test_no_retry_after_header_breaks_anything(header: str) -> None:
 
 
 @given(
-    status_code=st.integers(100, 599), body=any_json | nearly_a_job | nearly_visitors, visitors=st.booleans()
+    status_code=st.integers(100, 599),
+    body=any_json | nearly_a_job | nearly_visitors,
+    visitors=st.booleans(),
 )
 async def test_any_json_is_a_value_or_an_error_of_the_tree(
     status_code: int, body: object, visitors: bool

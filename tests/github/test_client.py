@@ -48,9 +48,13 @@ from tests.github.builders import CLOSED, MERGED, NOW, OPEN, TOKEN, WHICH, clien
         ("a" * 10_000 + "@", False),
     ],
 )
-def test_link_leads_only_to_pull_request_of_named_repository(repository: str, is_same: bool) -> None:
+def test_link_leads_only_to_pull_request_of_named_repository(
+    repository: str, is_same: bool
+) -> None:
     link = "https://github.com/acme/docs/pull/7"
-    assert pull_request_of(link, "https://api.github.com", repository) == (WHICH if is_same else None)
+    assert pull_request_of(link, "https://api.github.com", repository) == (
+        WHICH if is_same else None
+    )
 
 
 async def failure_of(answer: httpx.Response | Exception) -> GithubError:
@@ -73,7 +77,11 @@ def test_the_public_names_are_these() -> None:
         ("https://git.acme.example/acme/docs/pull/7", "https://git.acme.example/api/v3", WHICH),
         ("http://127.0.0.1:8801/acme/docs/pull/7", "http://127.0.0.1:8801/api/v3", WHICH),
         ("https://acme.ghe.com/acme/docs/pull/7", "https://api.acme.ghe.com", WHICH),
-        ("https://github.com/a/b.c-d_e/pull/1", "https://api.github.com", PullRequestId("a", "b.c-d_e", 1)),
+        (
+            "https://github.com/a/b.c-d_e/pull/1",
+            "https://api.github.com",
+            PullRequestId("a", "b.c-d_e", 1),
+        ),
         ("https://github.com/acme/docs/pull/7", "https://git.acme.example/api/v3", None),
         ("https://github.com.evil.example/acme/docs/pull/7", "https://api.github.com", None),
         ("https://ana@github.com/acme/docs/pull/7", "https://api.github.com", None),
@@ -92,7 +100,8 @@ def test_link_leads_to_a_pull_request_of_the_configured_site(
 
 
 @pytest.mark.parametrize(
-    "address", ["https://github.com", "https://git.example", "https://api.example", "https://a.b.ghe.com"]
+    "address",
+    ["https://github.com", "https://git.example", "https://api.example", "https://a.b.ghe.com"],
 )
 def test_address_without_a_github_api_is_refused(address: str) -> None:
     with pytest.raises(ValueError, match="must be") as caught:
@@ -139,7 +148,9 @@ async def test_unchanged_pull_request_is_none() -> None:
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 async def test_renamed_repository_is_found_on_the_same_host(status: int) -> None:
-    moved = httpx.Response(status, headers={"location": "https://api.github.com/repositories/1/pulls/7"})
+    moved = httpx.Response(
+        status, headers={"location": "https://api.github.com/repositories/1/pulls/7"}
+    )
     service = FakeService(moved, httpx.Response(200, json=OPEN))
     async with client_of(service) as github:
         assert await github.pull_request(WHICH)
@@ -178,7 +189,9 @@ async def test_check_of_the_token_reads_the_free_rate_limits(status: int) -> Non
     assert request.headers["authorization"] == f"Bearer {TOKEN}"
 
 
-@pytest.mark.parametrize(("status", "kind"), [(401, RefusedToken), (429, Limited), (502, GithubUnavailable)])
+@pytest.mark.parametrize(
+    ("status", "kind"), [(401, RefusedToken), (429, Limited), (502, GithubUnavailable)]
+)
 async def test_check_of_the_token_fails_like_a_call(status: int, kind: type[GithubError]) -> None:
     async with client_of(FakeService(httpx.Response(status))) as github:
         with pytest.raises(kind):
@@ -204,7 +217,9 @@ async def test_check_of_the_token_fails_like_a_call(status: int, kind: type[Gith
 async def test_each_refusal_is_a_typed_error(
     status: int, headers: dict[str, str], kind: type[GithubError]
 ) -> None:
-    error = await failure_of(httpx.Response(status, headers=headers, json={"message": f"No, {TOKEN}"}))
+    error = await failure_of(
+        httpx.Response(status, headers=headers, json={"message": f"No, {TOKEN}"})
+    )
     assert type(error) is kind
     assert TOKEN not in "".join(traceback.format_exception(error))
 
@@ -255,7 +270,9 @@ async def test_limit_has_its_end(headers: dict[str, str], until: datetime | None
         OSError(TOKEN),
     ],
 )
-async def test_unusable_response_is_unavailable_without_the_token(answer: httpx.Response | Exception) -> None:
+async def test_unusable_response_is_unavailable_without_the_token(
+    answer: httpx.Response | Exception,
+) -> None:
     error = await failure_of(answer)
     assert type(error) is GithubUnavailable
     assert TOKEN not in "".join(traceback.format_exception(error))
@@ -278,7 +295,10 @@ async def test_title_can_be_stored_and_etag_sent_again(title: str, etag: str) ->
 async def test_silent_server_ends_in_time() -> None:
     body = httpx.Response(200, json=OPEN).content
     head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
-    async with answering_bytes(head + body) as (url, heads), GithubClient(api_url=f"{url}/api/v3") as github:
+    async with (
+        answering_bytes(head + body) as (url, heads),
+        GithubClient(api_url=f"{url}/api/v3") as github,
+    ):
         assert await github.pull_request(WHICH)
     assert heads[0].startswith(b"GET /api/v3/repos/acme/docs/pulls/7 HTTP/1.1\r\n")
     async with (

@@ -32,7 +32,9 @@ HOLDS_MINUTES = 20
 _FIRED = re.compile(r"alertname: ?(\w+)")
 
 
-def gauges(projects: Mapping[str, float] | None = None, alive: int = 2, gone: int = 0, **whole: float) -> Any:
+def gauges(
+    projects: Mapping[str, float] | None = None, alive: int = 2, gone: int = 0, **whole: float
+) -> Any:
     """Return the gauges of two projects, the second with these values."""
     usual = {"quota_used": 0, "quota_limit": 100, "quota_exhausted": 0, "key_refused": 0}
     usual |= {"service_failing_seconds": 0}
@@ -64,7 +66,12 @@ def page_of(metrics: Metrics) -> str:
 def samples(page: str) -> list[Sample]:
     """Return the samples on a page of metrics."""
     families = text_string_to_metric_families(page)
-    return [sample for family in families for sample in family.samples if sample.name.startswith("docs_bot")]
+    return [
+        sample
+        for family in families
+        for sample in family.samples
+        if sample.name.startswith("docs_bot")
+    ]
 
 
 def fired(*pages: str, before: str | None = None, minutes: int = HOLDS_MINUTES) -> set[str]:
@@ -86,7 +93,11 @@ def fired(*pages: str, before: str | None = None, minutes: int = HOLDS_MINUTES) 
         "interval": "1m",
         "input_series": [{"series": name, "values": held} for name, held in values.items()],
         "alert_rule_test": [
-            {"eval_time": f"{minutes + (0 if before is None else 60)}m", "alertname": name, "exp_alerts": []}
+            {
+                "eval_time": f"{minutes + (0 if before is None else 60)}m",
+                "alertname": name,
+                "exp_alerts": [],
+            }
             for name in RULES
         ],
     }

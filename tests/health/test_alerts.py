@@ -14,7 +14,9 @@ from bot.health.metrics import GAUGES, Metrics
 from tests.health.alerts import CHECKS, PROMTOOL, ROOT, RULES, fired, gauges, page_of, samples, well
 from tests.papers import rows, section
 
-PANELS: Sequence[Mapping[str, Any]] = json.loads((ROOT / "deploy" / "dashboard.json").read_text())["panels"]
+PANELS: Sequence[Mapping[str, Any]] = json.loads((ROOT / "deploy" / "dashboard.json").read_text())[
+    "panels"
+]
 needs_promtool = pytest.mark.skipif(PROMTOOL is None, reason="promtool is not installed")
 
 
@@ -116,7 +118,9 @@ def test_runbook_has_every_part_of_readyz_with_alert() -> None:
 
 def test_each_alert_has_section_with_severity_and_advice() -> None:
     text = section((ROOT / "docs" / "runbook.md").read_text(), "Alerts")
-    sections = dict(re.findall(r"^### `(\w+)`\n\n(.*?)(?=\n### |\Z)", text, re.MULTILINE | re.DOTALL))
+    sections = dict(
+        re.findall(r"^### `(\w+)`\n\n(.*?)(?=\n### |\Z)", text, re.MULTILINE | re.DOTALL)
+    )
     assert list(sections) == list(RULES)
     for name, rule in RULES.items():
         meaning, advice = sections[name].strip().split("\n\n", 1)
@@ -127,7 +131,9 @@ def test_each_alert_has_section_with_severity_and_advice() -> None:
 def test_dashboard_shows_existing_metrics() -> None:
     metrics = well()
     metrics.expect_runs(["poll"])
-    names = {sample.name for sample in samples(page_of(metrics))} | {f"docs_bot_{name}" for name in GAUGES}
+    names = {sample.name for sample in samples(page_of(metrics))} | {
+        f"docs_bot_{name}" for name in GAUGES
+    }
     asked = {
         name
         for panel in PANELS

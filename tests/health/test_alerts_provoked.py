@@ -8,7 +8,10 @@ from tests.health.alerts import CHECKS, PROMTOOL, fired
 from tests.talk import Talk
 
 pytestmark = pytest.mark.skipif(PROMTOOL is None, reason="promtool is not installed")
-REST = "".join(f'docs_bot_check_ok{{check="{check}"}} 1\n' for check in CHECKS) + "docs_bot_sockets 2\n"
+REST = (
+    "".join(f'docs_bot_check_ok{{check="{check}"}} 1\n' for check in CHECKS)
+    + "docs_bot_sockets 2\n"
+)
 """The other metrics of a sound process."""
 
 
@@ -16,7 +19,10 @@ async def page(talk: Talk) -> str:
     """Return the present page of metrics."""
     assert talk.process.bot is not None
     lines = (await talk.process.bot.metrics()).splitlines(keepends=True)
-    return "".join(line for line in lines if "disk_free_bytes" not in line and "check_ok" not in line) + REST
+    return (
+        "".join(line for line in lines if "disk_free_bytes" not in line and "check_ok" not in line)
+        + REST
+    )
 
 
 @pytest.fixture

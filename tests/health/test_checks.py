@@ -62,9 +62,14 @@ async def test_full_disk_is_named(tmp_path: Path) -> None:
     # The file may not grow; an update of a row may still fit.
     await execute(store, text("PRAGMA max_page_count = 1"))
     names = (str(number).ljust(80, "-") for number in itertools.count())
-    checks = (await only(partial(database_check, store, next(names), utc_now)) for _ in range(1_000))
+    checks = (
+        await only(partial(database_check, store, next(names), utc_now)) for _ in range(1_000)
+    )
     finding = await anext(check async for check in checks if not check.ok)
-    assert (finding.seen, finding.advice != "") == ("cannot be written: database or disk is full", True)
+    assert (finding.seen, finding.advice != "") == (
+        "cannot be written: database or disk is full",
+        True,
+    )
     await store.close()
 
 
@@ -126,7 +131,13 @@ async def test_token_is_checked_twice_a_minute() -> None:
     [
         (SlackUnreachable("Cannot connect"), True, False, "Cannot connect", True),
         (SlackUnreachable("Cannot connect"), False, False, "Cannot connect", False),
-        (to_refusal("invalid_auth"), False, False, "Slack does not know the token (invalid_auth)", True),
+        (
+            to_refusal("invalid_auth"),
+            False,
+            False,
+            "Slack does not know the token (invalid_auth)",
+            True,
+        ),
         (SlackThrottled(5.0, None), True, True, "asks to wait, so it knows the token", True),
     ],
 )
@@ -157,7 +168,9 @@ async def test_refused_signatures_count_until_one_is_accepted() -> None:
     for _ in range(6):
         fresh.record(False)
     finding = await only(fresh)
-    assert (finding.ok, finding.required) == (False, False), "strangers may have forged all requests"
+    assert (finding.ok, finding.required) == (False, False), (
+        "strangers may have forged all requests"
+    )
 
 
 async def test_hanging_database_is_reported_in_time(postgres: PostgresServer) -> None:

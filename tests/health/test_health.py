@@ -31,7 +31,9 @@ async def hanging() -> Sequence[Finding]:
     raise AssertionError
 
 
-def client(checks: Checks, metrics: Metrics | None = None) -> TestClient[web.Request, web.Application]:
+def client(
+    checks: Checks, metrics: Metrics | None = None
+) -> TestClient[web.Request, web.Application]:
     counts = metrics or Metrics()
 
     async def page(_findings: Sequence[Finding]) -> tuple[bytes, str]:
@@ -43,7 +45,9 @@ def client(checks: Checks, metrics: Metrics | None = None) -> TestClient[web.Req
 
 
 async def test_process_is_ready_when_every_part_is_well() -> None:
-    async with client(constant("database", True, "answers") | constant("socket", True, "connected")) as http:
+    async with client(
+        constant("database", True, "answers") | constant("socket", True, "connected")
+    ) as http:
         answer = await http.get("/readyz")
         assert answer.status == 200
         assert await answer.json() == {
@@ -56,7 +60,9 @@ async def test_process_is_ready_when_every_part_is_well() -> None:
 
 
 @pytest.mark.parametrize(("required", "status"), [(True, 503), (False, 200)])
-async def test_broken_required_part_alone_makes_the_process_unready(required: bool, status: int) -> None:
+async def test_broken_required_part_alone_makes_the_process_unready(
+    required: bool, status: int
+) -> None:
     checks = constant("database", True, "answers") | constant(
         "socket", False, "not connected", required=required
     )

@@ -34,7 +34,9 @@ class Line:
                 head = await self.reader.readuntil(b"\r\n\r\n")
             except (asyncio.IncompleteReadError, ConnectionError):
                 return b""
-            length = next((line for line in head.split(b"\r\n") if line.startswith(b"Content-Length")), b":0")
+            length = next(
+                (line for line in head.split(b"\r\n") if line.startswith(b"Content-Length")), b":0"
+            )
             await self.reader.readexactly(int(length.partition(b":")[2]))
         return head.partition(b"\r\n")[0]
 
@@ -61,7 +63,9 @@ async def open_site() -> AsyncIterator[Callable[..., object]]:
         async def opened(head_seconds: float = HANG_SECONDS, idle: float = 60.0) -> object:
             application = web.Application()
             application.router.add_get("/now", now)
-            site = listening(application, "127.0.0.1", 0, idle_seconds=idle, head_seconds=head_seconds)
+            site = listening(
+                application, "127.0.0.1", 0, idle_seconds=idle, head_seconds=head_seconds
+            )
             port = await stack.enter_async_context(site)
 
             async def line() -> Line:
@@ -103,7 +107,9 @@ async def test_bytes_other_than_http_are_refused_and_logged_once(
     connect = await open_site()
     for _ in range(3):
         assert (await (await connect()).ask(sent)).startswith(b"HTTP/1.0 400")
-    assert [json.loads(line)["kind"] for line in capsys.readouterr().err.splitlines()] == ["not HTTP"]
+    assert [json.loads(line)["kind"] for line in capsys.readouterr().err.splitlines()] == [
+        "not HTTP"
+    ]
 
 
 async def test_used_port_is_named() -> None:
@@ -132,7 +138,9 @@ async def test_connection_during_stop_is_no_error(steps: int) -> None:
     async with listening(web.Application(), "127.0.0.1", 0, idle_seconds=5.0) as port:
         await asyncio.sleep(0)
         client = socket.create_connection(("127.0.0.1", port))
-        for _ in range(steps):  # the loop reports the connection, accepts it and passes it to the server
+        for _ in range(
+            steps
+        ):  # the loop reports the connection, accepts it and passes it to the server
             await asyncio.sleep(0)
     client.close()
     loop.set_exception_handler(None)

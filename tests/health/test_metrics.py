@@ -144,7 +144,10 @@ async def test_killed_worker_is_gone_within_a_minute(talk: Talk, is_killed: bool
     await talk.process.starts()
     await talk.time.passes(20)
     metrics = await talk.metrics()
-    assert (metrics["worker_processes alive"], metrics["worker_processes gone"]) == (1 + is_killed, 0)
+    assert (metrics["worker_processes alive"], metrics["worker_processes gone"]) == (
+        1 + is_killed,
+        0,
+    )
     await talk.time.passes(40)
     metrics = await talk.metrics()
     assert (metrics["worker_processes alive"], metrics["worker_processes gone"]) == (1, is_killed)

@@ -10,7 +10,9 @@ from tests.talk import Talk
 PROMPT = "Fix the spelling on the quickstart page"
 
 
-@pytest.mark.parametrize("text", ["Improve /quickstart", "shorten the Quickstart page", "Edit quickstart.md"])
+@pytest.mark.parametrize(
+    "text", ["Improve /quickstart", "shorten the Quickstart page", "Edit quickstart.md"]
+)
 async def test_prompt_about_a_page_of_an_open_job_is_questioned(talk: Talk, text: str) -> None:
     await talk.started(PROMPT)
     talk.everything()
@@ -57,7 +59,9 @@ async def test_job_of_a_private_channel_is_not_named_elsewhere(talk: Talk) -> No
     talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
     await talk.ana.asks(PROMPT, "secret")
     await talk.time.passes()
-    assert "changes this page" in await talk.ben.answer_to("/docs-agent Improve /quickstart", "secret")
+    assert "changes this page" in await talk.ben.answer_to(
+        "/docs-agent Improve /quickstart", "secret"
+    )
     await talk.ben.asks("Improve /quickstart")
     await talk.time.passes()
     assert talk.agent_got() == [PROMPT, "Improve /quickstart"]

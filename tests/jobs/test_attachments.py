@@ -88,7 +88,9 @@ async def test_attached_messages_are_shown_to_readers_of_the_job(talk: Talk) -> 
 
 
 @pytest.mark.parametrize("is_private", [False, True])
-async def test_form_offers_what_members_said_before_its_message(talk: Talk, is_private: bool) -> None:
+async def test_form_offers_what_members_said_before_its_message(
+    talk: Talk, is_private: bool
+) -> None:
     talk.opens_channel("group", is_private=is_private)
     root = await talk.ben.says("The page\nis wrong", "group")
     await says(talk, root, "From a guest", talk.gus)
@@ -99,7 +101,10 @@ async def test_form_offers_what_members_said_before_its_message(talk: Talk, is_p
     blocks = {block["block_id"]: block for block in talk.ana.form().message["blocks"]}
     assert blocks["earlier"]["element"]["initial_value"] == "Ben Okafor: The page is wrong"
     left_out = blocks["earlier"]["hint"]["text"]
-    assert left_out == "Left out: 1 from a guest, another organisation or a bot; 1 aside; 1 without words."
+    assert (
+        left_out
+        == "Left out: 1 from a guest, another organisation or a bot; 1 aside; 1 without words."
+    )
     assert ("initial_options" in blocks["take_earlier"]["element"]) is not is_private
     talk.slack.state.views.clear()
     talk.faults.goes_down("users.info")

@@ -85,7 +85,9 @@ async def test_error_of_the_whole_service_holds_the_project(talk: Talk, answer: 
 
 
 @pytest.mark.parametrize("answer", [httpx.Response(500), httpx.ConnectError("refused")])
-async def test_failed_create_holds_its_project(talk: Talk, answer: httpx.Response | Exception) -> None:
+async def test_failed_create_holds_its_project(
+    talk: Talk, answer: httpx.Response | Exception
+) -> None:
     talk.service.answer_instead("create", answer)
     await talk.ana.asks("Add a quickstart")
     await talk.time.passes(0.1)

@@ -81,7 +81,9 @@ async def test_deletion_that_overtakes_a_reply_to_a_new_status_message_counts(ta
     await prompts(talk, "Add a quickstart")
 
 
-async def test_mention_that_does_not_name_the_thread_s_author_first_is_a_follow_up(talk: Talk) -> None:
+async def test_mention_that_does_not_name_the_thread_s_author_first_is_a_follow_up(
+    talk: Talk,
+) -> None:
     _, [message, mention] = await reply_is_overtaken(talk, "@docs-agent Mention retries")
     for event in (mention, message):
         talk.slack.line.send_event(event)
@@ -124,7 +126,9 @@ async def test_nothing_is_read_while_slack_limits_reading(talk: Talk) -> None:
     await talk.process.starts()
     calls = len(talk.slack.calls)
     await talk.time.passes(50)
-    assert len([call for call in talk.slack.calls[calls:] if call.startswith("conversations.")]) == 1
+    assert (
+        len([call for call in talk.slack.calls[calls:] if call.startswith("conversations.")]) == 1
+    )
     await talk.time.passes(minutes=5)
     assert {"conversations.replies", "conversations.history"} <= {*talk.slack.calls[calls:]}
     talk.everything()

@@ -12,7 +12,9 @@ from tests.talk import Talk
 from tests.talk_people import Shown
 
 LIMIT = changed_file("docs/rate-limits.md", "@@ -3 +3 @@\n-| Free | 60 | 5 |\n+| Free | 100 | 5 |")
-UV = changed_file("docs/quickstart.md", "@@ -9 +9,5 @@\n Install it.\n+Or:\n+\n+uv add acme\n+Done.")
+UV = changed_file(
+    "docs/quickstart.md", "@@ -9 +9,5 @@\n Install it.\n+Or:\n+\n+uv add acme\n+Done."
+)
 
 
 @pytest.fixture
@@ -44,7 +46,9 @@ async def test_results_of_follow_ups_have_their_prompts_and_changes(talk: Talk) 
     talk.github.changes("ab", UV)
     talk.github.changes("bc", LIMIT)
     talk.github.changes("cd")
-    first = await follow_up(talk, "Show how to install it with uv.\nAnd nothing else", "b", additions=50)
+    first = await follow_up(
+        talk, "Show how to install it with uv.\nAnd nothing else", "b", additions=50
+    )
     second = await follow_up(talk, "Free has 100 requests a minute", "c", additions=51, deletions=2)
     third = await follow_up(talk, "Shorten the introduction", "d")
     assert "*Show how to install it with uv.* is done: <" in first
@@ -70,7 +74,9 @@ async def test_result_shows_the_lines_of_a_small_change(talk: Talk) -> None:
 async def test_totals_are_compared_where_commits_cannot_be(talk: Talk) -> None:
     await ended(talk)
     assert ", +4 −0." in await follow_up(talk, "Add Node", "b", additions=50)
-    assert ", +40 −1 in all, +50 −1 before." in await follow_up(talk, "Remove Node", "c", additions=40)
+    assert ", +40 −1 in all, +50 −1 before." in await follow_up(
+        talk, "Remove Node", "c", additions=40
+    )
     talk.github.changes("cd", UV, status="diverged")
     assert ", +2 −0." in await follow_up(talk, "Rewrite it", "d", additions=42)
     talk.everything()

@@ -49,7 +49,9 @@ async def test_edit_before_the_status_gives_one_status(talk: Talk) -> None:
     assert "Add two pages" in talk.job(1)
 
 
-@pytest.mark.parametrize("text", [None, BOT, f"{BOT} aside never mind", "never mind, it is there"], ids=str)
+@pytest.mark.parametrize(
+    "text", [None, BOT, f"{BOT} aside never mind", "never mind, it is there"], ids=str
+)
 async def test_pending_mention_without_a_prompt_is_withdrawn(talk: Talk, text: str | None) -> None:
     message = await waiting(talk)
     await changes(talk, message, text)
@@ -171,7 +173,11 @@ async def changes_unnoticed(talk: Talk, message: Json, text: str | None) -> Json
 @pytest.mark.parametrize(
     ("place", "text", "hours"),
     [
-        *((place, text, 0) for place in ("docs", "dm", "thread") for text in ("Add two pages", None)),
+        *(
+            (place, text, 0)
+            for place in ("docs", "dm", "thread")
+            for text in ("Add two pages", None)
+        ),
         *(("docs", "Add two pages", hours) for hours in (-9, 9)),
     ],
 )
@@ -211,7 +217,10 @@ async def test_change_of_a_reply_to_an_unconfirmed_status_counts(talk: Talk) -> 
 async def test_changes_of_no_prompt_are_acknowledged_at_once(talk: Talk) -> None:
     old = [await talk.ana.says(f"{BOT} aside Add a page"), await talk.ana.says("jobs", "dm")]
     await talk.time.passes(minutes=11)
-    new = [await talk.ana.says(text) for text in ("Among people", f"{BOT} aside not for you", f"{BOT} jobs")]
+    new = [
+        await talk.ana.says(text)
+        for text in ("Among people", f"{BOT} aside not for you", f"{BOT} jobs")
+    ]
     for message in (*old, *new):
         await talk.ana.edits(message, f"{message['text']} and more")
     assert talk.slack.line.next_event_at() is None

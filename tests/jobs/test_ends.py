@@ -98,7 +98,8 @@ async def test_pull_request_of_a_follow_up_is_announced_as_new(talk: Talk) -> No
     await talk.started()
     await talk.ends(pr_link=None)
     assert (
-        "*Add a quickstart*: the agent made no pull request. It may be on `main` already" in talk.replies()[0]
+        "*Add a quickstart*: the agent made no pull request. It may be on `main` already"
+        in talk.replies()[0]
     )
     await follow_up(talk, "Then add it to the guides", pr_link=PULL_REQUEST)
     second = talk.replies()[1]
@@ -120,7 +121,9 @@ async def test_follow_up_before_the_first_end_is_part_of_version_one(talk: Talk)
 
 async def test_another_pull_request_of_a_job_is_announced_as_new(talk: Talk) -> None:
     await talk.finished()
-    await follow_up(talk, "Use the other repository", pr_link="https://code.example/acme/api/pull/3")
+    await follow_up(
+        talk, "Use the other repository", pr_link="https://code.example/acme/api/pull/3"
+    )
     assert "is done: <https://code.example/acme/api/pull/3|" in talk.replies()[1]
     talk.everything()
 
@@ -138,7 +141,10 @@ async def test_finished_job_has_four_controls_after_any_follow_up(talk: Talk) ->
     await talk.started()
     await talk.ends()
     for _ in range(2):
-        controls = [*talk.status().buttons, *(label for reply in talk.replies() for label in reply.buttons)]
+        controls = [
+            *talk.status().buttons,
+            *(label for reply in talk.replies() for label in reply.buttons),
+        ]
         assert controls == ["Reviewed", "Not needed", "Review #1 · code.example", "Preview"]
         await follow_up(talk)
     talk.everything()

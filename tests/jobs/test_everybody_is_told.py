@@ -8,7 +8,11 @@ from tests.talk import Talk
 async def followed_up(talk: Talk) -> None:
     """Let Ben and Chika follow up on Ana's running job."""
     await talk.started()
-    for text, person in (("Write more", talk.ben), ("Write about it", talk.chika), ("Add a note", talk.ben)):
+    for text, person in (
+        ("Write more", talk.ben),
+        ("Write about it", talk.chika),
+        ("Add a note", talk.ben),
+    ):
         await person.replies(text)
         await talk.time.passes(20)
     talk.everything()
@@ -19,7 +23,11 @@ async def test_result_mentions_every_requester_once(talk: Talk) -> None:
     await talk.ends()
     await talk.time.passes(60)
     [end] = talk.replies()
-    assert [end.count(f"<@{person.id}>") for person in (talk.ana, talk.ben, talk.chika)] == [1, 1, 1]
+    assert [end.count(f"<@{person.id}>") for person in (talk.ana, talk.ben, talk.chika)] == [
+        1,
+        1,
+        1,
+    ]
     talk.status()
 
 

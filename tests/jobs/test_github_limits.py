@@ -59,7 +59,9 @@ async def test_without_a_token_the_limit_is_kept_and_each_has_its_turn(talk: Tal
         await talk.ana.asks(f"Add page {number}")
     await talk.time.passes(20)
     for number in range(1, 11):
-        talk.service.finish(job=f"job-{number}", pr_link=f"https://github.com/acme/docs/pull/{number}")
+        talk.service.finish(
+            job=f"job-{number}", pr_link=f"https://github.com/acme/docs/pull/{number}"
+        )
     await talk.time.passes(hours=3)
     assert set(host.counted.values()) == {_LIMIT}
     assert host.refused <= 3 * 5

@@ -22,7 +22,9 @@ def later(talk: Talk) -> list[str]:
 
 
 @pytest.mark.parametrize("mention", ["", "@docs-agent "])
-async def test_follow_up_has_eyes_at_once_and_goes_after_8_seconds(talk: Talk, mention: str) -> None:
+async def test_follow_up_has_eyes_at_once_and_goes_after_8_seconds(
+    talk: Talk, mention: str
+) -> None:
     reply = await talk.ana.replies(f"{mention}Make it shorter")
     await talk.time.passes(1)
     assert talk.reactions(reply) == ["eyes"]

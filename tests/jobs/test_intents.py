@@ -10,7 +10,16 @@ from tests.talk_people import Shown
 
 WHAT = "What should change? Reply with what it should say."
 NO_ANSWERS = "I change docs; I can't answer questions here."
-NOES = ("no", "not good", "thank you but no", "👎", "hmm", "nope, that is wrong", "this is wrong", "?")
+NOES = (
+    "no",
+    "not good",
+    "thank you but no",
+    "👎",
+    "hmm",
+    "nope, that is wrong",
+    "this is wrong",
+    "?",
+)
 WRONG = "that is not what I asked for"
 PULL_REQUEST = "Pull request #1 · code.example"
 FIRST = ("command", "form", "mention", "direct")
@@ -124,7 +133,9 @@ async def test_replies_like_words_of_the_bot_are_sent(talk: Talk, text: str) -> 
     assert await says_by("reply", talk, text) == ([], ["eyes"], [text])
 
 
-@pytest.mark.parametrize("text", ["status?", "thanks", "hi", "no", "I'll look", "why is it POST?", "shorter"])
+@pytest.mark.parametrize(
+    "text", ["status?", "thanks", "hi", "no", "I'll look", "why is it POST?", "shorter"]
+)
 async def test_reply_is_ignored_where_only_mentions_steer(talk: Talk, text: str) -> None:
     begun = await talk.ben.says("The limits are wrong")
     await talk.ana.replies("@docs-agent fix the limits page", begun)
@@ -150,9 +161,14 @@ async def test_request_to_merge_is_answered_by_a_button(talk: Talk, text: str) -
 
 @pytest.mark.parametrize(
     ("text", "line"),
-    [("is it ready?", "|pull request #1 · code.example>, since "), ("status", " · Pull request ready, ")],
+    [
+        ("is it ready?", "|pull request #1 · code.example>, since "),
+        ("status", " · Pull request ready, "),
+    ],
 )
-async def test_status_is_one_line_with_a_button_for_details(talk: Talk, text: str, line: str) -> None:
+async def test_status_is_one_line_with_a_button_for_details(
+    talk: Talk, text: str, line: str
+) -> None:
     [answer], _, _ = await says_by("reply", talk, text)
     assert line in answer
     assert answer.buttons == ["Details"]
@@ -176,7 +192,9 @@ async def test_request_to_mention_somebody_is_answered(talk: Talk) -> None:
 
 async def test_word_about_a_missing_job_is_answered(talk: Talk) -> None:
     assert (await talk.ben.answer_to("/docs-agent stop")).startswith("You have no job here yet.")
-    assert "There's no Job 7 that you can see" in await talk.ben.answer_to("/docs-agent cancel job 7")
+    assert "There's no Job 7 that you can see" in await talk.ben.answer_to(
+        "/docs-agent cancel job 7"
+    )
 
 
 async def test_try_again_without_a_failure_is_sent_to_the_agent(talk: Talk) -> None:

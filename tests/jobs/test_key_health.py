@@ -18,8 +18,12 @@ def notes_to_admins(talk: Talk) -> list[tuple[str, Shown]]:
     return [(admin.name, note) for admin in (talk.chika, talk.gus) for note in admin.reads()]
 
 
-@pytest.mark.parametrize(("status", "text"), [(401, "doesn't accept the key"), (403, "doesn't let it")])
-async def test_each_admin_gets_one_note_about_a_refused_key(talk: Talk, status: int, text: str) -> None:
+@pytest.mark.parametrize(
+    ("status", "text"), [(401, "doesn't accept the key"), (403, "doesn't let it")]
+)
+async def test_each_admin_gets_one_note_about_a_refused_key(
+    talk: Talk, status: int, text: str
+) -> None:
     await starts_with_admins(talk)
     talk.service.says("create", status, times=4)
     await talk.ana.asks("Add one")

@@ -23,7 +23,9 @@ from tests.words import measure
 
 def test_most_instructions_and_little_talk_are_sent() -> None:
     sent, _ = measure()
-    in_threads = {kind: many / every for kind, (many, every) in sent["a reply in a job's thread"].items()}
+    in_threads = {
+        kind: many / every for kind, (many, every) in sent["a reply in a job's thread"].items()
+    }
     first = {kind: many / every for kind, (many, every) in sent["a first prompt"].items()}
     assert in_threads[Intent.INSTRUCTION] >= 0.96
     assert in_threads[Intent.TALK] <= 0.16
@@ -76,9 +78,13 @@ def test_exact_kind_needs_the_whole_text(text: str, kind: Intent | None) -> None
 
 @pytest.mark.parametrize("door", Door)
 def test_nothing_negative_is_thanked(door: Door) -> None:
-    negative = [" ".join(exact_text) for exact_text, kind in read_texts().exact.items() if kind is Intent.NO]
+    negative = [
+        " ".join(exact_text) for exact_text, kind in read_texts().exact.items() if kind is Intent.NO
+    ]
     assert {
-        DEEDS[door][classify(f"{text} {more}", door)] for text in negative for more in ("", "!", "👍")
+        DEEDS[door][classify(f"{text} {more}", door)]
+        for text in negative
+        for more in ("", "!", "👍")
     } == {Deed.ASK}
 
 

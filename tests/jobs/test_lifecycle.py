@@ -74,7 +74,9 @@ def reached(begin: JobState | PromptState) -> set[str]:
                 if lifecycle.is_job_step(a_job(begin), new):
                     states.add(new.state)
                     goes_on = new.state.is_open or new.state is JobState.UNCONFIRMED
-                    assert goes_on or new.ended_at == NOW, f"{new.state}: forgotten by the time of its end"
+                    assert goes_on or new.ended_at == NOW, (
+                        f"{new.state}: forgotten by the time of its end"
+                    )
     else:
         for prompt_step in TO_PROMPT_STATE.values():
             with suppress(IllegalStep):
@@ -87,7 +89,11 @@ def reached(begin: JobState | PromptState) -> set[str]:
 @pytest.mark.parametrize("begin", [*JobState, *PromptState])
 def test_functions_lead_to_the_states_of_the_lifecycle(begin: JobState | PromptState) -> None:
     # A claim marks a prompt as being sent; see ``Prompts.begin_sending``.
-    allowed = JOB_STEPS[begin] if isinstance(begin, JobState) else PROMPT_STEPS[begin] - {PromptState.SENDING}
+    allowed = (
+        JOB_STEPS[begin]
+        if isinstance(begin, JobState)
+        else PROMPT_STEPS[begin] - {PromptState.SENDING}
+    )
     assert reached(begin) == set(allowed)
 
 
@@ -95,7 +101,9 @@ def test_illegal_step_names_both_states() -> None:
     with pytest.raises(IllegalStep, match="job 42: refused to gone"):
         lifecycle.is_job_step(job := a_job(JobState.REFUSED), lifecycle.lost(job, NOW))
     with pytest.raises(IllegalStep, match="prompt 1: sent to refused"):
-        lifecycle.check_prompt_step(sent := a_prompt(PromptState.SENT), lifecycle.prompt_refused(sent))
+        lifecycle.check_prompt_step(
+            sent := a_prompt(PromptState.SENT), lifecycle.prompt_refused(sent)
+        )
     with pytest.raises(IllegalStep):
         lifecycle.iteration_ended(a_job(JobState.WORKING), JobState.WAITING, NOW, pr_link=None)
 
@@ -120,6 +128,8 @@ def test_only_the_lifecycle_and_the_store_write_states() -> None:
 def _writes_state(call: ast.Call) -> bool:
     states = ("JobState.", "PromptState.", "DeliveryState.")
     return any(
-        word.arg == "state" and ast.unparse(word.value).startswith(states) and "." in ast.unparse(word.value)
+        word.arg == "state"
+        and ast.unparse(word.value).startswith(states)
+        and "." in ast.unparse(word.value)
         for word in call.keywords
     )

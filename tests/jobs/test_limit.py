@@ -48,7 +48,9 @@ async def test_status_has_the_next_free_use_and_the_place_in_line(talk: Talk) ->
     await ask_all(talk, (talk.ana, "three"), (talk.ben, "four"))
     for number in (3, 4):
         assert "It starts at <!date^" in talk.job(number)
-        assert abs(promised(talk.job(number)) - began_at - timedelta(hours=1)) < timedelta(minutes=1)
+        assert abs(promised(talk.job(number)) - began_at - timedelta(hours=1)) < timedelta(
+            minutes=1
+        )
         assert "at the earliest: the hourly limit is used up" in talk.job(number)
     assert "before it" not in talk.job(3)
     assert "used up, 1 before it" in talk.job(4)

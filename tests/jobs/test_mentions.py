@@ -37,7 +37,9 @@ async def test_mention_is_answered_in_its_thread(talk: Talk, is_in_a_thread: boo
 
 
 async def test_reply_to_a_direct_message_steers(talk: Talk) -> None:
-    assert "every reply is for me" in await talk.ana.answer_to("/docs-agent replies off", channel="dm")
+    assert "every reply is for me" in await talk.ana.answer_to(
+        "/docs-agent replies off", channel="dm"
+    )
     message = await talk.ana.says("Add a quickstart", channel="dm")
     await talk.time.passes(10)
     [status] = talk.ana.reads()
@@ -58,7 +60,10 @@ async def test_mention_steers_the_newest_or_the_named_job(talk: Talk) -> None:
     await talk.time.passes(20)
     await mentions(talk, "Write to the newest", thread=root)
     await mentions(talk, "#1 Write to the first", thread=root)
-    assert talk.service.prompts[-2:] == [("job-2", "Write to the newest"), ("job-1", "Write to the first")]
+    assert talk.service.prompts[-2:] == [
+        ("job-2", "Write to the newest"),
+        ("job-1", "Write to the first"),
+    ]
     talk.everything()
 
 

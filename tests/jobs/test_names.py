@@ -25,7 +25,9 @@ async def asks(talk: Talk, prompt: str, channel: str = "docs") -> None:
 
 @pytest.mark.parametrize("refusals", [0, 2])
 @pytest.mark.parametrize("mention", ["<#CMERGER>", "<#CMERGER|>", "<#CMERGER|merger>"])
-async def test_private_or_refused_channel_is_named_nowhere(talk: Talk, mention: str, refusals: int) -> None:
+async def test_private_or_refused_channel_is_named_nowhere(
+    talk: Talk, mention: str, refusals: int
+) -> None:
     talk.faults.refuses("conversations.info", "channel_not_found", times=refusals)
     await asks(talk, f"Write down what {mention} decided")
     assert talk.agent_got() == ["Write down what #private-channel decided"]

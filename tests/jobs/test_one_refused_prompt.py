@@ -42,7 +42,9 @@ async def seconds_until_sent(talk: Talk, count: int) -> float:
 
 @pytest.mark.parametrize("status", [401, 403])
 @pytest.mark.parametrize("together", [True, False])
-async def test_prompt_refused_by_a_firewall_delays_nobody(talk: Talk, status: int, together: bool) -> None:
+async def test_prompt_refused_by_a_firewall_delays_nobody(
+    talk: Talk, status: int, together: bool
+) -> None:
     await talk.process.starts(admins=talk.chika.id)
     firewall, (first, *others) = Firewall(talk, status), people(talk)
     await first.asks(BAD)

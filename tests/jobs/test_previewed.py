@@ -31,10 +31,14 @@ def end(talk: Talk, job: int = 1) -> Shown:
 
 def offered(talk: Talk, job: int = 1) -> list[str]:
     """Return the buttons of a result besides those of its pull request."""
-    return [label for label in end(talk, job).buttons if not label.startswith(("Review", "Changes"))]
+    return [
+        label for label in end(talk, job).buttons if not label.startswith(("Review", "Changes"))
+    ]
 
 
-async def presses(talk: Talk, label: str = "Preview", by: Person | None = None, job: int = 1) -> str:
+async def presses(
+    talk: Talk, label: str = "Preview", by: Person | None = None, job: int = 1
+) -> str:
     """Press a button of a job's result and read the private answers."""
     person = by or talk.ana
     await person.presses(label, on=end(talk, job))

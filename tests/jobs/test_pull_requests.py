@@ -58,7 +58,9 @@ async def test_result_and_status_have_title_and_size(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize("repository", ["acme/other", "https://code.example/acme/docs"])
-async def test_pull_request_of_another_repository_is_not_polled(talk: Talk, repository: str) -> None:
+async def test_pull_request_of_another_repository_is_not_polled(
+    talk: Talk, repository: str
+) -> None:
     await talk.ana.asks("Add a quickstart")
     await talk.time.passes(1)
     talk.service.jobs["job-1"]["source"]["repository"] = repository
@@ -71,7 +73,9 @@ async def test_pull_request_of_another_repository_is_not_polled(talk: Talk, repo
 
 
 @pytest.mark.parametrize("answer", [NOT_FOUND, httpx.Response(401), httpx.ReadTimeout("slow")])
-async def test_hidden_pull_request_changes_nothing(talk: Talk, answer: httpx.Response | Exception) -> None:
+async def test_hidden_pull_request_changes_nothing(
+    talk: Talk, answer: httpx.Response | Exception
+) -> None:
     talk.github.instead.extend([answer] * 9)
     await ended(talk)
     before = end(talk), talk.status()
@@ -215,9 +219,13 @@ async def test_merged_pull_request_is_not_announced_as_new(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize("headers", [{"retry-after": "0"}, {"x-ratelimit-remaining": "0"}])
-async def test_limit_that_ended_in_the_past_is_not_tried_at_once(talk: Talk, headers: dict[str, str]) -> None:
+async def test_limit_that_ended_in_the_past_is_not_tried_at_once(
+    talk: Talk, headers: dict[str, str]
+) -> None:
     passed = str(int(talk.time.at.timestamp()) - 3_600)
-    limited = [httpx.Response(403, headers=headers | {"x-ratelimit-reset": passed}) for _ in range(2)]
+    limited = [
+        httpx.Response(403, headers=headers | {"x-ratelimit-reset": passed}) for _ in range(2)
+    ]
     talk.github.instead.extend(limited)
     await ended(talk)
     assert len(talk.github.calls) == 1

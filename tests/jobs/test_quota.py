@@ -47,7 +47,9 @@ histories = st.lists(
 
 
 @given(queues, histories)
-def test_next_turn_goes_to_the_person_with_fewest_uses(queue: list[Queued], uses: list[Use]) -> None:
+def test_next_turn_goes_to_the_person_with_fewest_uses(
+    queue: list[Queued], uses: list[Use]
+) -> None:
     had = Counter(use.asked_by for use in uses)
     remaining = list(queue)
     for turn in fair_order(queue, uses):
@@ -82,7 +84,9 @@ limits = st.integers(1, 30)
 
 
 @given(queues, histories, limits)
-def test_nobody_gets_more_than_their_share(queue: list[Queued], uses: list[Use], limit: int) -> None:
+def test_nobody_gets_more_than_their_share(
+    queue: list[Queued], uses: list[Use], limit: int
+) -> None:
     order, had = fair_order(queue, uses), Counter(use.asked_by for use in uses)
     going, rest = in_turn(order, uses, limit, None)
     assert sorted(queued.id for queued in (*going, *rest)) == sorted(queued.id for queued in queue)
@@ -108,7 +112,9 @@ def test_second_persons_prompt_goes_at_once(gaps: list[int], limit: int) -> None
 
 
 @given(queues, histories, limits)
-def test_nothing_can_go_before_the_next_free_use(queue: list[Queued], uses: list[Use], limit: int) -> None:
+def test_nothing_can_go_before_the_next_free_use(
+    queue: list[Queued], uses: list[Use], limit: int
+) -> None:
     """Without new prompts, a check at every returned time sends everything in the end."""
     remaining, spent, now = fair_order(queue, uses), list(uses), NOW
     for _ in range(400):
@@ -121,7 +127,10 @@ def test_nothing_can_go_before_the_next_free_use(queue: list[Queued], uses: list
         next_at = next_free_at(counted, limit, now, None)
         assert next_at > now
         sooner = next_at - timedelta(seconds=1.001)
-        assert in_turn(fair_order(remaining, spent), still_counted(counted, sooner), limit, None)[0] == []
+        assert (
+            in_turn(fair_order(remaining, spent), still_counted(counted, sooner), limit, None)[0]
+            == []
+        )
         now = next_at
     assert remaining == []
 

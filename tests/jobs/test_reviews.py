@@ -22,7 +22,9 @@ async def goes_on(talk: Talk) -> None:
         ("Not needed", ":no_entry_sign: *Not needed* · Job 1 · <"),
     ],
 )
-async def test_review_begins_the_status_until_it_is_undone(talk: Talk, label: str, text: str) -> None:
+async def test_review_begins_the_status_until_it_is_undone(
+    talk: Talk, label: str, text: str
+) -> None:
     await talk.finished()
     ready = talk.status()
     assert ready.buttons == UNSAID
@@ -84,7 +86,9 @@ async def test_reminder_comes_once_on_a_weekday(talk: Talk, ended: str, after: i
     assert len(talk.replies()) == 1
     await talk.time.passes(hours=2)
     [_, reminder] = talk.replies()
-    assert reminder.startswith(f"<@{talk.ana.id}> :memo: The pull request of Job 1 has been ready for ")
+    assert reminder.startswith(
+        f"<@{talk.ana.id}> :memo: The pull request of Job 1 has been ready for "
+    )
     root = talk.status().message
     address = f"/archives/{root['channel']}/p{root['ts'].replace('.', '')}"
     assert f"{address}|its first message>." in reminder
@@ -101,7 +105,9 @@ async def test_reminder_comes_once_on_a_weekday(talk: Talk, ended: str, after: i
         ("reviewers NONE", "<@U01ANA>"),
     ],
 )
-async def test_reminder_goes_to_the_reviewers_of_the_channel(talk: Talk, typed: str, whom: str) -> None:
+async def test_reminder_goes_to_the_reviewers_of_the_channel(
+    talk: Talk, typed: str, whom: str
+) -> None:
     for text in ("reviewers @chika", typed):
         await talk.ben.types(f"/docs-agent {text}")
     talk.ben.reads()
@@ -109,7 +115,9 @@ async def test_reminder_goes_to_the_reviewers_of_the_channel(talk: Talk, typed: 
     assert (whom in answer) is ("NONE" not in typed)
     await talk.finished()
     await talk.time.passes(days=4)
-    assert talk.replies()[1].startswith(f"{whom} :memo: The pull request of Job 1 has been ready for ")
+    assert talk.replies()[1].startswith(
+        f"{whom} :memo: The pull request of Job 1 has been ready for "
+    )
     assert talk.agent_got() == ["Add a quickstart"]
     talk.status()
 
@@ -123,7 +131,9 @@ async def test_unknown_reviewers_change_nothing(talk: Talk, typed: str) -> None:
 
 
 async def test_direct_messages_have_no_reviewers(talk: Talk) -> None:
-    assert "reminders go to you" in await talk.ana.answer_to("/docs-agent reviewers @ben", channel="dm")
+    assert "reminders go to you" in await talk.ana.answer_to(
+        "/docs-agent reviewers @ben", channel="dm"
+    )
 
 
 @pytest.mark.parametrize("reason", ["reviewed", "follow-up", "never"])

@@ -8,7 +8,9 @@ from tests.talk import Talk
 
 
 @pytest.mark.parametrize("seconds", [120, None])
-async def test_pending_prompts_go_after_the_services_wait(talk: Talk, seconds: float | None) -> None:
+async def test_pending_prompts_go_after_the_services_wait(
+    talk: Talk, seconds: float | None
+) -> None:
     await talk.started("Add one")
     talk.service.says("create", 429, seconds=seconds)
     await talk.ana.asks("Add two")

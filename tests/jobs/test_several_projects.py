@@ -66,7 +66,10 @@ async def test_mention_can_name_a_project(talk: Talk) -> None:
     await talk.ana.replies(f"{BOT} Write Two project:beta", to=root)
     await talk.time.passes(20)
     assert prompts(talk)[0] == []
-    assert sorted(prompt.split("\n")[0] for prompt in prompts(talk)[1]) == ["Write One", "Write Two"]
+    assert sorted(prompt.split("\n")[0] for prompt in prompts(talk)[1]) == [
+        "Write One",
+        "Write Two",
+    ]
     talk.everything()
 
 
@@ -260,7 +263,9 @@ async def test_project_is_plain_text_with_one_project(talk: Talk) -> None:
     assert "These prompts go to" in await types(talk, "project")
     assert "Beta" not in talk.status()
     await talk.ana.types("/docs-agent")
-    assert "project" not in str([block.get("element") for block in talk.ana.form().message["blocks"]])
+    assert "project" not in str(
+        [block.get("element") for block in talk.ana.form().message["blocks"]]
+    )
 
 
 async def test_edit_without_change_keeps_a_follow_up_with_project(talk: Talk) -> None:

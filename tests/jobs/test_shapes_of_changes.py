@@ -84,9 +84,13 @@ def assert_harmless(view: Shown) -> None:
         text = part.get("text")
         if part.get("type") == "mrkdwn":
             targets = re.findall("<([^|>]*)", part["text"])
-            assert all(target.startswith(f"{LINK}/files#diff-") or target == LINK for target in targets), text
+            assert all(
+                target.startswith(f"{LINK}/files#diff-") or target == LINK for target in targets
+            ), text
         if isinstance(text, str):
-            hidden = {sign for sign in text if unicodedata.category(sign) in ("Cc", "Cs")} - set("\n\t")
+            hidden = {sign for sign in text if unicodedata.category(sign) in ("Cc", "Cs")} - set(
+                "\n\t"
+            )
             assert not hidden
             assert not {"\u202e", "\u2067"} & set(text)
 
@@ -104,7 +108,9 @@ async def test_no_shape_of_a_patch_breaks_the_view_or_harms_its_reader(talk: Tal
 async def test_a_hundred_files_keep_within_slacks_limits(talk: Talk) -> None:
     talk.github.pull["changed_files"] = 300
     shapes = itertools.islice(itertools.cycle(PATCHES.values()), 100)
-    view = await view_of(talk, *(changed_file(f"{at}.md", patch) for at, patch in enumerate(shapes)))
+    view = await view_of(
+        talk, *(changed_file(f"{at}.md", patch) for at, patch in enumerate(shapes))
+    )
     assert_harmless(view)
     assert "Also:" in view
     view = await view_of(talk, *(changed_file(f"{at}.png", None) for at in range(100)))
@@ -124,11 +130,17 @@ async def test_a_hundred_files_keep_within_slacks_limits(talk: Talk) -> None:
         ("a removed section", ["## Gone\n\nWords."], []),
         ("an added section", [], ["## Here", "Words."]),
         ("moved text", ["First"], ["First"]),
-        ("texts with little in common", ["One thing to say here"], ["Something else entirely, here"]),
+        (
+            "texts with little in common",
+            ["One thing to say here"],
+            ["Something else entirely, here"],
+        ),
         ("nothing", [], []),
     ],
 )
-async def test_changed_words_are_marked(talk: Talk, shape: str, struck: list[str], new: list[str]) -> None:
+async def test_changed_words_are_marked(
+    talk: Talk, shape: str, struck: list[str], new: list[str]
+) -> None:
     view = await view_of(talk, changed_file("docs/page.md", PATCHES[shape]))
     styled = [part for part in parts_of(view.message["blocks"]) if "style" in part]
     for text, style in ((struck, "strike"), (new, "bold")):
@@ -153,7 +165,9 @@ async def test_code_has_whole_lines_with_signs(talk: Talk) -> None:
         ("README.md", "", "README"),
     ],
 )
-async def test_page_has_its_title_or_its_path(talk: Talk, path: str, patch: str, title: str) -> None:
+async def test_page_has_its_title_or_its_path(
+    talk: Talk, path: str, patch: str, title: str
+) -> None:
     view = await view_of(talk, changed_file(path, patch))
     assert f"|{title}>*" in view
     talk.everything()

@@ -84,7 +84,9 @@ async def test_only_mentions_steer_in_a_channel_with_replies_off(talk: Talk) -> 
     assert "ention me here" in talk.replies()[-1]
     for text in ("replies", "help"):
         answer = await talk.ana.answer_to(f"/docs-agent {text}")
-        assert re.search("only (replies|those) that mention me|mention me: in this channel only", answer)
+        assert re.search(
+            "only (replies|those) that mention me|mention me: in this channel only", answer
+        )
     assert "Here every reply" in await talk.ana.answer_to("/docs-agent replies", channel="partners")
     await talk.ana.types("/docs-agent Replies ON")
     await talk.ana.replies("and make it simpler")

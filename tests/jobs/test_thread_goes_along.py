@@ -216,7 +216,11 @@ async def test_prompt_goes_without_a_file_that_slack_refuses(talk: Talk) -> None
     message = await talk.ana.says("@docs-agent Use this", files=[("notes.txt", "One")])
     await talk.time.passes()
     assert talk.agent_got() == ["Use this"]
-    assert [reply for reply in talk.thread(message) if "didn't let me read" in reply and "notes.txt" in reply]
+    assert [
+        reply
+        for reply in talk.thread(message)
+        if "didn't let me read" in reply and "notes.txt" in reply
+    ]
 
 
 async def test_files_without_a_text_are_named_as_not_sent(talk: Talk) -> None:

@@ -16,8 +16,14 @@ WARNING = ":warning:"
         (httpx.ConnectError("down"), "The docs service hasn't given a usable answer since <!date^"),
         (httpx.Response(500), "The docs service hasn't given a usable answer since <!date^"),
         (httpx.Response(503), "The docs service hasn't given a usable answer since <!date^"),
-        (httpx.Response(401, json={"error": "no"}), "The docs service has refused the bot since <!date^"),
-        (httpx.Response(403, json={"error": "no"}), "The docs service has refused the bot since <!date^"),
+        (
+            httpx.Response(401, json={"error": "no"}),
+            "The docs service has refused the bot since <!date^",
+        ),
+        (
+            httpx.Response(403, json={"error": "no"}),
+            "The docs service has refused the bot since <!date^",
+        ),
     ],
 )
 async def test_status_has_a_warning_after_ten_minutes_of_failures(

@@ -93,8 +93,12 @@ CASES = [
     Case(answer_lost, "*Send again* or *Dismiss*", "prompt waits for a person"),
     Case(service_away, "can't reach the docs service", "prompt waits for the docs service, which"),
     Case(key_refused, "refuses the bot's key", "prompt waits for a key"),
-    Case(limit_used_up, "the hourly limit is used up", "prompt waits for the hourly limit until", 2),
-    Case(share_used_up, "the hourly limit is used up", "prompt waits for the hourly limit until", 5),
+    Case(
+        limit_used_up, "the hourly limit is used up", "prompt waits for the hourly limit until", 2
+    ),
+    Case(
+        share_used_up, "the hourly limit is used up", "prompt waits for the hourly limit until", 5
+    ),
     Case(follow_up_not_found, "It goes out at", "prompt waits until"),
     Case(working, "Working on it", "poll waits"),
     Case(polls_paused, "can't reach the docs service", "poll waits for the docs service, which"),

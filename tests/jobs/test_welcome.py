@@ -11,7 +11,9 @@ BOT = "@docs-agent"
 BUTTONS = [*PROMPTS, "What needs work?", "My jobs"]
 
 
-@pytest.mark.parametrize(("text", "channel", "mention"), [("hi", "dm", ""), (BOT, "docs", f"{BOT} ")])
+@pytest.mark.parametrize(
+    ("text", "channel", "mention"), [("hi", "dm", ""), (BOT, "docs", f"{BOT} ")]
+)
 async def test_greeting_or_empty_mention_gets_the_welcome(
     talk: Talk, text: str, channel: str, mention: str
 ) -> None:
@@ -49,7 +51,10 @@ async def test_form_of_the_home_tab_asks_for_the_channel(talk: Talk, label: str)
     await talk.ana.presses(label)
     form = talk.ana.form()
     assert "Where should I report?" in form
-    assert await talk.ana.fills_in(prompt="Add a page about labels", channel=talk.room("docs").id) == {}
+    assert (
+        await talk.ana.fills_in(prompt="Add a page about labels", channel=talk.room("docs").id)
+        == {}
+    )
     await talk.time.passes()
     assert talk.agent_got() == ["Add a page about labels"]
     assert "Add a page about labels" in talk.status().blocks

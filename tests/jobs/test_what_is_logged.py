@@ -15,7 +15,9 @@ async def test_one_reference_leads_from_the_request_to_slacks_answer(talk: Talk)
     await talk.time.passes()
     lines = [json.loads(line) for line in talk.log()]
     [stored] = [line for line in lines if line["event"] == "prompt_stored"]
-    by_event = {line["event"]: line for line in reversed(lines) if line.get("request") == stored["request"]}
+    by_event = {
+        line["event"]: line for line in reversed(lines) if line.get("request") == stored["request"]
+    }
     assert by_event["prompt_sent"]["service_job"]
     status = by_event["delivery_sent"]
     assert (status["kind"], status["job"], bool(status["ts"])) == (

@@ -42,16 +42,57 @@ from bot.messages.plain_text import visible
 from bot.projects import Project, Projects
 from bot.visitors.content_gaps import GAP_TOPICS, page_of
 from bot.visitors.digests import MOST_RECOMMENDED
-from bot.visitors.model import MOST_TOP, Counts, Numbers, Outcome, Page, Query, Reading, Report, Weekday
+from bot.visitors.model import (
+    MOST_TOP,
+    Counts,
+    Numbers,
+    Outcome,
+    Page,
+    Query,
+    Reading,
+    Report,
+    Weekday,
+)
 from bot.visitors.periods import Period, WeeklyTime
 from tests.builders import ANA, BEN, CHANNEL, NOW
 from tests.messages.samples import PERMALINK, PULL_REQUEST
 
 NASTY = st.sampled_from(
     (
-        *("<!channel>", "<!here|here>", "<@U0EVIL>", "<https://evil.example|good.example>", "<", ">"),
-        *("```", "*", "_", "~", "`", "> ", "|", "&lt;!channel&gt;", "&", "\n\n", "\ufdfd", "\u070f"),
-        *("\u202e", "\u0000", "\ud800", "\u200f", "\r", "\x85", "\u200d", "\u200b", "\u00ad", "\ufe0f"),
+        *(
+            "<!channel>",
+            "<!here|here>",
+            "<@U0EVIL>",
+            "<https://evil.example|good.example>",
+            "<",
+            ">",
+        ),
+        *(
+            "```",
+            "*",
+            "_",
+            "~",
+            "`",
+            "> ",
+            "|",
+            "&lt;!channel&gt;",
+            "&",
+            "\n\n",
+            "\ufdfd",
+            "\u070f",
+        ),
+        *(
+            "\u202e",
+            "\u0000",
+            "\ud800",
+            "\u200f",
+            "\r",
+            "\x85",
+            "\u200d",
+            "\u200b",
+            "\u00ad",
+            "\ufe0f",
+        ),
         *("\U000e0041", "\U000e0101", "\u2066", "\ufe00", "\U000e007f", "1\ufe0f\u20e3", "\ufeff"),
         *("\U0001f3f4", "\U0001f469\u200d\U0001f469\u200d\U0001f467\u200d\U0001f467"),
     )
@@ -62,7 +103,9 @@ ANY_TEXT = st.one_of(
     st.text(st.characters(), max_size=400),
     st.lists(st.one_of(NASTY, st.text(max_size=20)), max_size=40).map("".join),
     st.builds(
-        lambda piece, times: (piece * times)[:5_000], st.text(min_size=1, max_size=30), st.integers(1, 40_000)
+        lambda piece, times: (piece * times)[:5_000],
+        st.text(min_size=1, max_size=30),
+        st.integers(1, 40_000),
     ),
     st.builds(lambda piece, times: (piece * times)[:5_000], NASTY, st.integers(1, 4_000)),
 )
@@ -110,7 +153,13 @@ def arguments(made: Callable[..., Any]) -> Mapping[str, st.SearchStrategy[Any]]:
 
 
 NASTY_PATHS = [
-    *("<!channel>", "<!here|here>", "<@U123>", "<https://evil.example|good.example>", "&lt;!channel&gt;"),
+    *(
+        "<!channel>",
+        "<!here|here>",
+        "<@U123>",
+        "<https://evil.example|good.example>",
+        "&lt;!channel&gt;",
+    ),
     *(
         *("`", "```", "*", "_", "~", "&", "<", ">", "|", " ", "\n", "👩‍👩‍👧‍👧", "﷽"),
         *("\u202e", "\u200f", "\0", "\ud800"),
@@ -130,14 +179,18 @@ PERIODS = st.builds(
     st.dates(date(2020, 1, 1), date(2029, 12, 31)),
     st.integers(1, 366),
 )
-ZONES = st.sampled_from(["UTC", "Europe/Berlin", "Asia/Kolkata", "America/Argentina/ComodRivadavia"])
+ZONES = st.sampled_from(
+    ["UTC", "Europe/Berlin", "Asia/Kolkata", "America/Argentina/ComodRivadavia"]
+)
 MINUTES = st.builds(time, st.integers(0, 23), st.integers(0, 59))
 WEEKLY_TIMES = st.builds(WeeklyTime, st.sampled_from(Weekday), MINUTES, ZONES)
 READ_PAGES = PATHS.map(lambda path: page_of(visible(path)) or "/")
 QUOTED = ANY_TEXT.map(lambda text: f"Why: “{b.quoted(text, 300)}”")
 PEOPLE = st.sampled_from([ANA, BEN])
 WITH_ADDRESS = st.one_of(
-    st.just("https://code.example/pull/1"), st.builds("https://code.example/{}".format, ANY_TEXT), ANY_TEXT
+    st.just("https://code.example/pull/1"),
+    st.builds("https://code.example/{}".format, ANY_TEXT),
+    ANY_TEXT,
 )
 CODES = st.sampled_from([f"{problem}:{BEN}" for problem in JobProblem])
 TWO_PROJECTS = st.builds(
@@ -180,7 +233,9 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "pr_link": st.one_of(st.none(), WITH_ADDRESS),
     "TrackedJob.problem": st.one_of(st.none(), ANY_TEXT, CODES),
     "section": st.one_of(st.none(), PATHS.map(lambda path: "".join(path.split())[:300])),
-    **dict.fromkeys(("Search.page", "Votes.page", "Comment.page", "UnansweredQuestion.page"), READ_PAGES),
+    **dict.fromkeys(
+        ("Search.page", "Votes.page", "Comment.page", "UnansweredQuestion.page"), READ_PAGES
+    ),
     "Page.path": PATHS,
     "Recommendation.key": st.just("0" * 16),
     "Digest.recommendations": st.deferred(
@@ -193,7 +248,8 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "more_gaps.numbers": st.deferred(lambda: GAPS),
     "gap_file.numbers": st.deferred(lambda: GAPS),
     **dict.fromkeys(
-        ("gap_recommendations.numbers", "compare_unmet.then", "compare_unmet.now"), st.deferred(lambda: GAPS)
+        ("gap_recommendations.numbers", "compare_unmet.then", "compare_unmet.now"),
+        st.deferred(lambda: GAPS),
     ),
     "not_offered.query": st.deferred(lambda: GAP_QUERIES),
     "offer_corrected.text": ANY_TEXT.map(lambda text: f"{text[:200]} monday"),
@@ -215,16 +271,24 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "Problem.text": QUOTED,
     "ask_form.earlier": st.just(()),
     "job_status.more": st.just(()),
-    "limits.projects": st.deferred(lambda: st.lists(built(Limits), min_size=1, max_size=2).map(tuple)),
+    "limits.projects": st.deferred(
+        lambda: st.lists(built(Limits), min_size=1, max_size=2).map(tuple)
+    ),
     "short_help.also": QUOTED,
     "format_result.job": st.deferred(lambda: ENDED),
     "outdated_end.job": st.deferred(lambda: ENDED),
     "decided.decision": st.just("Dismiss"),
-    "not_allowed.access": st.sampled_from([access for access in Access if access is not Access.MEMBER]),
+    "not_allowed.access": st.sampled_from(
+        [access for access in Access if access is not Access.MEMBER]
+    ),
 }
 
-ENDED: st.SearchStrategy[TrackedJob] = st.builds(replace, built(TrackedJob), state=st.sampled_from(ENDS))
-GAP_QUERIES: st.SearchStrategy[Query] = st.builds(replace, built(Query), topic=st.sampled_from(GAP_TOPICS))
+ENDED: st.SearchStrategy[TrackedJob] = st.builds(
+    replace, built(TrackedJob), state=st.sampled_from(ENDS)
+)
+GAP_QUERIES: st.SearchStrategy[Query] = st.builds(
+    replace, built(Query), topic=st.sampled_from(GAP_TOPICS)
+)
 GAPS: st.SearchStrategy[Numbers] = st.builds(replace, built(Numbers), query=GAP_QUERIES)
 
 
@@ -235,7 +299,9 @@ def reports(draw: st.DrawFn) -> Report:
     # Drawing each page would take long.
     some, size = draw(st.lists(built(Page), max_size=4)), draw(st.integers(0, MOST_TOP))
     pages = [
-        replace(some[at % len(some)], path=f"{some[at % len(some)].path}{at}") for at in range(size) if some
+        replace(some[at % len(some)], path=f"{some[at % len(some)].path}{at}")
+        for at in range(size)
+        if some
     ]
     was = draw(built(Reading)) if query.compared is not None and draw(st.booleans()) else None
     pages = pages if was else [replace(page, was=None) for page in pages]

@@ -27,13 +27,17 @@ _DATE = re.compile(r"<!date\^\d+\^([^|]*)\|([^>]*)>")
 
 def samples_of(family: str) -> Mapping[str, object]:
     """Build the samples of a family."""
-    samples: Mapping[str, object] = importlib.import_module(f"{families.__name__}.{family}").samples()
+    samples: Mapping[str, object] = importlib.import_module(
+        f"{families.__name__}.{family}"
+    ).samples()
     return samples
 
 
 def render(family: str) -> str:
     """Return the content of a family's file."""
-    return "\n".join(f"== {name}\n{rendered(sample)}" for name, sample in samples_of(family).items())
+    return "\n".join(
+        f"== {name}\n{rendered(sample)}" for name, sample in samples_of(family).items()
+    )
 
 
 def rendered(sample: object) -> str:
@@ -76,7 +80,9 @@ def _message(message: Message) -> Iterator[str]:
     if message.plain_blocks != usual.plain_blocks:
         plain = "\n".join(_blocks(message.plain_blocks)).splitlines()
         yield f"plain blocks{':' if plain != lines else ' are the same'}"
-        yield from (f"  {line}" for line in unified_diff(lines, plain, n=0) if line[:2] not in _HEADERS)
+        yield from (
+            f"  {line}" for line in unified_diff(lines, plain, n=0) if line[:2] not in _HEADERS
+        )
 
 
 def _blocks(blocks: Sequence[Block]) -> Iterator[str]:

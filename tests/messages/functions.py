@@ -17,7 +17,9 @@ _READS_ONLY = "bot.messages.slack_text"
 
 def message_modules() -> list[ModuleType]:
     """Return the modules of messages."""
-    names = [module.name for module in pkgutil.walk_packages(bot.__path__, "bot.") if not module.ispkg]
+    names = [
+        module.name for module in pkgutil.walk_packages(bot.__path__, "bot.") if not module.ispkg
+    ]
     return [importlib.import_module(name) for name in names if _has_messages(name)]
 
 
@@ -34,7 +36,8 @@ def public_functions() -> Mapping[str, FunctionType]:
 def literals() -> list[str]:
     """Return every string of the modules of messages but docstrings."""
     trees = [
-        ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")) for module in message_modules()
+        ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
+        for module in message_modules()
     ]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}

@@ -16,13 +16,36 @@ from sandbox.workspace.blocks import message_complaints, view_complaints
 BROADCASTS = re.compile(r"<!(?:here|channel|everyone|subteam)")
 USER_MENTION = re.compile(r"<@([A-Z0-9]+)(?:\|[^>]*)?>")
 LINK = re.compile(r"<(?![@!#])([^|>]*)[^>]*>")
-_COUNTRIES = "\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073"
+_COUNTRIES = (
+    "\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|\U000e0077\U000e006c\U000e0073"
+)
 FLAGS = re.compile(f"\U0001f3f4\U000e0067\U000e0062(?:{_COUNTRIES})\U000e007f")
 """The flags of England, Scotland and Wales."""
 LOOKS = "\ufe0e\ufe0f"
 SHOWN = (
-    *("text", "elements", "fields", "element", "accessory", "placeholder", "options", "caption", "rows"),
-    *("title", "chart", "series", "name", "data", "label", "axis_config", "categories", "x_label", "y_label"),
+    *(
+        "text",
+        "elements",
+        "fields",
+        "element",
+        "accessory",
+        "placeholder",
+        "options",
+        "caption",
+        "rows",
+    ),
+    *(
+        "title",
+        "chart",
+        "series",
+        "name",
+        "data",
+        "label",
+        "axis_config",
+        "categories",
+        "x_label",
+        "y_label",
+    ),
 )
 """The keys of visible text."""
 
@@ -42,7 +65,9 @@ DIFF = re.compile("/files#diff-[0-9a-f]{64}$")
 
 def problems_of(message: Message, allowed: Allowed) -> list[str]:
     """List the contents of a message that Slack would refuse or that could harm a reader."""
-    return problems_in(message.text, allowed, blocks=message.blocks, plain_blocks=message.plain_blocks)
+    return problems_in(
+        message.text, allowed, blocks=message.blocks, plain_blocks=message.plain_blocks
+    )
 
 
 def problems_in(text: str, allowed: Allowed, **versions: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -52,11 +77,14 @@ def problems_in(text: str, allowed: Allowed, **versions: Sequence[Mapping[str, A
     problems += _harm(text, allowed, "text")
     for name, blocks in versions.items():
         problems += [
-            f"{name}: {complaint}" for complaint in message_complaints([dict(block) for block in blocks])
+            f"{name}: {complaint}"
+            for complaint in message_complaints([dict(block) for block in blocks])
         ]
         if (size := rendered(blocks)) > 12_000:
             problems.append(f"{name}: {size} characters in all")
-        problems += [f"{name}: {harm}" for part in _parts(blocks) for harm in _harm_of(part, allowed)]
+        problems += [
+            f"{name}: {harm}" for part in _parts(blocks) for harm in _harm_of(part, allowed)
+        ]
     json.dumps([text, *map(list, versions.values())], ensure_ascii=False).encode("utf-8")
     return problems
 
@@ -122,13 +150,17 @@ def _harm(mrkdwn: str, allowed: Allowed, name: str) -> Iterator[str]:
         if user not in allowed.users:
             yield f"{name} pings {user}"
     for address in LINK.findall(mrkdwn):
-        if not address.startswith(("http://", "https://")) or not _leads_to(address, allowed.addresses):
+        if not address.startswith(("http://", "https://")) or not _leads_to(
+            address, allowed.addresses
+        ):
             yield f"{name} has a link to {address[:40]!r}"
 
 
 def _leads_to(address: str, addresses: Collection[str | None]) -> bool:
     leads_to = unquote(address.replace("&amp;", "&"))
-    pull_requests = {re.split("[?#]", address or "", maxsplit=1)[0].rstrip("/") for address in addresses}
+    pull_requests = {
+        re.split("[?#]", address or "", maxsplit=1)[0].rstrip("/") for address in addresses
+    }
     return leads_to in map(unquote, filter(None, addresses)) or (
         bool(DIFF.search(leads_to)) and DIFF.sub("", leads_to) in map(unquote, pull_requests)
     )

@@ -33,7 +33,9 @@ def talking() -> Mapping[str, Mapping[str, FunctionType]]:
     for name, function in public_functions().items():
         module, _, short = name.partition(".")
         returned = typing.get_type_hints(function)["return"]
-        is_message = Message in (returned, *typing.get_args(returned)) or short.endswith(("_form", "_view"))
+        is_message = Message in (returned, *typing.get_args(returned)) or short.endswith(
+            ("_form", "_view")
+        )
         if is_message and module != "blocks" and short != "with_fitting_pages":
             functions.setdefault(module, {})[short] = function
     return functions
@@ -63,7 +65,11 @@ def complaints(result: Any, allowed: Allowed, name: str) -> list[str]:
             problems.append("too long for an edit")
         for block in message.blocks:
             parts = [block.get("text"), *block.get("fields", ()), *block.get("elements", ())]
-            texts = [part["text"] for part in parts if isinstance(part, dict) and part["type"] == "mrkdwn"]
+            texts = [
+                part["text"]
+                for part in parts
+                if isinstance(part, dict) and part["type"] == "mrkdwn"
+            ]
             lines = "\n".join(texts).split("\n")
             problems += [f"open code: {line}" for line in lines if line.count("`") % 2]
     return problems
@@ -103,7 +109,8 @@ def without_marks(value: Any) -> Any:
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     if is_dataclass(value) and not isinstance(value, type):
         return replace(
-            value, **{field.name: without_marks(getattr(value, field.name)) for field in fields(value)}
+            value,
+            **{field.name: without_marks(getattr(value, field.name)) for field in fields(value)},
         )
     return value
 
@@ -117,7 +124,9 @@ def marks_in(message: Message) -> list[str]:
     """Return the formatting characters of a message."""
     blocks = [*message.blocks, *message.plain_blocks]
     parts = [part for block in blocks for part in (block.get("text"), *block.get("elements", ()))]
-    texts = [part["text"] for part in parts if isinstance(part, dict) and part.get("type") == "mrkdwn"]
+    texts = [
+        part["text"] for part in parts if isinstance(part, dict) and part.get("type") == "mrkdwn"
+    ]
     return [mark for text in (message.text, *texts) for mark in MARKS.findall(CODE.sub("", text))]
 
 
@@ -133,7 +142,9 @@ def call(function: FunctionType, given_to: Mapping[str, Any]) -> Any:
     ANY_TEXT,
     st.sampled_from(["{}", "https://preview.example", "https://preview.example/{}"]),
 )
-def test_result_with_any_preview_is_valid_and_harmless(job: TrackedJob, text: str, url: str) -> None:
+def test_result_with_any_preview_is_valid_and_harmless(
+    job: TrackedJob, text: str, url: str
+) -> None:
     at = url.format(text)
     ended = replace(job, state=JobState.PULL_REQUEST)
     for state, iteration in product(PreviewState, (job.iteration, job.iteration + 1)):
@@ -152,4 +163,6 @@ def test_any_text_from_slack_is_parsed(raw: str) -> None:
     slack_text.mentions_somebody_else_first(raw, BEN)
     slack_text.without_leading_mention(raw, BEN)
     slack_text.is_blank(slack_text.to_plain(raw, {}, {}))
-    assert slack_text.to_plain(slack_text.from_plain(raw), {}, {}) == raw, "as it was typed into a form"
+    assert slack_text.to_plain(slack_text.from_plain(raw), {}, {}) == raw, (
+        "as it was typed into a form"
+    )

@@ -38,7 +38,9 @@ def test_samples_call_every_public_function_of_messages() -> None:
             render(family)
     finally:
         sys.setprofile(before)
-    missing = [name for name, function in public_functions().items() if function.__code__ not in called]
+    missing = [
+        name for name, function in public_functions().items() if function.__code__ not in called
+    ]
     assert missing == [], "give a family in tests/messages/families a sample of it"
 
 

@@ -57,7 +57,10 @@ def test_clipped_text_is_never_too_long(text: str, length: int) -> None:
         (f"flag {ENGLAND}", f"flag {ENGLAND}"),
         (f"flag \U0001f3f4{TEXAS}", "flag \U0001f3f4" + "\ufffd" * len(TEXAS)),
         (FAMILY, FAMILY),
-        ("👩🏽\u200d🚀 ❤\ufe0f\u200d🔥 1\ufe0f\u20e3", "👩🏽\u200d🚀 ❤\ufe0f\u200d🔥 1\ufe0f\u20e3"),
+        (
+            "👩🏽\u200d🚀 ❤\ufe0f\u200d🔥 1\ufe0f\u20e3",
+            "👩🏽\u200d🚀 ❤\ufe0f\u200d🔥 1\ufe0f\u20e3",
+        ),
         ("soft\u00adly ze\u200bro j\u200doin \ufeffmark \u200eleft", "softly zero join mark left"),
         ("a\ufe0fb\U000e0101👍\u200d", "ab👍"),
         ("\u2066isolated\u2069", "\ufffdisolated\ufffd"),
@@ -69,7 +72,11 @@ def test_hidden_characters_become_visible(text: str, expected: str) -> None:
     assert visible(text) == expected
 
 
-@given(st.text(st.one_of(st.characters(), st.characters(categories=["Cf"]), st.sampled_from(EMOJI_PARTS))))
+@given(
+    st.text(
+        st.one_of(st.characters(), st.characters(categories=["Cf"]), st.sampled_from(EMOJI_PARTS))
+    )
+)
 def test_visible_text_hides_nothing(text: str) -> None:
     shown_text = visible(text)
     assert not is_hiding(shown_text)
@@ -78,7 +85,9 @@ def test_visible_text_hides_nothing(text: str) -> None:
 
 
 def test_visible_text_has_no_format_character() -> None:
-    formats = [sign for sign in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(sign) == "Cf"]
+    formats = [
+        sign for sign in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(sign) == "Cf"
+    ]
     assert len(formats) > 150
     assert [sign for sign in formats if sign in visible(f"a{sign}b")] == []
 
@@ -88,7 +97,9 @@ def test_markup_of_others_pings_and_links_nowhere() -> None:
     assert b.escape("<!channel> <@U1> & <https://a|b>") == escaped
     link = b.link("https://a.example/?b=1&c=|x>y", "a > b")
     assert link == "<https://a.example/?b=1&amp;c=%7Cx%3Ey|a &gt; b>"
-    assert b.link("https://a.example/`", "View") == "<https://a.example/%60|View>", "else code would begin"
+    assert b.link("https://a.example/`", "View") == "<https://a.example/%60|View>", (
+        "else code would begin"
+    )
 
 
 def test_mrkdwn_is_not_clipped_inside_an_entity_or_a_mention() -> None:
@@ -121,12 +132,16 @@ def test_other_addresses_are_no_links(url: str | None) -> None:
     assert b.web_address(url) is None
     assert b.link(url, "there") == "there"
     for host in ("localhost:8800", "127.0.0.1", "127.4.5.6:1", "[::1]:80"):
-        assert b.web_address(f"http://{host}/pull/1") == f"http://{host}/pull/1", "this machine is linked to"
+        assert b.web_address(f"http://{host}/pull/1") == f"http://{host}/pull/1", (
+            "this machine is linked to"
+        )
 
 
 def test_host_is_shown_in_ascii() -> None:
     assert b.web_address("https://g\u0456thub.com/a") == "https://xn--gthub-n2e.com/a"
-    assert b.host_of(b.web_address("https://g\u0456thub.com:8443/a") or "") == "xn--gthub-n2e.com:8443"
+    assert (
+        b.host_of(b.web_address("https://g\u0456thub.com:8443/a") or "") == "xn--gthub-n2e.com:8443"
+    )
     assert b.host_of("https://USER.github.com/pull/1") == "user.github.com"
     long = b.host_of(f"https://github.com.{'a' * 60}.evil.example/")
     assert long.startswith("…")
@@ -177,7 +192,11 @@ def test_text_and_plain_form_have_the_words_of_the_blocks() -> None:
     assert row["elements"] == buttons[1:]
 
 
-@given(st.lists(st.sampled_from(["&amp;", "&lt;", "<@U1>", "word ", "日本"]), max_size=3_000).map("".join))
+@given(
+    st.lists(st.sampled_from(["&amp;", "&lt;", "<@U1>", "word ", "日本"]), max_size=3_000).map(
+        "".join
+    )
+)
 def test_plain_sections_keep_entities_and_words_whole(mrkdwn: str) -> None:
     parts = [block["text"]["text"] for block in b.text_blocks(mrkdwn)]
     if len(mrkdwn) <= 11_500:

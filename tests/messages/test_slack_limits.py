@@ -25,7 +25,9 @@ def sound() -> list[dict[str, Any]]:
 
 
 def problems(blocks: list[dict[str, Any]]) -> list[str]:
-    return problems_of(Message("words", tuple(blocks)), Allowed(("U1",), ["https://good.example/1"]))
+    return problems_of(
+        Message("words", tuple(blocks)), Allowed(("U1",), ["https://good.example/1"])
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,16 @@ from bot.messages.plain_text import csv_line, escape_formula
 
 ATTACKS = [
     *("=1+1", '=HYPERLINK("https://evil.example";"Click")', "+1", "-2+3+cmd|' /C calc'!A0"),
-    *("@SUM(1+1)*cmd|' /C calc'!A0", "\t=1", "\rx", "\nx", "  =1", "\u00a0=1", "\u200b=1", "\ufeff=1"),
+    *(
+        "@SUM(1+1)*cmd|' /C calc'!A0",
+        "\t=1",
+        "\rx",
+        "\nx",
+        "  =1",
+        "\u00a0=1",
+        "\u200b=1",
+        "\ufeff=1",
+    ),
     *("\x00=1", "＝1", "＋1", "－1", "＠x", "﹦1", "−1", " \t"),
 ]
 

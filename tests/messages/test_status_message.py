@@ -16,7 +16,9 @@ from tests.messages.slack_limits import modal_problems
 @given(built(TrackedJob))
 def test_plain_edit_keeps_rich_text_without_link_buttons(tracked: TrackedJob) -> None:
     """Slack does not replace rich text by blocks of other types."""
-    message = status_message.redrawn(status_message.format_status_message(tracked), posted_plain=False)
+    message = status_message.redrawn(
+        status_message.format_status_message(tracked), posted_plain=False
+    )
     kinds = [
         [block["type"] for block in form if block["type"] != "actions"]
         for form in (message.blocks, message.plain_blocks)

@@ -10,7 +10,9 @@ from tests.messages.functions import literals
 from tests.papers import DOCS, codes, rows
 
 EMOJI = re.compile(r":[a-z_]+:")
-STIFF = re.compile(r"\b(cannot|could not|did not|do not|does not|is not|are not|was not|will not|has not)\b")
+STIFF = re.compile(
+    r"\b(cannot|could not|did not|do not|does not|is not|are not|was not|will not|has not)\b"
+)
 
 
 def test_emoji_stand_for_the_states_of_the_docs() -> None:
@@ -31,4 +33,6 @@ def test_messages_have_no_error_code_of_slack() -> None:
 
 
 def test_follow_up_with_a_capital_begins_its_sentence() -> None:
-    assert not re.search(r"[\w,;] The follow-up", (APPROVED / "jobs.txt").read_text(encoding="utf-8"))
+    assert not re.search(
+        r"[\w,;] The follow-up", (APPROVED / "jobs.txt").read_text(encoding="utf-8")
+    )

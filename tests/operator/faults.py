@@ -125,9 +125,8 @@ async def database_with_subscriptions(folder: Path, *channels: str, zone: str = 
 def add_subscription(zone: str, value: str = "?") -> str:
     """Return a statement that adds an active subscription; its values are the channel, twice."""
     columns = "place, channel, project, weekday, at, zone, owner, state, created_at"
-    values = (
-        f"{value}, {value}, 'acme-docs', 0, '09:00', '{zone}', 'U1', 'active', '2026-11-02 09:00:00.000000'"
-    )
+    created_at = "2026-11-02 09:00:00.000000"
+    values = f"{value}, {value}, 'acme-docs', 0, '09:00', '{zone}', 'U1', 'active', '{created_at}'"
     return f"INSERT INTO subscriptions ({columns}) VALUES ({values})"  # noqa: S608
 
 

@@ -59,7 +59,9 @@ async def test_json_of_one_person_or_from_a_day_on_has_fewer_rows(talk: Talk) ->
 async def test_thousands_of_rows_have_no_formula_and_steer_no_terminal(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'bot.db'}"
     await asyncio.to_thread(migrate, url)
-    rows = [("2026-11-02 09:00:00.000000", f"=1+1\x1b]0;owned\x07{number}") for number in range(2_001)]
+    rows = [
+        ("2026-11-02 09:00:00.000000", f"=1+1\x1b]0;owned\x07{number}") for number in range(2_001)
+    ]
     with closing(sqlite3.connect(tmp_path / "bot.db")) as database, database:
         insert = "INSERT INTO audit (at, user, act, project, channel) VALUES (?, ?, 'stopped', 'p', 'C1')"
         database.executemany(insert, rows)

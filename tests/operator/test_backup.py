@@ -253,7 +253,9 @@ SPOILERS: list[Callable[[Path], str]] = [
 
 
 @pytest.mark.parametrize("spoil", SPOILERS)
-def test_restore_of_no_sound_backup_changes_nothing(file: Path, spoil: Callable[[Path], str]) -> None:
+def test_restore_of_no_sound_backup_changes_nothing(
+    file: Path, spoil: Callable[[Path], str]
+) -> None:
     expected = spoil(file.with_name("copy.db"))
     assert re.search(expected, run("restore", file, fails=True))
     assert notes(file) == {BEFORE}
@@ -337,7 +339,9 @@ def test_documented_commands_for_postgresql_bring_everything_back(
 
 @pytest.mark.parametrize("command", ["backup", "restore"])
 def test_postgresql_is_sent_to_its_own_tools(command: str, tmp_path: Path) -> None:
-    ran = docs_bot(command, tmp_path / "copy.db", DATABASE_URL="postgresql://bot:secret@db.example/bot")
+    ran = docs_bot(
+        command, tmp_path / "copy.db", DATABASE_URL="postgresql://bot:secret@db.example/bot"
+    )
     assert ran.exit_code == 69
     assert "docs/run.md" in ran.stderr
     assert "secret" not in ran.stderr

@@ -53,9 +53,15 @@ class Finding:
 class FakeOutside:
     """Slack, GitHub and the docs service, without faults by default."""
 
-    slack: Mapping[str, object] = field(default_factory=lambda: {"ok": True, "user": "docs", "team": "Acme"})
-    headers: Mapping[str, str] = field(default_factory=lambda: {"x-oauth-scopes": ", ".join(SCOPES)})
-    socket: Mapping[str, object] = field(default_factory=lambda: {"ok": True, "url": "wss://canary"})
+    slack: Mapping[str, object] = field(
+        default_factory=lambda: {"ok": True, "user": "docs", "team": "Acme"}
+    )
+    headers: Mapping[str, str] = field(
+        default_factory=lambda: {"x-oauth-scopes": ", ".join(SCOPES)}
+    )
+    socket: Mapping[str, object] = field(
+        default_factory=lambda: {"ok": True, "url": "wss://canary"}
+    )
     docs_status: int = 200
     job_status: int = 200
     github_status: int = 200
@@ -129,10 +135,22 @@ def well(address: str) -> dict[str, str]:
 
 async def test_sound_installation_has_no_bad_findings() -> None:
     report = await findings()
-    parts = {"settings", "files", "database", "slack", "scopes", "clock", "intake", "who may", "docs service"}
+    parts = {
+        "settings",
+        "files",
+        "database",
+        "slack",
+        "scopes",
+        "clock",
+        "intake",
+        "who may",
+        "docs service",
+    }
     assert parts | {"github", "ports", "running bot"} == report.keys()
     assert all(finding.ok for finding in report.values()), report
-    assert "took one analytics call of this hour; whether it may write" in report["docs service"].seen
+    assert (
+        "took one analytics call of this hour; whether it may write" in report["docs service"].seen
+    )
     assert "nobody is told" in report["who may"].seen
 
 
@@ -152,7 +170,10 @@ async def test_known_job_spares_the_analytics_call(talk: Talk) -> None:
     await talk.finished()
     outside, own = FakeOutside(), {"DATABASE_URL": DATABASE_URL, "DOCS_PROJECT_ID": "acme-docs"}
     finding = (await findings(outside, **own))["docs service"]
-    assert finding.seen == "lets the key read the project acme-docs; whether it may write, a prompt shows"
+    assert (
+        finding.seen
+        == "lets the key read the project acme-docs; whether it may write, a prompt shows"
+    )
     paths = {path for path, _ in outside.requests if path.startswith("/docs/")}
     assert paths == {"/docs/v2/agent/acme-docs/job/job-1"}
     outside.job_status = 404
@@ -197,13 +218,19 @@ async def test_fault_of_one_project_names_its_setting(status: int, advice: str) 
 async def test_token_of_slack_as_a_projects_key_is_sent_nowhere() -> None:
     beta = FakeOutside()
     async with listening(beta) as address:
-        report = await findings(DOCS_PROJECTS=several(address, key="xoxb-canary-2"), DOCS_PROJECT_ID="")
-    assert "the key of beta in DOCS_PROJECTS is a token of Slack" in report["docs service, beta"].seen
+        report = await findings(
+            DOCS_PROJECTS=several(address, key="xoxb-canary-2"), DOCS_PROJECT_ID=""
+        )
+    assert (
+        "the key of beta in DOCS_PROJECTS is a token of Slack" in report["docs service, beta"].seen
+    )
     assert beta.requests == []
 
 
 async def test_missing_scopes_are_listed() -> None:
-    report = await findings(FakeOutside(headers={"x-oauth-scopes": ",".join(SCOPES - {"commands"})}))
+    report = await findings(
+        FakeOutside(headers={"x-oauth-scopes": ",".join(SCOPES - {"commands"})})
+    )
     assert (report["scopes"].ok, report["scopes"].seen) == (False, "missing: commands")
 
 
@@ -255,7 +282,9 @@ async def test_unreachable_slack_leaves_the_rest_checked() -> None:
 
 
 async def test_http_needs_no_app_token() -> None:
-    report = await findings(SLACK_APP_TOKEN="", SLACK_SIGNING_SECRET="canary", PORT="3005", HOST="127.0.0.1")
+    report = await findings(
+        SLACK_APP_TOKEN="", SLACK_SIGNING_SECRET="canary", PORT="3005", HOST="127.0.0.1"
+    )
     assert report["intake"].seen == "HTTP on 127.0.0.1, port 3005, /slack/events"
 
 

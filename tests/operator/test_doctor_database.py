@@ -62,7 +62,10 @@ async def test_oldest_pending_work_is_named_with_its_reason(
     for prompt in ("Add one", "Add two"):
         await talk.started(prompt)
     finding = (await findings(DATABASE_URL=url))["waiting"]
-    assert (finding.state, "job 2, prompt waits for the hourly limit" in finding.seen) == ("ok", True)
+    assert (finding.state, "job 2, prompt waits for the hourly limit" in finding.seen) == (
+        "ok",
+        True,
+    )
     talk.time.at = now - timedelta(hours=1)
     await talk.ben.asks("Add three")
     await talk.process.stops()
@@ -110,7 +113,11 @@ def test_full_disk_is_reported(tmp_path: Path) -> None:
 
 async def test_database_in_memory_is_noted() -> None:
     finding = await database_of("sqlite://")
-    assert (finding.ok, finding.state, "lost at every restart" in finding.advice) == (True, "note", True)
+    assert (finding.ok, finding.state, "lost at every restart" in finding.advice) == (
+        True,
+        "note",
+        True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -122,7 +129,9 @@ async def test_database_in_memory_is_noted() -> None:
         ("127.0.0.1:{port}/d?sslmode=require", "SSL"),
     ],
 )
-async def test_unusable_postgresql_is_reported_with_the_drivers_reason(address: str, expected: str) -> None:
+async def test_unusable_postgresql_is_reported_with_the_drivers_reason(
+    address: str, expected: str
+) -> None:
     async with serving(postgres_refusing("53300", "sorry, too many clients already")) as port:
         finding = bad(await database_of(f"postgres://u:canary@{address.format(port=port)}"))
     assert expected in finding
@@ -131,7 +140,9 @@ async def test_unusable_postgresql_is_reported_with_the_drivers_reason(address: 
 
 async def test_silent_postgresql_is_reported_in_time() -> None:
     async with serving(silent) as port:
-        report = await findings_within(1.0, {"DATABASE_URL": f"postgres://u:canary@127.0.0.1:{port}/d"})
+        report = await findings_within(
+            1.0, {"DATABASE_URL": f"postgres://u:canary@127.0.0.1:{port}/d"}
+        )
     assert "timeout" in bad(report["database"])
 
 
@@ -156,7 +167,9 @@ async def prepared(postgres: PostgresServer) -> str:
 def as_role(url: str, *statements: str) -> str:
     """Make a role with these rights; return the URL for it."""
     role = f"r{abs(hash((url, statements)))}"
-    execute(url, f"CREATE ROLE {role} LOGIN", *(statement.format(role=role) for statement in statements))
+    execute(
+        url, f"CREATE ROLE {role} LOGIN", *(statement.format(role=role) for statement in statements)
+    )
     return url.replace("postgres:@", f"{role}:@")
 
 
@@ -167,7 +180,9 @@ async def test_sound_postgresql_has_no_findings(prepared: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
-async def test_wrong_encoding_is_reported_beside_slack(postgres: PostgresServer, encoding: str) -> None:
+async def test_wrong_encoding_is_reported_beside_slack(
+    postgres: PostgresServer, encoding: str
+) -> None:
     report = await findings(DATABASE_URL=plain(postgres.new_database("template0", encoding)))
     assert f"has the encoding {encoding}" in bad(report["database"])
     assert report["slack"].ok
@@ -178,7 +193,10 @@ async def test_wrong_encoding_is_reported_beside_slack(postgres: PostgresServer,
     [
         (["ALTER ROLE {role} CONNECTION LIMIT 0"], "too many connections for role"),
         ([], "permission denied"),
-        (["GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"], "may not write to the bot's tables"),
+        (
+            ["GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"],
+            "may not write to the bot's tables",
+        ),
         (
             [
                 "ALTER ROLE {role} SET default_transaction_read_only = on",
@@ -188,7 +206,9 @@ async def test_wrong_encoding_is_reported_beside_slack(postgres: PostgresServer,
         ),
     ],
 )
-async def test_missing_right_is_reported(prepared: str, statements: list[str], expected: str) -> None:
+async def test_missing_right_is_reported(
+    prepared: str, statements: list[str], expected: str
+) -> None:
     assert expected in bad(await database_of(as_role(prepared, *statements)))
 
 
@@ -208,5 +228,7 @@ async def test_unknown_time_zones_are_reported(tmp_path: Path, prepared: str) ->
     url = await database_with_subscriptions(tmp_path, "C1", zone="Europe/Newborg")
     for database in (url, prepared):
         report = await findings(DATABASE_URL=database)
-        assert "digests at times in Europe/Newborg | Run the bot on a machine" in bad(report["rows"])
+        assert "digests at times in Europe/Newborg | Run the bot on a machine" in bad(
+            report["rows"]
+        )
         assert not report["rows"].ok

@@ -57,8 +57,16 @@ def doctor(monkeypatch: pytest.MonkeyPatch, folder: Path, **changes: str) -> Res
         ("SLACK_BOT_TOKEN", "", "SLACK_BOT_TOKEN is missing"),
         ("SLACK_BOT_TOKEN", "canary", "SLACK_BOT_TOKEN must begin with xoxb-"),
         ("DOCS_API_KEY", "can ary", "DOCS_API_KEY has a blank or a line end in it"),
-        ("DATABASE_URL", "mysql://canary", "DATABASE_URL must begin with sqlite:/// or postgres://"),
-        ("SSL_CERT_FILE", "/no/such/canary.pem", "SSL_CERT_FILE must name a file with certificates (PEM)"),
+        (
+            "DATABASE_URL",
+            "mysql://canary",
+            "DATABASE_URL must begin with sqlite:/// or postgres://",
+        ),
+        (
+            "SSL_CERT_FILE",
+            "/no/such/canary.pem",
+            "SSL_CERT_FILE must name a file with certificates (PEM)",
+        ),
     ],
 )
 def test_wrong_setting_is_a_finding(
@@ -79,11 +87,17 @@ def test_wrong_setting_is_a_finding(
     ("key", "address", "expected"),
     [
         ("xoxb-canary", NOBODY, "DOCS_API_KEY is a token of Slack"),
-        ("mint_dsc_canary", "https://api.mintlify.com", "of another kind: admin keys begin with mint_"),
+        (
+            "mint_dsc_canary",
+            "https://api.mintlify.com",
+            "of another kind: admin keys begin with mint_",
+        ),
         ("sk-canary", "https://api.mintlify.com", "of another kind: admin keys begin with mint_"),
     ],
 )
-async def test_key_of_another_kind_is_reported_without_a_call(key: str, address: str, expected: str) -> None:
+async def test_key_of_another_kind_is_reported_without_a_call(
+    key: str, address: str, expected: str
+) -> None:
     assert expected in bad((await findings(DOCS_API_KEY=key, DOCS_API_URL=address))["docs service"])
 
 
@@ -102,7 +116,9 @@ async def test_key_of_another_kind_is_reported_without_a_call(key: str, address:
         ("something_new", "Slack refuses (something_new) | Look at {token}."),
     ],
 )
-async def test_bad_token_is_named_and_people_are_not_checked(kind: str, code: str, expected: str) -> None:
+async def test_bad_token_is_named_and_people_are_not_checked(
+    kind: str, code: str, expected: str
+) -> None:
     refusal = {"ok": False, "error": code}
     outside = FakeOutside(slack=refusal) if kind == "slack" else FakeOutside(socket=refusal)
     report = await findings(outside, ADMINS="U1,U2")
@@ -138,7 +154,9 @@ async def test_channels_closed_to_the_bot_are_named(tmp_path: Path) -> None:
         ("strict proxy", "Proxy Authentication Required"),
     ],
 )
-async def test_unusable_service_is_reported_with_its_cause(name: str, fault: str, expected: str) -> None:
+async def test_unusable_service_is_reported_with_its_cause(
+    name: str, fault: str, expected: str
+) -> None:
     servers = {
         "page": http("200 OK", HTML),
         "gateway": http("502 Bad Gateway", HTML),
@@ -182,7 +200,9 @@ def _at(name: str, fault: str, port: int) -> Mapping[str, str]:
 @pytest.mark.parametrize("through_proxy", [False, True], ids=["direct", "through a proxy"])
 async def test_private_ca_is_trusted(tmp_path: Path, through_proxy: bool) -> None:
     """The doctor and the bot read SSL_CERT_FILE at their start."""
-    page = json.dumps({"totals": {"human": 1, "ai": 1, "total": 1}, "visitors": [], "hasMore": False})
+    page = json.dumps(
+        {"totals": {"human": 1, "ai": 1, "total": 1}, "visitors": [], "hasMore": False}
+    )
     body = json.dumps({"ok": True, "user": "docs", "team": "Acme", "url": "wss://x"})
     async with (
         serving(http("200 OK", body, "application/json"), tls()) as slack,
@@ -196,9 +216,20 @@ async def test_private_ca_is_trusted(tmp_path: Path, through_proxy: bool) -> Non
         if through_proxy:
             addresses = {**PROXIED, "HTTPS_PROXY": f"http://127.0.0.1:{proxy}"}
         addresses["GITHUB_API_URL"] = f"https://localhost:{docs}/api/v3"
-        env = {**WELL, **addresses, "SSL_CERT_FILE": str(CERTIFICATE), "PYTHONPATH": str(Path.cwd())}
+        env = {
+            **WELL,
+            **addresses,
+            "SSL_CERT_FILE": str(CERTIFICATE),
+            "PYTHONPATH": str(Path.cwd()),
+        }
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "bot", "doctor", env=env, cwd=tmp_path, stdout=asyncio.subprocess.PIPE
+            sys.executable,
+            "-m",
+            "bot",
+            "doctor",
+            env=env,
+            cwd=tmp_path,
+            stdout=asyncio.subprocess.PIPE,
         )
         output, _ = await process.communicate()
     assert process.returncode == 0, output.decode()
@@ -213,14 +244,24 @@ async def test_private_ca_is_trusted(tmp_path: Path, through_proxy: bool) -> Non
             '{"error": "No such key"}',
             "does not know the key: No such key (HTTP 401) | Look at DOCS_API_KEY",
         ),
-        (403, '{"error": "Not from here"}', "forbids it: Not from here (HTTP 403) | Give the key the right"),
-        (404, '{"error": "No such project"}', "does not know the project, or the path: No such project"),
+        (
+            403,
+            '{"error": "Not from here"}',
+            "forbids it: Not from here (HTTP 403) | Give the key the right",
+        ),
+        (
+            404,
+            '{"error": "No such project"}',
+            "does not know the project, or the path: No such project",
+        ),
         (404, HTML, "a web page"),
         (302, "", "redirects"),
         (400, '{"error": "Bad"}', "Bad (HTTP 400)"),
     ],
 )
-async def test_refusal_of_the_docs_service_has_its_cause(status: int, body: str, expected: str) -> None:
+async def test_refusal_of_the_docs_service_has_its_cause(
+    status: int, body: str, expected: str
+) -> None:
     kind = "text/html" if body == HTML else "application/json"
     server = http(f"{status} Status", body, kind, Location="https://elsewhere.invalid/")
     async with serving(server) as port:
@@ -246,5 +287,9 @@ async def test_port_of_another_program_is_reported() -> None:
 
 
 async def test_failed_check_of_a_running_bot_is_reported() -> None:
-    outside = FakeOutside(ready={"workers": {"ok": False, "about": "no process carries requests out"}})
-    assert "workers: no process carries requests out" in bad((await findings(outside))["running bot"])
+    outside = FakeOutside(
+        ready={"workers": {"ok": False, "about": "no process carries requests out"}}
+    )
+    assert "workers: no process carries requests out" in bad(
+        (await findings(outside))["running bot"]
+    )

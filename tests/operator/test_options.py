@@ -20,7 +20,9 @@ def test_help_has_every_command_in_the_order_of_use() -> None:
     result = CliRunner().invoke(cli, ["--help"])
     assert result.exit_code == 0
     expected = " ".join(result.stdout.split())
-    assert expected.endswith(" ".join(f"{name} {command.help}" for name, command in cli.commands.items()))
+    assert expected.endswith(
+        " ".join(f"{name} {command.help}" for name, command in cli.commands.items())
+    )
     assert list(cli.commands)[:3] == ["run", "serve", "work"]
 
 
@@ -34,12 +36,26 @@ def test_missing_command_prints_the_help_and_fails() -> None:
     ("arguments", "expected"),
     [
         (["frobnicate"], "No such command 'frobnicate'"),
-        (["jobs", "--state", "asleep"], "Invalid value for '--state': 'asleep' is not one of 'waiting'"),
+        (
+            ["jobs", "--state", "asleep"],
+            "Invalid value for '--state': 'asleep' is not one of 'waiting'",
+        ),
         (["jobs", "--limit", "0"], "Invalid value for '--limit': 0 is not in the range 1<=x<=1000"),
         (["visitors", *DAYS[:2]], "Missing option '--to'"),
         *(
-            (["visitors", "--from", text, *DAYS[2:]], f"for '--from': {text!r} is no day; write year")
-            for text in ("", "x", "2026-13-01", "2026-02-29", "20261001", "01.10.2026", "2026-W40-1")
+            (
+                ["visitors", "--from", text, *DAYS[2:]],
+                f"for '--from': {text!r} is no day; write year",
+            )
+            for text in (
+                "",
+                "x",
+                "2026-13-01",
+                "2026-02-29",
+                "20261001",
+                "01.10.2026",
+                "2026-W40-1",
+            )
         ),
         (["visitors", *DAYS[:2], "--to", "9999-01-01"], "9999-01-01 hasn't come yet"),
         (["visitors", *DAYS, "--csv", "."], "is not a file; name one"),
@@ -48,7 +64,10 @@ def test_missing_command_prints_the_help_and_fails() -> None:
             ["visitors", *DAYS[:2], "--to", "2026-10-01"],
             "Invalid value for --from, --to: 2026-10-01 is before",
         ),
-        (["visitors", *DAYS, "--csv", "/dev/null"], "Invalid value for '--csv': /dev/null is not a file"),
+        (
+            ["visitors", *DAYS, "--csv", "/dev/null"],
+            "Invalid value for '--csv': /dev/null is not a file",
+        ),
         (
             ["visitors", *DAYS, "--json", "--csv", "-"],
             "Invalid value for --json, --csv -: both want the standard output",

@@ -120,7 +120,11 @@ async def test_job_under_way_is_not_forgotten(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
     [
-        (["jobs", "--user", "U1", "--channel", "C1", "--state", "failed", "--project", "x"], 0, "No jobs."),
+        (
+            ["jobs", "--user", "U1", "--channel", "C1", "--state", "failed", "--project", "x"],
+            0,
+            "No jobs.",
+        ),
         (["jobs", "7"], 2, "there is no job 7"),
         (["jobs", "--retry", "7"], 2, "no letter 7"),
         (["jobs", "--forget", "7"], 2, "there is no job 7"),

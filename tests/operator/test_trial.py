@@ -67,7 +67,9 @@ async def trial(world: World, *arguments: str) -> dict[str, dict[str, str]]:
 async def press(world: World) -> None:
     """Press the button as soon as it appears."""
     async with asyncio.timeout(HANG_SECONDS):
-        while not (asked := [post for post in posts(world) if post["text"].startswith("Press this")]):
+        while not (
+            asked := [post for post in posts(world) if post["text"].startswith("Press this")]
+        ):
             await asyncio.sleep(0.02)
     container = {"type": "message", "channel": DOCS, "ts": asked[0]["ts"]}
     await world.workspace.people.press(ANA, container, asked[0]["blocks"][-1]["elements"][0])
@@ -75,12 +77,16 @@ async def press(world: World) -> None:
 
 def posts(world: World) -> list[dict[str, Any]]:
     """Return the bot's posts in the channel that it has not deleted."""
-    return [post for post in world.workspace.state.messages.get(DOCS, {}).values() if post["bot_id"]]
+    return [
+        post for post in world.workspace.state.messages.get(DOCS, {}).values() if post["bot_id"]
+    ]
 
 
 def not_ok(steps: dict[str, dict[str, str]]) -> dict[str, str]:
     """Return the states of the steps that are not ok."""
-    return {name: step["state"] for name, step in steps.items() if step["state"] not in ("ok", "left")}
+    return {
+        name: step["state"] for name, step in steps.items() if step["state"] not in ("ok", "left")
+    }
 
 
 async def test_trial_beside_a_running_bot_takes_every_step(world: World) -> None:
@@ -103,7 +109,12 @@ async def test_trial_beside_a_running_bot_takes_every_step(world: World) -> None
     [
         ("chat.update", "error:cant_update_message", "edit", "keeps showing its first state"),
         ("conversations.replies", "502_html", "read the thread", "Slack: HTTP 502"),
-        ("conversations.replies", "error:missing_scope", "read the thread", "says which are missing"),
+        (
+            "conversations.replies",
+            "error:missing_scope",
+            "read the thread",
+            "says which are missing",
+        ),
         ("chat.delete", "error:cant_delete_message", "clean up", "Delete by hand what is left"),
     ],
 )
@@ -145,7 +156,9 @@ async def try_with(
 ) -> list[StepResult]:
     """Take these steps with short time limits."""
     results: list[StepResult] = []
-    chosen = TrialOptions(ChannelId(DOCS), UserId(ANA), **({"press_seconds": HANG_SECONDS} | seconds))
+    chosen = TrialOptions(
+        ChannelId(DOCS), UserId(ANA), **({"press_seconds": HANG_SECONDS} | seconds)
+    )
     await run_trial(world.settings, chosen, results.append, ask, steps)
     return results
 

@@ -11,7 +11,9 @@ async def test_job_between_two_people_returns_its_prompt(talk: Talk) -> None:
     await talk.ana.types("/docs-agent Add a quickstart", channel="ana-ben")
     await talk.time.passes()
     [answer] = talk.ana.reads()
-    assert "Use a channel, a group direct message that I am in, or a direct message with me." in answer
+    assert (
+        "Use a channel, a group direct message that I am in, or a direct message with me." in answer
+    )
     assert answer.endswith("Add a quickstart")
     assert "/invite" not in answer
     assert talk.agent_got() == []

@@ -28,7 +28,9 @@ async def test_hour_of_errors_loses_no_result_and_no_job(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize("code", ["org_login_required", "team_added_to_org"])
-async def test_post_refused_during_a_move_of_the_workspace_is_retried(talk: Talk, code: str) -> None:
+async def test_post_refused_during_a_move_of_the_workspace_is_retried(
+    talk: Talk, code: str
+) -> None:
     talk.faults.refuses("chat.postMessage", code, times=5)
     await talk.ana.asks("Add a quickstart")
     await talk.time.passes(minutes=5)

@@ -24,7 +24,9 @@ def shared(talk: Talk) -> list[Shown]:
 
 
 @pytest.mark.parametrize(("seconds", "posts"), [(50, 1), (70, 0)])
-async def test_post_begins_only_when_its_lease_outlasts_it(talk: Talk, seconds: int, posts: int) -> None:
+async def test_post_begins_only_when_its_lease_outlasts_it(
+    talk: Talk, seconds: int, posts: int
+) -> None:
     talk.faults.takes("conversations.join", seconds)
     await talk.ana.asks("Add a quickstart", "general")
     await talk.time.passes(0.5)
@@ -37,7 +39,9 @@ async def test_post_begins_only_when_its_lease_outlasts_it(talk: Talk, seconds: 
 
 
 @pytest.mark.parametrize(("seconds", "files"), [(50, 1), (70, 0)])
-async def test_file_is_shared_only_when_its_lease_outlasts_that(talk: Talk, seconds: int, files: int) -> None:
+async def test_file_is_shared_only_when_its_lease_outlasts_that(
+    talk: Talk, seconds: int, files: int
+) -> None:
     talk.service.site.fill(3, FIRST, LAST)
     talk.faults.takes("upload", seconds)
     await talk.ana.types("/docs-visitors csv here compare none")

@@ -41,7 +41,9 @@ def test_story_needs_bot(choice: Choice, capsys: pytest.CaptureFixture[str]) -> 
     assert "--services does not go with --play" in capsys.readouterr().err
 
 
-def test_second_sandbox_in_folder_is_refused(choice: Choice, capsys: pytest.CaptureFixture[str]) -> None:
+def test_second_sandbox_in_folder_is_refused(
+    choice: Choice, capsys: pytest.CaptureFixture[str]
+) -> None:
     choice.folder.mkdir()
     with (choice.folder / "in-use").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -54,7 +56,9 @@ def options_of(*arguments: str) -> Choice:
 
 
 def test_options_reach_choice() -> None:
-    arguments = "--folder there --http --pages 40 --repository docs --agent a --agent-env A --agent-env B"
+    arguments = (
+        "--folder there --http --pages 40 --repository docs --agent a --agent-env A --agent-env B"
+    )
     assert options_of(*arguments.split()) == Choice(
         folder=Path("there"),
         http_mode=True,
@@ -80,7 +84,11 @@ def test_options_reach_choice() -> None:
     ],
 )
 def test_unusable_agent_is_refused_before_start(
-    choice: Choice, changed: dict[str, Any], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    choice: Choice,
+    changed: dict[str, Any],
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     git(tmp_path, "init", "--quiet", "docs")
     chosen = {"agent": "git status", "repository": tmp_path / "docs", **changed}
@@ -103,7 +111,11 @@ main()
 
 def test_missing_extra_is_named_with_its_installation() -> None:
     ran = subprocess.run(
-        [sys.executable, "-c", _WITHOUT_THE_EXTRA], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-c", _WITHOUT_THE_EXTRA],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert ran.returncode == 69
     assert ran.stderr == (

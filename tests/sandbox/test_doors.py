@@ -42,7 +42,13 @@ async def test_only_own_host_names_are_answered(urls: tuple[str, str]) -> None:
             for name in (f"localhost:{port}", f"127.0.0.1:{port}", f"[::1]:{port}"):
                 async with session.get(url, headers={"Host": name}) as answer:
                     assert answer.status == 200, name
-            for name in (f"evil.example:{port}", "localhost", "127.0.0.1:1", f"localhost.evil:{port}", "[::"):
+            for name in (
+                f"evil.example:{port}",
+                "localhost",
+                "127.0.0.1:1",
+                f"localhost.evil:{port}",
+                "[::",
+            ):
                 async with session.get(f"{url}/sandbox/log", headers={"Host": name}) as answer:
                     assert answer.status == 421, name
 
@@ -61,7 +67,9 @@ async def test_controls_accept_only_json(urls: tuple[str, str], content_type: st
     headers = {"Content-Type": content_type}
     async with aiohttp.ClientSession() as session:
         for url, path in zip(urls, ("sandbox/faults", "page/faults"), strict=True):
-            async with session.post(f"{url}/{path}", data='{"next": []}', headers=headers) as answer:
+            async with session.post(
+                f"{url}/{path}", data='{"next": []}', headers=headers
+            ) as answer:
                 assert answer.status == 415
             async with session.post(f"{url}/{path}", json={"next": []}) as answer:
                 assert answer.status == 200
@@ -87,4 +95,6 @@ def _files(folder: Path) -> list[Path]:
 
 
 def vars_of(made: object) -> list[str]:
-    return [str(getattr(made, name)) for name in ("bot_token", "app_token", "signing_secret", "api_key")]
+    return [
+        str(getattr(made, name)) for name in ("bot_token", "app_token", "signing_secret", "api_key")
+    ]

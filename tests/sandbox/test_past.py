@@ -30,7 +30,9 @@ def test_past_begins_at_nine_on_recent_monday(now: datetime) -> None:
 async def test_past_has_digest_finished_thread_and_running_job(
     tmp_path: Path,
 ) -> None:
-    options = WorldOptions(tmp_path, work_seconds=100, answer_seconds=HANG_SECONDS, pages=80, days=70)
+    options = WorldOptions(
+        tmp_path, work_seconds=100, answer_seconds=HANG_SECONDS, pages=80, days=70
+    )
     async with both_sides(options) as world:
         assert is_untouched(world)
         world.clock.set(begins_at(utcnow()))
@@ -40,13 +42,18 @@ async def test_past_has_digest_finished_thread_and_running_job(
             story = Story(world)
             digest, root, talk = list(reversed(list(world.workspace.state.history(DOCS))))
             assert "Your docs," in digest["text"]
-            assert float(digest["ts"]) == pytest.approx(begins_at(utcnow()).timestamp(), abs=HANG_SECONDS)
+            assert float(digest["ts"]) == pytest.approx(
+                begins_at(utcnow()).timestamp(), abs=HANG_SECONDS
+            )
             thread = story.state.thread(DOCS, root["ts"])
             people = [message["user"] for message in thread if not message["bot_id"]]
             assert people[:3] == ["U02BEN", "U03CHIKA", "U02BEN"]
             assert len(thread) - len(people) == 3
             assert [reaction["name"] for reaction in thread[-1]["reactions"]] == ["+1"]
-            assert [message["bot_id"] for message in story.state.thread(DOCS, talk["ts"])] == [None, None]
+            assert [message["bot_id"] for message in story.state.thread(DOCS, talk["ts"])] == [
+                None,
+                None,
+            ]
             assert abs(world.clock() - utcnow()) < timedelta(seconds=HANG_SECONDS)
             await story.command("/docs-agent", "limits", ANA)
             assert "0 of 100" in (await story.answer("of 100"))["text"]

@@ -14,7 +14,9 @@ _ZONE = "Europe/Berlin"
 def working_day_ahead(days: int) -> timedelta:
     """Return the time until nine o'clock of a weekday, about so many days ahead."""
     now = datetime.now(UTC)
-    nine = (now + timedelta(days=days)).astimezone(ZoneInfo(_ZONE)).replace(hour=9, minute=0, second=0)
+    nine = (
+        (now + timedelta(days=days)).astimezone(ZoneInfo(_ZONE)).replace(hour=9, minute=0, second=0)
+    )
     return nine + timedelta(days=7 - nine.weekday() if nine.weekday() > 4 else 0) - now
 
 

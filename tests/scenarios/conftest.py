@@ -94,7 +94,9 @@ def docs_bot(command_line: bots.Zygote, tmp_path: Path) -> DocsBot:
     async def run(
         *arguments: str, env: Mapping[str, str] | None = None, folder: Path = tmp_path
     ) -> tuple[int, str]:
-        return await command_line.command(arguments, {"PATH": os.environ["PATH"], **(env or {})}, folder)
+        return await command_line.command(
+            arguments, {"PATH": os.environ["PATH"], **(env or {})}, folder
+        )
 
     return run
 

@@ -112,7 +112,9 @@ class Theatre:
         await tale.check(story, await acting)
         return killed
 
-    async def _start_again(self, story: Story, folder: Path, acting: asyncio.Task[Sequence[Json]]) -> None:
+    async def _start_again(
+        self, story: Story, folder: Path, acting: asyncio.Task[Sequence[Json]]
+    ) -> None:
         """Let another bot continue the work of the killed one."""
         output = folder / "second"
         pid = await self.zygote.start(
@@ -149,7 +151,9 @@ async def kill_everywhere(tale: Tale, zygote: Zygote, folder: Path, *, most: int
         outcomes = await _kill_at_each(theatre, places, folder / f"after {len(kills)}")
         kills |= zip(places, outcomes, strict=True)
         done = _kinds_killed_at(kills)
-        places = chosen([place for place in passed if place not in kills and kind_of(place) not in done], 1)
+        places = chosen(
+            [place for place in passed if place not in kills and kind_of(place) not in done], 1
+        )
     report(passed, kills, monotonic() - began)
     assert _kinds_killed_at(kills) == set(Kind), kills
 
@@ -176,7 +180,9 @@ async def _kill_at_each(theatre: Theatre, places: Sequence[str], folder: Path) -
             try:
                 return (await theatre.play(folder / str(number), place))[1]
             except AssertionError as error:
-                raise AssertionError(f"killed at {place}, in {folder / str(number)}: {error}") from error
+                raise AssertionError(
+                    f"killed at {place}, in {folder / str(number)}: {error}"
+                ) from error
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one(number, place)) for number, place in enumerate(places)]
@@ -187,5 +193,7 @@ def report(passed: Iterable[str], kills: Mapping[str, bool], seconds: float) -> 
     """Print the numbers of places, tries and kills for each kind."""
     places, tried = Counter(map(kind_of, passed)), Counter(map(kind_of, kills))
     done = Counter(kind_of(place) for place, killed in kills.items() if killed)
-    counts = ", ".join(f"{kind}: {done[kind]} of {tried[kind]} (of {places[kind]})" for kind in Kind)
+    counts = ", ".join(
+        f"{kind}: {done[kind]} of {tried[kind]} (of {places[kind]})" for kind in Kind
+    )
     print(f"{sum(kills.values())} kills in {seconds:.0f} s; {counts}")

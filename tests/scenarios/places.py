@@ -80,7 +80,9 @@ def report(**facts: object) -> None:
 def watch(loop: asyncio.AbstractEventLoop, places: Places) -> None:
     """Watch each new task of this loop, and each new database of the process."""
 
-    def factory(loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any) -> asyncio.Task[Any]:
+    def factory(
+        loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any
+    ) -> asyncio.Task[Any]:
         wrapped: Any = _Stepped(coroutine, places) if asyncio.iscoroutine(coroutine) else coroutine
         return asyncio.Task(wrapped, loop=loop, **options)
 

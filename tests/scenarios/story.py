@@ -55,11 +55,15 @@ class Story:
             assert waited < HANG_SECONDS, f"{event} did not come; privately: {notes}"
             if waited > _LONG_SECONDS and not is_printed:
                 is_printed = True
-                print(f"waits for {event} since {waited:.0f} s; privately: {notes}", file=sys.stderr)
+                print(
+                    f"waits for {event} since {waited:.0f} s; privately: {notes}", file=sys.stderr
+                )
             await asyncio.sleep(0.02)
         return result
 
-    async def command(self, command: str, text: str = "", user: str = ANA, channel: str = DOCS) -> Json:
+    async def command(
+        self, command: str, text: str = "", user: str = ANA, channel: str = DOCS
+    ) -> Json:
         """Type a slash command."""
         return await self.people.command(user, channel, command, text)
 
@@ -69,14 +73,18 @@ class Story:
 
     def roots(self, channel: str = DOCS) -> list[Json]:
         """Return the bot's messages outside threads, oldest first."""
-        return [message for message in reversed(list(self.state.history(channel))) if message["bot_id"]]
+        return [
+            message for message in reversed(list(self.state.history(channel))) if message["bot_id"]
+        ]
 
     def digests(self) -> list[Json]:
         return [post for post in self.roots() if "Your docs," in post["text"]]
 
     def replies_in(self, root: Json) -> list[Json]:
         """Return the bot's messages in a thread."""
-        return [reply for reply in self.state.thread(root["channel"], root["ts"])[1:] if reply["bot_id"]]
+        return [
+            reply for reply in self.state.thread(root["channel"], root["ts"])[1:] if reply["bot_id"]
+        ]
 
     def private(self, user: str = ANA) -> list[Json]:
         """Return the messages that only this user sees."""
@@ -91,7 +99,9 @@ class Story:
         before = len(self.roots(channel))
         answer = await self.command("/docs-agent", prompt, user, channel)
         assert answer["ok"], answer
-        return await self.until(lambda: next(iter(self.roots(channel)[before:]), None), "a root message")
+        return await self.until(
+            lambda: next(iter(self.roots(channel)[before:]), None), "a root message"
+        )
 
     async def finished(self, prompt: str) -> Json:
         """Ask for a job, wait for its first end, and return the root message of its thread."""
@@ -114,7 +124,9 @@ class Story:
         """Press a button of a message or private answer."""
         buttons = [button for block in message["blocks"] for button in block.get("elements", [])]
         button = next(button for button in buttons if button.get("action_id") == action_id)
-        action = {key: button[key] for key in ("type", "action_id", "value", "text") if key in button}
+        action = {
+            key: button[key] for key in ("type", "action_id", "value", "text") if key in button
+        }
         container = {"type": "message", "channel": message["channel"], "ts": message.get("ts")}
         if "id" in message:
             container = {"type": "ephemeral", "channel": message["channel"], "id": message["id"]}
@@ -124,7 +136,9 @@ class Story:
         """Wait for a private answer with this phrase, and return the newest."""
 
         def find() -> Json | None:
-            return next((note for note in reversed(self.private(user)) if phrase in note["text"]), None)
+            return next(
+                (note for note in reversed(self.private(user)) if phrase in note["text"]), None
+            )
 
         return await self.until(find, f"an answer with {phrase!r}")
 
@@ -139,5 +153,8 @@ class Story:
     async def send_form(self, user: str = ANA, **fields: str) -> Json:
         """Fill in the open modal and submit it."""
         view = await self.until(lambda: self.view(user), "a dialogue")
-        values = {name: {name: {"type": "plain_text_input", "value": text}} for name, text in fields.items()}
+        values = {
+            name: {name: {"type": "plain_text_input", "value": text}}
+            for name, text in fields.items()
+        }
         return await self.people.submit_view(user, view["id"], values)

@@ -82,12 +82,16 @@ async def test_workspace_page_passes_axe(browser: Browser, story: Story) -> None
         await expect(page.get_by_role("option", name="@ana")).to_be_visible()
         assert await complaints(page) == []
         await page.get_by_role("button", name="Faults").click()
-        await expect(page.get_by_role("complementary", name="Faults")).to_contain_text("No fault is set.")
+        await expect(page.get_by_role("complementary", name="Faults")).to_contain_text(
+            "No fault is set."
+        )
         await page.get_by_role("button", name="Five calls fail").click()
         await expect(page.get_by_role("complementary", name="Faults")).to_contain_text("(5 left)")
         assert await complaints(page) == []
         await page.get_by_role("button", name="Forget them").click()
-        await expect(page.get_by_role("complementary", name="Faults")).to_contain_text("No fault is set.")
+        await expect(page.get_by_role("complementary", name="Faults")).to_contain_text(
+            "No fault is set."
+        )
         await page.keyboard.press("Escape")
         await page.get_by_role("button", name="Help", exact=True).click()
         assert await complaints(page) == []

@@ -96,14 +96,18 @@ async def test_next_digest_begins_with_merge_of_recommendation(
 
 
 @pytest.mark.parametrize(("width", "most"), [(1280, 420), (390, 620)])
-async def test_digest_leaves_room_on_screen(page: Page, story: Story, width: int, most: int) -> None:
+async def test_digest_leaves_room_on_screen(
+    page: Page, story: Story, width: int, most: int
+) -> None:
     for number in (1, 2):
         await story.finished(f"Add a page about teams, number {number}")
     await page.set_viewport_size({"width": width, "height": 900})
     await type_in(page, "Message #docs", "/docs-visitors digest now")
     digest = page.get_by_role("article").filter(has_text="Your docs,")
     await expect(digest.get_by_role("button", name="All numbers")).to_be_visible()
-    await expect(digest.get_by_role("button", name=re.compile("^(Draft|Improve) it$"))).to_have_count(3)
+    await expect(
+        digest.get_by_role("button", name=re.compile("^(Draft|Improve) it$"))
+    ).to_have_count(3)
     assert await height_of(digest) <= most
     await digest.get_by_role("button", name="All numbers").click()
     numbers = page.get_by_role("article").filter(has_text="All numbers of")
@@ -161,7 +165,9 @@ async def test_commands_are_refused_in_threads(page: Page) -> None:
     await page.get_by_role("article").hover()
     await page.get_by_role("button", name="Reply in thread").click()
     await type_in(page, "Reply in thread", PROMPT)
-    await expect(page.get_by_text("/docs-agent is not supported in threads. Sorry!")).to_be_visible()
+    await expect(
+        page.get_by_text("/docs-agent is not supported in threads. Sorry!")
+    ).to_be_visible()
 
 
 async def test_page_works_on_phone_and_by_keyboard(page: Page) -> None:
@@ -202,7 +208,9 @@ async def test_thread_from_talk_to_merge(page: Page, story: Story) -> None:
     await type_in(page, "Reply in thread", "@docs-agent thanks!")
     await expect(thread.get_by_role("button", name="+1, 1")).to_be_visible()
     await type_in(page, "Reply in thread", "@docs-agent mention that only admins can make keys")
-    await expect(thread).to_contain_text(re.compile(r"mention that only .* is done: PR #1, \+\d+ −\d+"))
+    await expect(thread).to_contain_text(
+        re.compile(r"mention that only .* is done: PR #1, \+\d+ −\d+")
+    )
     await thread.get_by_role("button", name="Changes").click()
     view = page.get_by_role("dialog", name="What changed")
     await expect(view).to_contain_text("PR #1")
@@ -240,10 +248,14 @@ async def test_answers_about_job_leave_room_on_screen(page: Page, story: Story) 
         await expect(answer).to_contain_text(phrase)
         assert await height_of(answer) - await height_of(answer.locator(PRIVATE)) <= most
     await page.get_by_role("button", name=re.compile("1 reply")).click()
-    assert await height_of(page.get_by_role("log", name="Replies").get_by_role("article").last) <= 125
+    assert (
+        await height_of(page.get_by_role("log", name="Replies").get_by_role("article").last) <= 125
+    )
 
 
-async def test_a_job_leaves_room_on_the_screen_at_each_of_its_steps(page: Page, story: Story) -> None:
+async def test_a_job_leaves_room_on_the_screen_at_each_of_its_steps(
+    page: Page, story: Story
+) -> None:
     long = "Add a quickstart for the Python SDK with uv and pip, and explain each step, " * 3
     await type_in(page, "Message #docs", f"/docs-agent {long} Take your time")
     job = page.get_by_role("log", name="Messages").get_by_role("article")

@@ -32,11 +32,15 @@ LONG = 3_600.0
 async def talk(talk: Talk, request: pytest.FixtureRequest, tmp_path: Path) -> Talk:
     """A conversation whose registry is in memory or in a file."""
     in_memory = request.param == "in memory"
-    await talk.process.starts(database_url="sqlite://" if in_memory else f"sqlite:///{tmp_path / 'bot.db'}")
+    await talk.process.starts(
+        database_url="sqlite://" if in_memory else f"sqlite:///{tmp_path / 'bot.db'}"
+    )
     return talk
 
 
-async def test_a_job_is_asked_for_and_its_pull_request_comes_as_a_reply_in_its_thread(talk: Talk) -> None:
+async def test_a_job_is_asked_for_and_its_pull_request_comes_as_a_reply_in_its_thread(
+    talk: Talk,
+) -> None:
     await talk.ana.types("/docs-agent Add a quickstart for the Python SDK")
     await talk.time.passes()
     assert talk.agent_got() == ["Add a quickstart for the Python SDK"]
@@ -117,12 +121,16 @@ def count(talk: Talk, *kinds: str) -> int:
     return len({visit.visitor for visit in within if visit.kind in kinds})
 
 
-async def test_visitors_are_read_from_all_pages_up_to_the_exclusive_end_and_never_added(talk: Talk) -> None:
+async def test_visitors_are_read_from_all_pages_up_to_the_exclusive_end_and_never_added(
+    talk: Talk,
+) -> None:
     read_the_docs(talk)
     assert count(talk, "human", "ai") < count(talk, "human") + count(talk, "ai")
     await talk.ana.types(f"/docs-visitors {WEEK}..{WEEK + timedelta(days=6)}")
     await talk.time.passes(minutes=2)
-    calls = [call for call in talk.service.site.calls if call[:2] == (WEEK, WEEK + timedelta(days=7))]
+    calls = [
+        call for call in talk.service.site.calls if call[:2] == (WEEK, WEEK + timedelta(days=7))
+    ]
     assert [(limit, offset) for _, _, limit, offset in calls] == [(250, 0), (250, 250)]
     answer = talk.ana.reads()[-1]
     assert f"{count(talk, 'human', 'ai')} visitors" in answer
@@ -149,7 +157,9 @@ async def test_a_weekly_digest_comes_at_its_time_and_counts_each_visitor_once(ta
 async def test_jobs_are_polled_by_a_job_of_apscheduler(story: Story) -> None:
     executed: set[str] = set()
     note: Callable[[JobExecutionEvent], None] = lambda event: executed.add(event.job_id)  # noqa: E731
-    [scheduler] = [each for each in gc.get_objects() if isinstance(each, AsyncIOScheduler) and each.running]
+    [scheduler] = [
+        each for each in gc.get_objects() if isinstance(each, AsyncIOScheduler) and each.running
+    ]
     scheduler.add_listener(note, EVENT_JOB_EXECUTED)
     root = await story.asked("Add a quickstart")
     await story.replies(root, 1)

@@ -95,7 +95,12 @@ async def test_used_port_stops_start_with_one_line(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = str(server.getsockname()[1])
-        env = {**environment(world), "HEALTH_PORT": port, "LOG_LEVEL": "ERROR", "LOG_FORMAT": "json"}
+        env = {
+            **environment(world),
+            "HEALTH_PORT": port,
+            "LOG_LEVEL": "ERROR",
+            "LOG_FORMAT": "json",
+        }
         code, output = await docs_bot(command, env=env, folder=tmp_path)
     assert code == 69
     line = json.loads(output)
@@ -119,7 +124,9 @@ async def test_unexpected_error_is_one_log_line(world: World, tmp_path: Path) ->
     assert "Traceback" in line["exception"]
 
 
-async def test_doctor_accepts_sound_installation(docs_bot: DocsBot, world: World, tmp_path: Path) -> None:
+async def test_doctor_accepts_sound_installation(
+    docs_bot: DocsBot, world: World, tmp_path: Path
+) -> None:
     code, output = await docs_bot("doctor", env=environment(world), folder=tmp_path)
     assert code == 0, output
     assert [line.split(":")[0] for line in output.splitlines()] == [

@@ -40,5 +40,7 @@ async def test_agent_corrects_page_of_the_thread(story: Story) -> None:
     root = story.people.say(BEN, DOCS, "The rate limits page says 60, it is 100")
     story.reply(root, "@docs-agent fix the page please")
     await story.replies(root, 2)
-    async with aiohttp.request("GET", f"{story.world.docs_service_url}/acme/acme-docs/pull/1") as page:
+    async with aiohttp.request(
+        "GET", f"{story.world.docs_service_url}/acme/acme-docs/pull/1"
+    ) as page:
         assert "+| Free | 100 | 5 |" in await page.text()

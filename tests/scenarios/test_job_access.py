@@ -59,7 +59,9 @@ async def test_outsider_learns_and_changes_nothing(story: Story, where: str) -> 
 async def test_member_of_private_channel_steers_from_elsewhere(story: Story) -> None:
     root = await ended(story, private_channel(story))
     assert PROMPT in await answer_to(story, "/docs-agent", "status 1", CHIKA)
-    assert "Sent to Job 1" in await answer_to(story, "/docs-followup", "1 Mention Python 3.11 too", CHIKA)
+    assert "Sent to Job 1" in await answer_to(
+        story, "/docs-followup", "1 Mention Python 3.11 too", CHIKA
+    )
     await story.replies(root, 3)
     await story.command("/docs-followup", "1", user=CHIKA)
     assert (await story.send_form(CHIKA, prompt="Add an example"))["ok"]

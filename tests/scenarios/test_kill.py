@@ -84,7 +84,14 @@ class Steered(Tale):
     """A person replies in the thread of a job that has ended."""
 
     watched = (
-        *("jobs/inbox", "jobs/thread_events", "jobs/ask", "jobs/prepare", "jobs/submit", "jobs/poll"),
+        *(
+            "jobs/inbox",
+            "jobs/thread_events",
+            "jobs/ask",
+            "jobs/prepare",
+            "jobs/submit",
+            "jobs/poll",
+        ),
         *("jobs/settle_prompt", "outbox/deliver"),
     )
     world = PersistentWorld
@@ -199,7 +206,9 @@ class Reviewed(Tale):
 
     def is_settled(self, story: Story, answers: Sequence[Json]) -> bool:
         """Return whether the reminder and an acknowledged review are shown."""
-        return bool(replies(story, _REMINDED)) and (self._is_reviewed(story) or not answers[0]["ok"])
+        return bool(replies(story, _REMINDED)) and (
+            self._is_reviewed(story) or not answers[0]["ok"]
+        )
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
         """Insist on one reminder and on an acknowledged review."""
@@ -259,7 +268,9 @@ class Previewed(Tale):
 
     def is_settled(self, story: Story, answers: Sequence[Json]) -> bool:
         """Return whether the preview is shown; an unacknowledged press may be lost."""
-        return self.is_over(story) or (not answers[0]["ok"] and "building" not in self._end(story)["text"])
+        return self.is_over(story) or (
+            not answers[0]["ok"] and "building" not in self._end(story)["text"]
+        )
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
         """Insist on two calls at most, and on a preview in the only end."""
@@ -312,7 +323,9 @@ class AskedForNumbers(Tale):
 
 def _is_answered(story: Story) -> bool:
     """Return whether the person got the answer, privately or as a direct message."""
-    texts = [note["text"] for note in story.private()] + [post["text"] for post in story.roots("D01ANA")]
+    texts = [note["text"] for note in story.private()] + [
+        post["text"] for post in story.roots("D01ANA")
+    ]
     return any("Who read the docs, " in text and " people" in text for text in texts)
 
 
@@ -334,7 +347,9 @@ class Inquired(Tale):
 
     async def act(self, story: Story) -> Sequence[Json]:
         story.people.say(ANA, DOCS, f"@docs-agent {_QUESTION}")
-        answer = await story.until(lambda: next(iter(self._replies(story, _GAP)), None), "the answer")
+        answer = await story.until(
+            lambda: next(iter(self._replies(story, _GAP)), None), "the answer"
+        )
         while not (await story.press(answer, "did_not_help", BEN))["ok"]:
             await asyncio.sleep(0.1)
         while story.view(BEN) is None:
@@ -363,13 +378,27 @@ class Inquired(Tale):
         messages = story.state.messages.get(DOCS, {}).values()
         question = next((message for message in messages if _QUESTION in message["text"]), None)
         replies = story.replies_in(question) if question else []
-        return [reply for reply in replies if not phrases or any(phrase in str(reply) for phrase in phrases)]
+        return [
+            reply
+            for reply in replies
+            if not phrases or any(phrase in str(reply) for phrase in phrases)
+        ]
 
 
 @pytest.mark.timeout(3_000)
 @pytest.mark.parametrize(
     "tale",
-    [AskedForAJob, Steered, AddedTo, Mentioned, Reviewed, Merged, Previewed, AskedForNumbers, Inquired],
+    [
+        AskedForAJob,
+        Steered,
+        AddedTo,
+        Mentioned,
+        Reviewed,
+        Merged,
+        Previewed,
+        AskedForNumbers,
+        Inquired,
+    ],
 )
 async def test_kill_anywhere_loses_and_repeats_nothing(
     zygote: Zygote, tmp_path: Path, most_kills: int | None, tale: type[Tale]

@@ -54,7 +54,9 @@ async def test_mention_in_thread_of_people_is_answered_there(story: Story) -> No
     story.reply(talk, "True", BEN)
     story.reply(talk, f"@docs-agent {PROMPT}")
     [status, end] = await story.replies(talk, 2)
-    await story.until(lambda: "Pull request ready" in status["text"] or None, "the end in the status message")
+    await story.until(
+        lambda: "Pull request ready" in status["text"] or None, "the end in the status message"
+    )
     assert f"<@{ANA}>" in end["text"]
     thanked = story.reply(talk, "@docs-agent thanks!", BEN)
     story.reply(talk, "Let us review it tomorrow", BEN)
@@ -91,7 +93,9 @@ def mrkdwn_of(value: object) -> list[str]:
 
 
 async def test_text_of_people_notifies_nobody(story: Story) -> None:
-    root = await story.asked("Tell @ben and @channel about <!channel> & <https://evil.example|good>")
+    root = await story.asked(
+        "Tell @ben and @channel about <!channel> & <https://evil.example|good>"
+    )
     mrkdwn = [root["text"], *mrkdwn_of(root["blocks"])]
     assert not any("<!channel>" in text or "<@U02BEN" in text for text in mrkdwn)
     assert "&lt;!channel&gt;" in root["text"]

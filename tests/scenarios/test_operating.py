@@ -29,9 +29,14 @@ from tests.scenarios.story import ANA, Story, environment
 pytestmark = pytest.mark.slow
 PAGE = (DOCS / "run.md").read_text()
 WALK = fences(section((DOCS / "install.md").read_text(), "On a machine").split("\n### ")[0])
-HOSTS = dict(part.split("\n", 1) for part in section(PAGE, "Backup, restore and upgrade").split("\n### ")[1:])
+HOSTS = dict(
+    part.split("\n", 1) for part in section(PAGE, "Backup, restore and upgrade").split("\n### ")[1:]
+)
 _IN_CLONE = (
-    (r"sudo -u docs-bot env --chdir=\S+ /opt/docs-bot/|docker exec docs-bot (?=docs-bot )", ".venv/bin/"),
+    (
+        r"sudo -u docs-bot env --chdir=\S+ /opt/docs-bot/|docker exec docs-bot (?=docs-bot )",
+        ".venv/bin/",
+    ),
     (r"docker run --rm .* docs-bot (?=restore )", ".venv/bin/docs-bot "),
     (r"(?:sudo systemctl|docker) start docs-bot", ".venv/bin/docs-bot run"),
     (r"docker cp docs-bot:", "cp "),
@@ -86,7 +91,9 @@ class Operator:
                 command = line.strip().removeprefix("$ ")
                 for pattern, replacement in _IN_CLONE:
                     command = re.sub(pattern, replacement, command)
-                command = re.sub(r"/srv/backups|/var/lib/docs-bot|/srv/docs-bot/var", str(folder), command)
+                command = re.sub(
+                    r"/srv/backups|/var/lib/docs-bot|/srv/docs-bot/var", str(folder), command
+                )
                 await (self.stop() if command.endswith("stop docs-bot") else self._run(command))
 
     async def _run(self, command: str) -> None:
@@ -143,7 +150,9 @@ class Operator:
         file = self.clone / ".env"
         text = file.read_text()
         for setting in (name, "SLACK_API_URL", "HEALTH_PORT"):
-            text, count = re.subn(rf"^{setting}=.*$", f"{setting}={env[setting]}", text, flags=re.MULTILINE)
+            text, count = re.subn(
+                rf"^{setting}=.*$", f"{setting}={env[setting]}", text, flags=re.MULTILINE
+            )
             assert count, setting
         file.write_text(text)
 
@@ -194,7 +203,9 @@ async def test_page_leads_to_pull_request_backup_and_restore(operator: Operator)
 def test_reverse_proxy_passes_on_only_slack_requests() -> None:
     [text] = [block for kind, block in fences(PAGE) if kind == "nginx"]
     assert re.findall(r"location = (/\S+)", text) == [SLACK_PATH]
-    assert set(re.findall(r"(?:\d+\.){3}\d+:(\d+)", text)) == {str(Settings.model_fields["port"].default)}
+    assert set(re.findall(r"(?:\d+\.){3}\d+:(\d+)", text)) == {
+        str(Settings.model_fields["port"].default)
+    }
     megabytes = re.findall(r"max_body_size (\d+)m", text)
     assert [int(number) * 1_000_000 for number in megabytes] == [BODY_BYTES]
     [connect] = re.findall(r"connect_timeout (\d+)s", text)

@@ -39,12 +39,18 @@ async def test_dropped_events_are_handled_once(world: World) -> None:
         await story.replies(own, 1)
         for late in (reply, direct):
             story.people.send_message_event(late)
-        await story.until(lambda: {reply["ts"], direct["ts"]} <= acknowledged(world) or None, "both")
+        await story.until(
+            lambda: {reply["ts"], direct["ts"]} <= acknowledged(world) or None, "both"
+        )
     before = len(history_calls(world))
     async with running_bot(settings, timeouts=STEADY):
         await story.until(lambda: len(history_calls(world)) > before or None, "another reading")
         await asyncio.sleep(0.3)
-    assert [len(story.replies_in(root)), len(story.roots(ANAS_DM)), len(story.replies_in(own))] == [2, 2, 1]
+    assert [len(story.replies_in(root)), len(story.roots(ANAS_DM)), len(story.replies_in(own))] == [
+        2,
+        2,
+        1,
+    ]
     assert [reaction["name"] for reaction in reply["reactions"]] == ["eyes"]
 
 

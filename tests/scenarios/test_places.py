@@ -26,7 +26,11 @@ async def places_of_a_job(zygote: Zygote, world: World, folder: Path) -> dict[Ki
     await started(pid, folder / "calm")
     await Story(world).asked("Add a page")
     await stop(pid)
-    return {kind_of(line["place"]): str(line["place"]) for line in lines(folder / "calm") if "place" in line}
+    return {
+        kind_of(line["place"]): str(line["place"])
+        for line in lines(folder / "calm")
+        if "place" in line
+    }
 
 
 def is_over(asking: asyncio.Task[object], pid: int) -> bool:
@@ -41,7 +45,9 @@ def stored(folder: Path) -> int:
     return int(count)
 
 
-@pytest.mark.parametrize(("kind", "added"), [(Kind.STATEMENT, 0), (Kind.COMMIT, 0), (Kind.COMMITTED, 1)])
+@pytest.mark.parametrize(
+    ("kind", "added"), [(Kind.STATEMENT, 0), (Kind.COMMIT, 0), (Kind.COMMITTED, 1)]
+)
 async def test_killed_prompt_is_stored_only_after_commit(
     zygote: Zygote, world: World, tmp_path: Path, kind: Kind, added: int
 ) -> None:

@@ -49,7 +49,9 @@ async def running(
             await parent.fork(env, output, role=role, terse=True, lease_seconds=LEASE_SECONDS)
             for role, output in zip(roles, outputs, strict=True)
         ]
-        await wait_for("every start", lambda: all({"ready": True} in lines(output) for output in outputs))
+        await wait_for(
+            "every start", lambda: all({"ready": True} in lines(output) for output in outputs)
+        )
         yield outputs
         for pid in pids:
             await stop(pid)
@@ -96,13 +98,17 @@ def postgres(tmp_path: Path) -> Iterator[str]:
 async def test_processes_share_postgresql(
     world: World, tmp_path: Path, postgres: str, roles: list[str]
 ) -> None:
-    async with running(world, tmp_path, roles, DATABASE_URL=postgres.replace("+psycopg", "", 1)) as outputs:
+    async with running(
+        world, tmp_path, roles, DATABASE_URL=postgres.replace("+psycopg", "", 1)
+    ) as outputs:
         await insist_on_one_end_each(Story(world))
     log = "".join(output.read_text() for output in outputs)
     assert [sign for sign in ("locked", "error", "Traceback") if sign in log] == [], log
 
 
-async def test_processes_post_one_digest_a_week(world: World, tmp_path: Path, postgres: str) -> None:
+async def test_processes_post_one_digest_a_week(
+    world: World, tmp_path: Path, postgres: str
+) -> None:
     story, roles = Story(world), ["run", "run"]
     async with running(world, tmp_path, roles, DATABASE_URL=postgres.replace("+psycopg", "", 1)):
         await story.command("/docs-visitors", "subscribe monday 09:00 UTC")
@@ -110,7 +116,9 @@ async def test_processes_post_one_digest_a_week(world: World, tmp_path: Path, po
         store = Store.open(postgres)
         async with asyncio.timeout(HANG_SECONDS):
             # The bot stores the arrival of its first post a moment after it.
-            while {row["state"] for row in await rows_of(store, select(subscriptions.c.state))} != {"active"}:
+            while {row["state"] for row in await rows_of(store, select(subscriptions.c.state))} != {
+                "active"
+            }:
                 await asyncio.sleep(0.02)
         for _ in range(3):
             await execute(store, update(subscriptions).values(next_run_at=datetime.now(UTC)))
@@ -123,14 +131,20 @@ async def test_processes_post_one_digest_a_week(world: World, tmp_path: Path, po
 async def test_second_process_on_sqlite_file_is_refused(
     docs_bot: DocsBot, world: World, tmp_path: Path
 ) -> None:
-    settings, logs = {**environment(world), **_FAST}, [tmp_path / "first.log", tmp_path / "second.log"]
+    settings, logs = (
+        {**environment(world), **_FAST},
+        [tmp_path / "first.log", tmp_path / "second.log"],
+    )
     async with zygote() as parent:
         first = await parent.fork(settings, logs[0], role="run", terse=True)
         await wait_for("the start", lambda: {"ready": True} in lines(logs[0]))
         for second in ("run", "serve", "work"):
             code, output = await docs_bot(second, env=settings, folder=tmp_path)
             assert code == 69, output
-            assert "Another process runs on this SQLite file, and only one may: stop it first" in output
+            assert (
+                "Another process runs on this SQLite file, and only one may: stop it first"
+                in output
+            )
             assert "Traceback" not in output
         for command in (["jobs"], ["migrate"], ["audit"], ["backup", f"{tmp_path}/copy.db"]):
             code, output = await docs_bot(*command, env=settings, folder=tmp_path)

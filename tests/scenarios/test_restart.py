@@ -42,8 +42,12 @@ async def test_edit_and_deletion_during_outage_count_after_restart(tmp_path: Pat
         story.people.edit(ANA, DOCS, edited["ts"], "@docs-agent Describe the rate limits")
         story.people.delete(ANA, DOCS, deleted["ts"])
         async with running_bot(settings, timeouts=STEADY):
-            await story.until(lambda: "Describe the rate limits" in first["text"] or None, "the new text")
-            await story.until(lambda: "Withdrawn" in second["text"] or None, "the end of the other job")
+            await story.until(
+                lambda: "Describe the rate limits" in first["text"] or None, "the new text"
+            )
+            await story.until(
+                lambda: "Withdrawn" in second["text"] or None, "the end of the other job"
+            )
 
 
 async def test_renewed_connection_loses_nothing(story: Story) -> None:
@@ -71,11 +75,14 @@ async def test_person_decides_after_lost_answer_of_docs_service(story: Story, fa
     await story.press(doubt, "send_again")
     await story.replies(root, 2)
     await story.until(
-        lambda: "send_again" not in json.dumps(doubt["blocks"]) or None, "the question without its buttons"
+        lambda: "send_again" not in json.dumps(doubt["blocks"]) or None,
+        "the question without its buttons",
     )
 
 
-async def test_log_contains_no_secret_and_no_prompt(world: World, capfd: pytest.CaptureFixture[str]) -> None:
+async def test_log_contains_no_secret_and_no_prompt(
+    world: World, capfd: pytest.CaptureFixture[str]
+) -> None:
     settings = world.settings.model_copy(update={**FAST, "log_level": "DEBUG"})
     story = Story(world)
     world.docs_service.faults.order([{"match": "create", "fault": "500"}])
@@ -93,5 +100,7 @@ async def test_log_contains_no_secret_and_no_prompt(world: World, capfd: pytest.
     assert "ready" in logged
     secrets = settings.secrets()
     assert len(secrets) >= 3
-    leaked = [word for word in [*secrets, "Canary prompt", "canary-7f3a", "/response/"] if word in logged]
+    leaked = [
+        word for word in [*secrets, "Canary prompt", "canary-7f3a", "/response/"] if word in logged
+    ]
     assert leaked == []

@@ -19,7 +19,10 @@ TWO_HOURS = timedelta(hours=2)
 
 
 async def is_ready(port: int) -> bool:
-    async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}/readyz") as answer:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.get(f"http://127.0.0.1:{port}/readyz") as answer,
+    ):
         return answer.status == 200
 
 

@@ -87,5 +87,6 @@ async def test_each_of_two_projects_keeps_its_jobs(world: World, beta: Caller) -
 async def replies_with(story: Story, root: Json, phrase: str, count: int) -> None:
     """Wait for so many replies with this phrase."""
     await story.until(
-        lambda: sum(phrase in reply["text"] for reply in story.replies_in(root)) >= count or None, phrase
+        lambda: sum(phrase in reply["text"] for reply in story.replies_in(root)) >= count or None,
+        phrase,
     )

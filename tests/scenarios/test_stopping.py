@@ -148,7 +148,9 @@ async def test_parts_that_hang_are_left_after_their_time(
         slack(world, env) as line,
         AsyncExitStack() as bot,
     ):
-        await bot.enter_async_context(running_bot(Settings.load(env, env_file=None), stopping=stopping))
+        await bot.enter_async_context(
+            running_bot(Settings.load(env, env_file=None), stopping=stopping)
+        )
         await story.asked("Take your time and add a page about webhooks")
         stored.shut()
         line.shut()
@@ -162,7 +164,9 @@ async def test_parts_that_hang_are_left_after_their_time(
 async def test_start_on_hanging_database_stops_at_once(
     command_line: Zygote, tmp_path: Path, env: dict[str, str], kind: str
 ) -> None:
-    env["DATABASE_URL"] = f"sqlite:///{tmp_path / 'empty.db'}"  # it hangs while it creates the tables
+    env["DATABASE_URL"] = (
+        f"sqlite:///{tmp_path / 'empty.db'}"  # it hangs while it creates the tables
+    )
     async with database(tmp_path, kind, env) as stored:
         stored.shut()
         await stops_at_once(Bot(command_line, env, tmp_path))
@@ -186,7 +190,9 @@ async def stops_at_once(bot: Bot) -> None:
     assert "left" not in bot.log[-1]
 
 
-async def test_idle_bot_leaves_nothing(command_line: Zygote, tmp_path: Path, env: dict[str, str]) -> None:
+async def test_idle_bot_leaves_nothing(
+    command_line: Zygote, tmp_path: Path, env: dict[str, str]
+) -> None:
     bot = Bot(command_line, env, tmp_path)
     await bot.start()
     await bot.until("ready")

@@ -24,11 +24,18 @@ pytestmark = pytest.mark.parametrize("http_mode", [True])
 
 def command(text: str = "Add a page") -> str:
     """Return the body of a slash command."""
-    fields = {"command": "/docs-agent", "text": text, "trigger_id": "1.2.abc", "team_id": "T0SANDBOX"}
+    fields = {
+        "command": "/docs-agent",
+        "text": text,
+        "trigger_id": "1.2.abc",
+        "team_id": "T0SANDBOX",
+    }
     return urlencode({**fields, "channel_id": DOCS, "user_id": ANA})
 
 
-async def post(story: Story, body: str | bytes, headers: dict[str, str], content_type: str = FORM) -> int:
+async def post(
+    story: Story, body: str | bytes, headers: dict[str, str], content_type: str = FORM
+) -> int:
     """Send a body to the bot; return the status."""
     url = story.world.workspace.options.events_url
     assert url is not None
@@ -99,7 +106,10 @@ async def test_malformed_body_is_refused(story: Story, body: bytes, content_type
 
 
 async def test_other_content_type_is_refused(story: Story) -> None:
-    assert await post(story, command(), signature_headers(secret(story), command()), "text/plain") == 415
+    assert (
+        await post(story, command(), signature_headers(secret(story), command()), "text/plain")
+        == 415
+    )
 
 
 async def test_get_request_is_refused(story: Story) -> None:
@@ -110,7 +120,9 @@ async def test_get_request_is_refused(story: Story) -> None:
 
 async def test_url_verification_and_ssl_check_are_answered(story: Story) -> None:
     body = json.dumps({"type": "url_verification", "challenge": "c", "token": "t"})
-    assert await post(story, body, signature_headers(secret(story), body), "application/json") == 200
+    assert (
+        await post(story, body, signature_headers(secret(story), body), "application/json") == 200
+    )
     check = urlencode({"ssl_check": "1", "token": "t"})
     assert await post(story, check, signature_headers(secret(story), check)) == 200
 

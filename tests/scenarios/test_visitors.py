@@ -25,7 +25,8 @@ def counted(world: World, first: datetime, end: datetime) -> tuple[int, int, int
     [path] = Path(world.docs_service.options.folder).glob("readers-*.db")
     with sqlite3.connect(path) as connection:
         rows = connection.execute(
-            "SELECT kind, visitor FROM visits WHERE at >= ? AND at < ?", (first.timestamp(), end.timestamp())
+            "SELECT kind, visitor FROM visits WHERE at >= ? AND at < ?",
+            (first.timestamp(), end.timestamp()),
         ).fetchall()
     connection.close()
     people = {visitor for kind, visitor in rows if kind == "human"}
@@ -66,7 +67,9 @@ async def test_refused_blocks_are_replaced_by_plain_ones(story: Story) -> None:
         "/docs-agent", "help"
     )  # caches her profile, so that only the answer uses the response URL
     await story.answer("/docs-agent")
-    story.world.workspace.faults.order([{"method": "response_url", "fault": "error:invalid_blocks"}])
+    story.world.workspace.faults.order(
+        [{"method": "response_url", "fault": "error:invalid_blocks"}]
+    )
     await story.command("/docs-visitors", "last week compare none")
     answer = await story.answer("AI's share")
     assert "data_visualization" not in kinds(answer)

@@ -24,7 +24,9 @@ def order(world: World, method: str, fault: str, **more: object) -> None:
 
 @pytest.mark.parametrize("method", ["auth.test", "apps.connections.open"])
 @pytest.mark.parametrize("fault", PASSING)
-async def test_passing_fault_of_slack_only_delays_start(world: World, method: str, fault: str) -> None:
+async def test_passing_fault_of_slack_only_delays_start(
+    world: World, method: str, fault: str
+) -> None:
     order(world, method, fault)
     async with running_bot(world.settings):
         assert world.workspace.faults.waiting() == []
@@ -43,7 +45,9 @@ async def test_start_that_waits_for_slack_can_be_stopped(
     assert [line["event"] for line in bot.log][-2:] == ["stopping", "stopped"]
 
 
-@pytest.mark.parametrize("code", ["invalid_auth", "account_inactive", "token_revoked", "missing_scope"])
+@pytest.mark.parametrize(
+    "code", ["invalid_auth", "account_inactive", "token_revoked", "missing_scope"]
+)
 async def test_token_refused_for_good_ends_a_start_at_once(
     world: World, docs_bot: DocsBot, code: str
 ) -> None:
@@ -59,5 +63,7 @@ async def test_post_waits_for_its_channel_no_longer_than_its_pace(world: World) 
         story = Story(world)
         [end] = await story.replies(await story.asked("Add a quickstart"), 1)
         await story.command("/docs-agent", "Explain rate limits", BEN)
-        [_, root] = await story.until(lambda: story.roots() if story.roots()[1:] else None, "a second root")
+        [_, root] = await story.until(
+            lambda: story.roots() if story.roots()[1:] else None, "a second root"
+        )
     assert 0.9 < float(root["ts"]) - float(end["ts"]) < 4

@@ -61,7 +61,9 @@ class Intake:
     def __init__(self, app: AsyncApp, store: Store, background: Background) -> None:
         self.app, self.store, self.background = app, store, background
 
-    async def send(self, body: str, content_type: str = "application/x-www-form-urlencoded") -> BoltResponse:
+    async def send(
+        self, body: str, content_type: str = "application/x-www-form-urlencoded"
+    ) -> BoltResponse:
         """Send a request of Slack."""
         headers: dict[str, Any] = {**signature_headers(SECRET, body), "Content-Type": content_type}
         with within(current_deadline() or Deadline.after(10)):
@@ -102,7 +104,13 @@ async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
         client = web_client(SecretStr("xoxb-1"), NOWHERE, session)
         settings = Settings(slack_signing_secret=SecretStr(SECRET))
         context = Context(
-            store, messenger, HeldClock(), lambda: None, Projects.only(PROJECT), settings, UserId("U0BOT")
+            store,
+            messenger,
+            HeldClock(),
+            lambda: None,
+            Projects.only(PROJECT),
+            settings,
+            UserId("U0BOT"),
         )
         app = build_app(
             context=context,
@@ -118,4 +126,10 @@ async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
     await store.close()
 
 
-MENTION = {"type": "app_mention", "channel": CHANNEL, "ts": "1.1", "user": ANA, "text": "<@U0BOT> Add a page"}
+MENTION = {
+    "type": "app_mention",
+    "channel": CHANNEL,
+    "ts": "1.1",
+    "user": ANA,
+    "text": "<@U0BOT> Add a page",
+}

@@ -17,9 +17,13 @@ from tests.talk import Talk
 ANA, DOCS = UserId("U01ANA"), ChannelId("C01DOCS")
 
 
-async def greetings(workspace: Workspace, messenger: SlackMessenger, fault: str, times: int = 1) -> list[str]:
+async def greetings(
+    workspace: Workspace, messenger: SlackMessenger, fault: str, times: int = 1
+) -> list[str]:
     """Greet Ana through a response URL with these faults; return her private messages."""
-    workspace.faults.order([{"method": "response_url", "fault": fault, "times": times, "seconds": 1}])
+    workspace.faults.order(
+        [{"method": "response_url", "fault": fault, "times": times, "seconds": 1}]
+    )
     url = SecretStr(workspace.people.tickets.response_url(ANA, DOCS))
     asker = Origin(RequestKey("1"), ANA, DOCS, response_url=url)
     await say_privately(messenger, asker, Message("Hello"), pause_seconds=0.01)
@@ -28,7 +32,10 @@ async def greetings(workspace: Workspace, messenger: SlackMessenger, fault: str,
 
 @pytest.mark.parametrize(
     ("fault", "times", "received"),
-    [*((fault, 3, ["Hello"]) for fault in ("500", "502_html", "error:internal_error")), ("500", 40, [])],
+    [
+        *((fault, 3, ["Hello"]) for fault in ("500", "502_html", "error:internal_error")),
+        ("500", 40, []),
+    ],
 )
 async def test_private_message_is_tried_four_times(
     workspace: Workspace, messenger: SlackMessenger, fault: str, times: int, received: list[str]
@@ -37,7 +44,9 @@ async def test_private_message_is_tried_four_times(
     assert len(workspace.log) == 4
 
 
-async def test_retry_after_of_slack_is_kept(workspace: Workspace, messenger: SlackMessenger) -> None:
+async def test_retry_after_of_slack_is_kept(
+    workspace: Workspace, messenger: SlackMessenger
+) -> None:
     assert await greetings(workspace, messenger, "429") == ["Hello"]
     tries = [entry["at"] for entry in workspace.log if entry["method"] == "response_url"]
     assert tries[1] - tries[0] >= 0.9
@@ -60,7 +69,11 @@ async def press_in_thread(talk: Talk) -> None:
         ({}, True, set()),
         ({"chat.postEphemeral": "invalid_blocks"}, True, {"blocks_refused"}),
         ({"chat.postEphemeral": "user_not_in_channel"}, False, set()),
-        ({"chat.postEphemeral": "user_not_in_channel", "response_url": "expired_url"}, False, set()),
+        (
+            {"chat.postEphemeral": "user_not_in_channel", "response_url": "expired_url"},
+            False,
+            set(),
+        ),
     ],
 )
 async def test_answer_to_a_button_appears_where_slack_accepts_it(

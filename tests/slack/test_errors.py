@@ -23,14 +23,21 @@ def trees(folder: Path) -> Iterator[tuple[Path, ast.AST]]:
 def strings(nodes: Iterable[ast.AST]) -> set[str]:
     """Return all strings within these nodes."""
     within = (inner for node in nodes for inner in ast.walk(node))
-    return {node.value for node in within if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return {
+        node.value
+        for node in within
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
 
 
 def workspace_codes() -> set[str]:
     """Return the error codes in the code of the sandbox's workspace."""
     codes: list[ast.AST] = []
     for _, node in trees(SANDBOX / "workspace"):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("ApiError", "BadTrigger"):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
+            "ApiError",
+            "BadTrigger",
+        ):
             codes += node.args[:1]
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "_own_message":
             codes += [keyword.value for keyword in node.keywords if keyword.arg == "otherwise"]
@@ -46,11 +53,17 @@ def test_codes_without_a_meaning_are_permanent() -> None:
 
 
 def test_codes_of_slack_are_only_in_its_package() -> None:
-    codes = workspace_codes() | MEANINGS.keys() | {"ratelimited", "internal_error", "service_unavailable"}
+    codes = (
+        workspace_codes()
+        | MEANINGS.keys()
+        | {"ratelimited", "internal_error", "service_unavailable"}
+    )
     uses = {
         (str(path.relative_to(BOT)), node.value)
         for path, node in trees(BOT)
-        if isinstance(node, ast.Constant) and node.value in codes and not path.is_relative_to(BOT / "slack")
+        if isinstance(node, ast.Constant)
+        and node.value in codes
+        and not path.is_relative_to(BOT / "slack")
     }
     # A field of a channel has the name of a code.
     uses.discard(("operator/doctor_slack.py", "is_archived"))

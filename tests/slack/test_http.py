@@ -34,7 +34,14 @@ COMMAND: Json = {
     "user_id": "U1",
     "channel_id": "C1",
 }
-SAID: Json = {"type": "app_mention", "user": "U1", "channel": "C1", "ts": "1.2", "text": "x", "team": "T1"}
+SAID: Json = {
+    "type": "app_mention",
+    "user": "U1",
+    "channel": "C1",
+    "ts": "1.2",
+    "text": "x",
+    "team": "T1",
+}
 MENTION: Json = {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": SAID}
 BY: Json = {"trigger_id": "1", "team": {"id": "T1"}, "user": {"id": "U1", "team_id": "T1"}}
 CONTAINER: Json = {"type": "message", "channel_id": "C1", "message_ts": "1.2"}
@@ -51,7 +58,10 @@ KINDS = (COMMAND, MENTION, PRESS, FORM, SHORTCUT)
 
 def well_formed() -> dict[str, str]:
     """Return headers of the form of Slack's, with the present time."""
-    return {"X-Slack-Request-Timestamp": str(int(time.time())), "X-Slack-Signature": f"v0={'a' * 64}"}
+    return {
+        "X-Slack-Request-Timestamp": str(int(time.time())),
+        "X-Slack-Signature": f"v0={'a' * 64}",
+    }
 
 
 class Door:
@@ -60,11 +70,15 @@ class Door:
     def __init__(self, port: int) -> None:
         self.port = port
 
-    async def send(self, headers: dict[str, str], body: bytes = b"", length: int | None = None) -> int:
+    async def send(
+        self, headers: dict[str, str], body: bytes = b"", length: int | None = None
+    ) -> int:
         """Send a request, perhaps with less body than it announces; return the response's status."""
         lines = [f"{name}: {text}" for name, text in headers.items()]
         size = len(body) if length is None else length
-        head = "\r\n".join([f"POST {PATH} HTTP/1.1", "Host: bot", f"Content-Length: {size}", *lines, "", ""])
+        head = "\r\n".join(
+            [f"POST {PATH} HTTP/1.1", "Host: bot", f"Content-Length: {size}", *lines, "", ""]
+        )
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         try:
             async with asyncio.timeout(HANG_SECONDS):
@@ -178,7 +192,9 @@ async def test_oldest_of_many_large_bodies_is_dropped(open_door: Callable[..., A
     door: Door = await open_door()
     headers = well_formed() | {"Content-Type": "application/json"}
     lines = [f"{name}: {text}" for name, text in headers.items()]
-    head = "\r\n".join([f"POST {PATH} HTTP/1.1", "Host: bot", "Content-Length: 1000000", *lines, "", ""])
+    head = "\r\n".join(
+        [f"POST {PATH} HTTP/1.1", "Host: bot", "Content-Length: 1000000", *lines, "", ""]
+    )
     streams = []
     for _ in range(BODIES_BYTES // 900_000 + 1):
         reader, writer = await asyncio.open_connection("127.0.0.1", door.port)
@@ -207,7 +223,9 @@ async def test_oldest_of_many_large_bodies_is_dropped(open_door: Callable[..., A
         json.dumps(MENTION | {"event": MENTION["event"] | {"text": "\ud800"}}),
     ],
 )
-async def test_signed_body_without_a_payload_is_refused(open_door: Callable[..., Any], body: str) -> None:
+async def test_signed_body_without_a_payload_is_refused(
+    open_door: Callable[..., Any], body: str
+) -> None:
     door: Door = await open_door()
     assert await door.signed(body) == 400
 

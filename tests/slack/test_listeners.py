@@ -53,13 +53,21 @@ async def test_acknowledgement_has_no_table() -> None:
 
 def by_ana(talk: Talk, **payload: Any) -> dict[str, Any]:
     """Return the payload of an action of Ana's in #docs."""
-    common = {"user": {"id": talk.ana.id}, "trigger_id": "1.2.3", "channel": {"id": talk.room("docs").id}}
+    common = {
+        "user": {"id": talk.ana.id},
+        "trigger_id": "1.2.3",
+        "channel": {"id": talk.room("docs").id},
+    }
     return common | payload
 
 
 def mention(talk: Talk, **values: Any) -> dict[str, Any]:
     """Return the event of Ana mentioning the bot in #docs, with these values."""
-    event = {"channel": talk.room("docs").id, "user": talk.ana.id, "text": "<@U0DOCSBOT> Add a page"}
+    event = {
+        "channel": talk.room("docs").id,
+        "user": talk.ana.id,
+        "text": "<@U0DOCSBOT> Add a page",
+    }
     event |= {"type": "app_mention", "ts": "1.1"} | values
     return {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": event}
 
@@ -118,7 +126,9 @@ async def test_mention_with_several_events_is_one_request(
         {"type": "team_join", "user": {"id": "U01ANA"}},
     ],
 )
-async def test_other_events_are_acknowledged_without_an_answer(talk: Talk, event: dict[str, Any]) -> None:
+async def test_other_events_are_acknowledged_without_an_answer(
+    talk: Talk, event: dict[str, Any]
+) -> None:
     assert (await talk.receives(mention(talk, **{"type": "message"} | event)))[0] == 200
     await talk.time.passes()
     assert talk.agent_got() == []
@@ -126,7 +136,12 @@ async def test_other_events_are_acknowledged_without_an_answer(talk: Talk, event
 
 async def test_elements_of_another_version_are_answered(talk: Talk) -> None:
     unknown = "I don't know that one"
-    command = {"command": "/docs-future", "channel_id": "C01DOCS", "user_id": talk.ana.id, "trigger_id": "1"}
+    command = {
+        "command": "/docs-future",
+        "channel_id": "C01DOCS",
+        "user_id": talk.ana.id,
+        "trigger_id": "1",
+    }
     assert unknown in (await talk.receives(command))[1]
     sent = form(callback_id="future", state={"values": {}})
     answer = json.loads((await talk.receives(by_ana(talk, **sent)))[1])
@@ -156,7 +171,9 @@ async def test_empty_form_stays_open_with_its_error(talk: Talk) -> None:
 async def test_error_of_a_form_without_inputs_is_a_message(talk: Talk) -> None:
     """Slack shows errors only at inputs."""
     private = json.dumps({"channel": talk.room("docs").id, "job": 9})
-    view = form(callback_id="run_again", private_metadata=private, blocks=[{"type": "section"}], state={})
+    view = form(
+        callback_id="run_again", private_metadata=private, blocks=[{"type": "section"}], state={}
+    )
     assert await talk.receives(by_ana(talk, **view)) in ((200, ""), (200, "{}"))
     [note] = talk.ana.reads()
     assert "couldn't tell which job this is for" in note
@@ -196,7 +213,11 @@ async def test_refused_follow_up_is_returned_with_the_acknowledgement(talk: Talk
 
 @pytest.mark.parametrize(
     "prompt",
-    ["help people install it: add a page", "jobs page is out of date", "status codes are missing: add"],
+    [
+        "help people install it: add a page",
+        "jobs page is out of date",
+        "status codes are missing: add",
+    ],
 )
 async def test_prompt_may_begin_with_a_word_of_the_bot(talk: Talk, prompt: str) -> None:
     await talk.started(prompt)

@@ -37,7 +37,9 @@ async def test_refusal_has_slacks_code_and_text_and_a_meaning(messenger: SlackMe
         await post(messenger, SECRET)
     assert (error.value.code, error.value.meaning) == ("channel_not_found", Refusal.NOT_VISIBLE)
     with pytest.raises(SlackRefused) as error:
-        await messenger.post(DOCS, Message("x", ({"type": "no_such_block"},)), delivery=ONE, thread=None)
+        await messenger.post(
+            DOCS, Message("x", ({"type": "no_such_block"},)), delivery=ONE, thread=None
+        )
     assert (error.value.code, error.value.meaning) == ("invalid_blocks", Refusal.BLOCKS)
     assert "no_such_block" in error.value.details[0]
 
@@ -57,7 +59,9 @@ def test_large_upload_gets_more_time_and_less_than_its_lease() -> None:
         "https://notslack-gov.com/x",
     ],
 )
-async def test_texts_and_the_token_go_only_to_slacks_addresses(messenger: SlackMessenger, url: str) -> None:
+async def test_texts_and_the_token_go_only_to_slacks_addresses(
+    messenger: SlackMessenger, url: str
+) -> None:
     with pytest.raises(SlackRefused, match="response_url_elsewhere") as error:
         await messenger.answer(SecretStr(url), HELLO)
     assert "evil" not in str(error.value)
@@ -83,7 +87,9 @@ def shared_file(workspace: Workspace, text: str, name: str = "notes.txt") -> str
     return str(message["files"][0]["url_private_download"])
 
 
-async def test_file_without_the_scope_is_not_read(messenger: SlackMessenger, workspace: Workspace) -> None:
+async def test_file_without_the_scope_is_not_read(
+    messenger: SlackMessenger, workspace: Workspace
+) -> None:
     url = shared_file(workspace, "a note")
     workspace.people.app = replace(workspace.people.app, scopes=frozenset())
     with pytest.raises(SlackRefused, match="file_not_returned"):
@@ -138,7 +144,9 @@ async def test_deleted_status_message_is_left_alone(talk: Talk) -> None:
 def add_talk(talk: Talk, count: int = 450, **message: Any) -> None:
     """Let people write more messages than Slack returns at once."""
     for number in range(count):
-        talk.slack.state.add_message(talk.room("docs").id, user=talk.ben.id, text=f"Talk {number}", **message)
+        talk.slack.state.add_message(
+            talk.room("docs").id, user=talk.ben.id, text=f"Talk {number}", **message
+        )
 
 
 async def test_post_of_unclear_outcome_is_found_on_a_later_page(talk: Talk) -> None:

@@ -28,8 +28,12 @@ SINCE = MessageTs("1.4")
         ({"subtype": "channel_join"}, "unchanged"),
     ],
 )
-def test_change_in_an_outage_is_recognized_by_its_time(values: dict[str, Any], text: str | None) -> None:
-    changed = payloads.changed_after(SINCE, {**NOW_IS, "channel": CHANNEL, "thread_ts": "1.1", **values})
+def test_change_in_an_outage_is_recognized_by_its_time(
+    values: dict[str, Any], text: str | None
+) -> None:
+    changed = payloads.changed_after(
+        SINCE, {**NOW_IS, "channel": CHANNEL, "thread_ts": "1.1", **values}
+    )
     assert (changed.text if changed else "unchanged") == text
     if changed:
         assert changed.origin.key == f"message:{CHANNEL}:1.2"
@@ -97,7 +101,11 @@ async def after_change(talk: Talk, change: dict[str, Any]) -> list[str]:
     filled = {name: was | change[name] if change.get(name) else change.get(name) for name in parts}
     if "deleted_ts" in change:
         filled["deleted_ts"] = asked["ts"]
-    values = {"ts": "1.6"} | change | {name: value for name, value in filled.items() if value is not None}
+    values = (
+        {"ts": "1.6"}
+        | change
+        | {name: value for name, value in filled.items() if value is not None}
+    )
     assert (await talk.receives(event(talk, **values)))[0] == 200
     await talk.time.passes(120)
     talk.everything()
@@ -106,7 +114,11 @@ async def after_change(talk: Talk, change: dict[str, Any]) -> list[str]:
 
 BY_AUTHOR = {"user": "U01ANA"}
 NEW = {"text": "<@U0DOCSBOT> Add two", "edited": {"user": "U01ANA", "ts": "1.5"}}
-EDITED: dict[str, Any] = {"subtype": "message_changed", "message": NEW, "previous_message": BY_AUTHOR}
+EDITED: dict[str, Any] = {
+    "subtype": "message_changed",
+    "message": NEW,
+    "previous_message": BY_AUTHOR,
+}
 
 
 NO_CHANGES: list[dict[str, Any]] = [
@@ -146,7 +158,9 @@ async def test_preview_of_a_link_in_a_sent_prompt_is_no_edit(talk: Talk) -> None
     await talk.time.passes()
     was = {"user": talk.ana.id, "ts": asked["ts"], "text": MENTION}
     now = was | {"attachments": [{"title": "A preview"}], "edited": NEW["edited"]}
-    await talk.receives(event(talk, subtype="message_changed", ts="1.6", message=now, previous_message=was))
+    await talk.receives(
+        event(talk, subtype="message_changed", ts="1.6", message=now, previous_message=was)
+    )
     await talk.time.passes()
     assert talk.ana.reads() == []
     assert "Working on it" in talk.thread(asked)[0]

@@ -77,13 +77,18 @@ async def test_slack_is_called_through_the_proxy(proxy: Proxy) -> None:
             await identify(client)
         with pytest.raises(Exception, match="403"):
             await session.post("https://hooks.slack-gov.invalid/commands/1", allow_redirects=False)
-    assert proxy.targets() == {b"CONNECT slack-gov.invalid:443", b"CONNECT hooks.slack-gov.invalid:443"}
+    assert proxy.targets() == {
+        b"CONNECT slack-gov.invalid:443",
+        b"CONNECT hooks.slack-gov.invalid:443",
+    }
     assert all(AUTHORIZATION in head for head in proxy.heads)
     assert "canary" not in str(error.value)
 
 
 @pytest.mark.parametrize("host", ["hooks.slack.com", "hooks.slack-gov.com"])
-async def test_answers_go_to_the_response_urls_of_slack_and_of_govslack(proxy: Proxy, host: str) -> None:
+async def test_answers_go_to_the_response_urls_of_slack_and_of_govslack(
+    proxy: Proxy, host: str
+) -> None:
     async with open_session(proxy.url) as session:
         client = web_client(SecretStr("xoxb-1"), "https://slack-gov.com/api/", session, proxy.url)
         messenger = SlackMessenger(client, session, "https://slack-gov.com/api/")
@@ -125,7 +130,9 @@ async def test_docs_service_is_called_through_the_proxy_without_exception(proxy:
     for excepted, count in (("", 1), ("docs.invalid", 1)):
         chosen = settings(proxy, NO_PROXY=excepted)
         url = chosen.projects[0].address
-        async with DocsClient(base_url=url, api_key=SecretStr("key"), proxy=chosen.proxy_for(url)) as docs:
+        async with DocsClient(
+            base_url=url, api_key=SecretStr("key"), proxy=chosen.proxy_for(url)
+        ) as docs:
             with pytest.raises(Unavailable) as error:
                 await docs.get_job("acme", "1")
         assert not error.value.sent
@@ -152,7 +159,9 @@ async def test_bot_connects_through_a_tunnel_with_a_private_ca(tmp_path: Path) -
 
     async def answer(request: web.Request) -> web.StreamResponse:
         if request.path != "/link":
-            return web.json_response(answers.get(request.path, {"ok": False, "error": "unknown_method"}))
+            return web.json_response(
+                answers.get(request.path, {"ok": False, "error": "unknown_method"})
+            )
         socket = web.WebSocketResponse(autoping=False)
         await socket.prepare(request)
         await socket.send_json({"type": "hello", "num_connections": 1})

@@ -17,7 +17,9 @@ DOCS = ChannelId("C01DOCS")
 ANA, DORA = UserId("U01ANA"), UserId("U0DORA")
 
 
-async def test_member_of_a_later_page_is_found(workspace: Workspace, messenger: SlackMessenger) -> None:
+async def test_member_of_a_later_page_is_found(
+    workspace: Workspace, messenger: SlackMessenger
+) -> None:
     workspace.state.channels[DOCS].members += [f"U{number:05}" for number in range(450)]
     assert await messenger.is_member(DOCS, UserId("U00449"))
 
@@ -50,7 +52,9 @@ class SmallClient(AsyncWebClient):
         ({}, False),
     ],
 )
-async def test_channel_is_public_only_if_slack_marks_it(channel: dict[str, Any], public: bool) -> None:
+async def test_channel_is_public_only_if_slack_marks_it(
+    channel: dict[str, Any], public: bool
+) -> None:
     assert await SlackRooms(SmallClient(channel)).is_public(DOCS) is public
 
 

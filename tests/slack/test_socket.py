@@ -73,7 +73,10 @@ async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
             *, ping_seconds: float = 10.0, deaf_seconds: float = DEAF_SECONDS, **choices: Any
         ) -> Line:
             clock = HeldClock()
-            options = dict[str, Any](ack_seconds=HANG_SECONDS, redeliver_after_seconds=(0.05,) * 9) | choices
+            options = (
+                dict[str, Any](ack_seconds=HANG_SECONDS, redeliver_after_seconds=(0.05,) * 9)
+                | choices
+            )
             workspace = Workspace(WorkspaceOptions(tmp_path, **options), clock)
             await workspace.start()
             stack.push_async_callback(workspace.stop)
@@ -211,7 +214,9 @@ async def test_answer_on_another_connection_is_logged(opened: Opener) -> None:
             while await handler.client.session_id() == before:
                 await asyncio.sleep(0.01)
         gate.set()
-        await until(lambda: [entry for entry in logged if entry["event"] == "answer_may_be_lost"] or None)
+        await until(
+            lambda: [entry for entry in logged if entry["event"] == "answer_may_be_lost"] or None
+        )
     await asking
 
 
@@ -236,7 +241,9 @@ async def test_session_closes_without_slacks_answer_to_the_close() -> None:
     server.router.add_get("/link", link)
     async with listening(server, HOST, 0, idle_seconds=5.0) as port:
         client = Ticketing("xoxb-1", f"ws://{HOST}:{port}/")
-        intake = SocketIntake(small_app(client, "secret")[0], client, SecretStr("xapp-1"), intake_seconds=2.5)
+        intake = SocketIntake(
+            small_app(client, "secret")[0], client, SecretStr("xapp-1"), intake_seconds=2.5
+        )
         await intake.open()
         handler = intake._handler
         assert handler is not None

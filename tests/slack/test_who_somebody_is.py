@@ -60,6 +60,8 @@ async def test_only_people_of_this_workspace_are_members(
 ) -> None:
     identity = Identity(UserId("U0BOT"), "docs-agent", "T0ACME", "https://acme", organisation)
     async with open_session() as session:
-        messenger = SlackMessenger(OneUserClient(user), session, "https://slack.example/api/", identity)
+        messenger = SlackMessenger(
+            OneUserClient(user), session, "https://slack.example/api/", identity
+        )
         profile = await messenger.profile(UserId(user.get("id", "U0ANA")))
     assert access_of(profile) is expected

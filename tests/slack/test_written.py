@@ -15,10 +15,22 @@ from tests.talk import Talk
 SHARED = {"is_share": True, "author_name": "Ben <b>", "text": "The page\nis wrong"}
 HOSTED = {"name": "a.txt", "mimetype": "text/plain", "size": 10, "mode": "hosted"}
 URL = "https://files.slack.com/files-pri/T1-F1/download/a.txt"
-KEYS = ["text", "files", "attachments", "is_share", "message_blocks", "message", "blocks", "elements", "type"]
+KEYS = [
+    "text",
+    "files",
+    "attachments",
+    "is_share",
+    "message_blocks",
+    "message",
+    "blocks",
+    "elements",
+    "type",
+]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=10),
-    lambda inside: st.lists(inside, max_size=4) | st.dictionaries(st.sampled_from(KEYS), inside, max_size=4),
+    lambda inside: (
+        st.lists(inside, max_size=4) | st.dictionaries(st.sampled_from(KEYS), inside, max_size=4)
+    ),
 )
 
 
@@ -50,9 +62,16 @@ async def test_forwarded_message_is_quoted_in_the_prompt(
     talk: Talk, attachments: list[dict[str, Any]], added: str
 ) -> None:
     message = await talk.ana.says("good morning")
-    event = {"type": "app_mention", "channel": message["channel"], "user": talk.ana.id, "ts": message["ts"]}
+    event = {
+        "type": "app_mention",
+        "channel": message["channel"],
+        "user": talk.ana.id,
+        "ts": message["ts"],
+    }
     event |= {"text": "<@U0DOCSBOT> Fix this", "attachments": attachments}
-    await talk.receives({"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": event})
+    await talk.receives(
+        {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": event}
+    )
     await talk.time.passes()
     assert talk.agent_got() == [f"Fix this{added}"]
     talk.everything()
@@ -70,7 +89,9 @@ async def test_forwarded_message_is_quoted_in_the_prompt(
         ({}, True, None),
     ],
 )
-def test_file_has_its_type_and_its_address(values: dict[str, Any], is_text: bool, url: str | None) -> None:
+def test_file_has_its_type_and_its_address(
+    values: dict[str, Any], is_text: bool, url: str | None
+) -> None:
     assert files_of({"files": [HOSTED | values]}) == (SharedFile("a.txt", 10, is_text, url),)
 
 

@@ -77,7 +77,9 @@ def is_prepared() -> bool:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path, is_prepared: bool) -> Iterator[str]:
+def database_url(
+    request: pytest.FixtureRequest, tmp_path: Path, is_prepared: bool
+) -> Iterator[str]:
     """The URL of a fresh database."""
     if request.param == "sqlite":
         file = tmp_path / "bot.db"

@@ -58,10 +58,14 @@ _STATEMENTS = (
 )
 
 
-def add_finished(connection: Connection, count: int, until: datetime, *, people: int = 1_000) -> None:
+def add_finished(
+    connection: Connection, count: int, until: datetime, *, people: int = 1_000
+) -> None:
     """Add finished jobs in 200 channels with their prompts, pull requests, deliveries and audit rows."""
     dialect = connection.dialect.name
-    times = {name: _TIMES[dialect].format(seconds=at) for name, at in (("asked", 0), ("ended", 600))}
+    times = {
+        name: _TIMES[dialect].format(seconds=at) for name, at in (("asked", 0), ("ended", 600))
+    }
     apart = SPAN.total_seconds() / count
     if dialect == "postgresql":
         # Checks of foreign keys would take most of the time.
@@ -69,7 +73,13 @@ def add_finished(connection: Connection, count: int, until: datetime, *, people:
     since = f"{until - SPAN:%Y-%m-%d %H:%M:%S}"
     for statement in _STATEMENTS:
         filled = text(f"{_NUMBERS}{statement.format(**times)}")
-        values = {"count": count, "since": since, "apart": apart, "project": PROJECT, "people": people}
+        values = {
+            "count": count,
+            "since": since,
+            "apart": apart,
+            "project": PROJECT,
+            "people": people,
+        }
         connection.execute(filled, values)
     if dialect == "postgresql":
         for name, key in (("jobs", "number"), ("prompts", "id")):

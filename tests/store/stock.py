@@ -46,25 +46,39 @@ def _jobs(count: int, now: datetime) -> Rows:
     }
     values |= {"asked_at": now, "poll_at": now}
     return [
-        {**values, "number": n, "channel": channel(n), "service_id": f"j{n}"} for n in range(1, count + 1)
+        {**values, "number": n, "channel": channel(n), "service_id": f"j{n}"}
+        for n in range(1, count + 1)
     ]
 
 
 def _looks(count: int, now: datetime) -> Rows:
-    values: dict[str, Any] = {"requester": ANA, "link": "https://github.com/acme/docs/pull/1", "iteration": 1}
+    values: dict[str, Any] = {
+        "requester": ANA,
+        "link": "https://github.com/acme/docs/pull/1",
+        "iteration": 1,
+    }
     times = dict.fromkeys(("iteration_ended_at", "since", "look_at"), now)
     return [{**values, **times, "job": n} for n in range(1, count + 1)]
 
 
 def _previews(count: int, now: datetime) -> Rows:
-    values: dict[str, Any] = {"requester": ANA, "project": PROJECT, "branch": "agent/one", "iteration": 1}
+    values: dict[str, Any] = {
+        "requester": ANA,
+        "project": PROJECT,
+        "branch": "agent/one",
+        "iteration": 1,
+    }
     values |= {"state": PreviewState.ASKED, "asked_at": now, "due_at": now}
     return [{**values, "job": n} for n in range(1, count + 1)]
 
 
 def _prompts(count: int, now: datetime) -> Rows:
     """Return follow-ups of each job, oldest first."""
-    values: dict[str, Any] = {"project": PROJECT, "kind": PromptKind.FOLLOW_UP, "state": PromptState.WAITING}
+    values: dict[str, Any] = {
+        "project": PROJECT,
+        "kind": PromptKind.FOLLOW_UP,
+        "state": PromptState.WAITING,
+    }
     values |= {"asked_by": ANA, "raw": "More", "text": "More", "asked_at": now, "due_at": now}
     return [{**values, "key": f"p{n}", "job": n // FOLLOW_UPS + 1} for n in range(count)]
 
@@ -77,13 +91,20 @@ def _deliveries(count: int, now: datetime) -> Rows:
         kinds = [DeliveryKind.ROOT, *[DeliveryKind.REPLY] * REPLIES, DeliveryKind.REACTION]
         for place, kind in enumerate(kinds):
             key = f"{job}:{place}"
-            rows.append({**values, "id": key, "key": key, "kind": kind, "job": job, "channel": channel(job)})
+            rows.append(
+                {**values, "id": key, "key": key, "kind": kind, "job": job, "channel": channel(job)}
+            )
     return rows
 
 
 def _questions(count: int, now: datetime) -> Rows:
     values: dict[str, object] = {"project": PROJECT, "channel": "C00", "user": ANA, "query": _QUERY}
-    values |= {"kind": QuestionKind.VISITORS, "state": QuestionState.WAITING, "asked_at": now, "due_at": now}
+    values |= {
+        "kind": QuestionKind.VISITORS,
+        "state": QuestionState.WAITING,
+        "asked_at": now,
+        "due_at": now,
+    }
     return [{**values, "key": f"q{n}"} for n in range(count)]
 
 
@@ -95,9 +116,17 @@ def _inquiries(count: int, now: datetime) -> Rows:
 
 def _conversations(count: int, now: datetime) -> Rows:
     """Return threads to be read again."""
-    values = {"channel": "C00", "ts": "1.1", "user": "", "state": "unread", "said_at": now, "due_at": now}
+    values = {
+        "channel": "C00",
+        "ts": "1.1",
+        "user": "",
+        "state": "unread",
+        "said_at": now,
+        "due_at": now,
+    }
     return [
-        {**values, "key": f"unread:C00:1.{n}", "place": f"1.{n}", "thread": f"1.{n}"} for n in range(count)
+        {**values, "key": f"unread:C00:1.{n}", "place": f"1.{n}", "thread": f"1.{n}"}
+        for n in range(count)
     ]
 
 

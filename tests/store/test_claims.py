@@ -45,7 +45,9 @@ async def test_transaction_that_writes_is_alone(store: Store, another: Store) ->
 
     following_up = asyncio.create_task(store.write(follow_up))
     await pause.reached()
-    refusing = asyncio.create_task(another.write(lambda tx: set_job(tx, number, state=JobState.REFUSED)))
+    refusing = asyncio.create_task(
+        another.write(lambda tx: set_job(tx, number, state=JobState.REFUSED))
+    )
     await asyncio.sleep(0.1)
     assert not refusing.done()
     pause.end()

@@ -132,7 +132,9 @@ sshfs /mnt/two\040words fuse.sshfs rw 0 0
         ("/mnt/local/bot", False),
     ],
 )
-def test_network_file_system_is_recognized_by_its_mount(tmp_path: Path, folder: str, far: bool) -> None:
+def test_network_file_system_is_recognized_by_its_mount(
+    tmp_path: Path, folder: str, far: bool
+) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(MOUNTS.lstrip())
     assert is_on_network(Path(folder), mounts) is far
@@ -140,7 +142,9 @@ def test_network_file_system_is_recognized_by_its_mount(tmp_path: Path, folder: 
 
 
 @ON_SQLITE
-async def test_writer_waits_for_the_writer_of_another_process(database: Database, tmp_path: Path) -> None:
+async def test_writer_waits_for_the_writer_of_another_process(
+    database: Database, tmp_path: Path
+) -> None:
     """A short lock of another process must not raise "database is locked"."""
     file = tmp_path / "bot.db"
     holder = await asyncio.create_subprocess_exec(
@@ -273,11 +277,15 @@ async def test_read_only_sessions_are_closed_after_a_failover(postgres: Postgres
     database = Database.open(url)
     with connected(url) as server:
         name = sql.Identifier(str(make_url(url).database))
-        server.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
+        server.execute(
+            sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name)
+        )
         try:
             with pytest.raises(SQLAlchemyError, match="ReadOnlySqlTransaction"):
                 await database.write(hold)
-            server.execute(sql.SQL("ALTER DATABASE {} RESET default_transaction_read_only").format(name))
+            server.execute(
+                sql.SQL("ALTER DATABASE {} RESET default_transaction_read_only").format(name)
+            )
             await database.write(hold)
             assert await database.read(holds) == 1
         finally:
@@ -287,7 +295,9 @@ async def test_read_only_sessions_are_closed_after_a_failover(postgres: Postgres
 @ON_SQLITE
 async def test_lock_that_never_ends_is_an_error(database: Database, tmp_path: Path) -> None:
     file = tmp_path / "bot.db"
-    await database.write(lambda connection: connection.exec_driver_sql("PRAGMA busy_timeout=50").close())
+    await database.write(
+        lambda connection: connection.exec_driver_sql("PRAGMA busy_timeout=50").close()
+    )
     holder = sqlite3.connect(file, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     with pytest.raises(OperationalError, match="locked"):
@@ -299,7 +309,9 @@ def seven(_connection: Connection) -> int:
     return 7
 
 
-async def test_only_one_write_fails_when_their_common_transaction_cannot_begin(database: Database) -> None:
+async def test_only_one_write_fails_when_their_common_transaction_cannot_begin(
+    database: Database,
+) -> None:
     pause = Pause()
 
     def begin(_connection: Connection) -> None:
@@ -335,7 +347,9 @@ async def test_writes_together_run_once_when_their_commit_fails(database: Databa
     assert runs == [1, 1, 1]
 
 
-async def test_write_that_raises_fails_alone_among_those_committed_together(database: Database) -> None:
+async def test_write_that_raises_fails_alone_among_those_committed_together(
+    database: Database,
+) -> None:
     pause = Pause()
 
     def fail(connection: Connection) -> None:

@@ -20,7 +20,9 @@ SOON = 0.2
 
 async def test_write_that_begins_too_late_is_dropped(database: Database) -> None:
     pause = Pause()
-    others = [asyncio.create_task(database.write(lambda _connection: pause())) for _ in range(CONNECTIONS)]
+    others = [
+        asyncio.create_task(database.write(lambda _connection: pause())) for _ in range(CONNECTIONS)
+    ]
     await pause.reached()
     with within(Deadline.after(SOON)), pytest.raises(TooLate):
         await database.write(hold)

@@ -44,8 +44,13 @@ def test_tables_with_leases_or_due_times_are_queues() -> None:
         "print(sorted(schema.metadata.tables), sorted({each.queue for each in queues.QUEUE_TABLES}), "
         "sorted(each.name for each in retention.RULES))"
     )
-    ran = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True)
-    queues, rules = sorted({table.queue for table in QUEUE_TABLES}), sorted(rule.name for rule in RULES)
+    ran = subprocess.run(
+        [sys.executable, "-c", listing], capture_output=True, text=True, check=True
+    )
+    queues, rules = (
+        sorted({table.queue for table in QUEUE_TABLES}),
+        sorted(rule.name for rule in RULES),
+    )
     assert ran.stdout == f"{sorted(metadata.tables)} {queues} {rules}\n"
 
 

@@ -62,7 +62,9 @@ async def test_lease_that_ends_too_far_ahead_is_over(store: Store, database: Dat
     assert await store.write(lambda tx: Jobs(tx).claim_due(claimer(at=now), 1))
 
 
-async def test_back_off_that_ends_too_far_ahead_holds_no_poll(store: Store, database: Database) -> None:
+async def test_back_off_that_ends_too_far_ahead_holds_no_poll(
+    store: Store, database: Database
+) -> None:
     await stock(database)
     now = datetime.now(UTC)
     for hours, polls in ((1, 0), (2, 1)):
@@ -85,7 +87,9 @@ async def test_next_due_time_is_found_in_any_queue(store: Store, database: Datab
         assert (due_next.queues, due_next.next_at) == (frozenset(), at)
 
 
-async def test_clock_of_the_server_is_read_and_goes_on(prepared_databases: PreparedDatabases) -> None:
+async def test_clock_of_the_server_is_read_and_goes_on(
+    prepared_databases: PreparedDatabases,
+) -> None:
     with prepared_databases.one() as url:
         database = Database.open(url)
         clock = ServerClock(database)

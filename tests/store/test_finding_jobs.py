@@ -23,7 +23,9 @@ async def test_job_of_a_thread_is_found_by_index(prepared_file: Path, tmp_path: 
 
     def ask(tx: Transaction) -> None:
         for page in range(MANY):
-            number = Jobs(tx).add(TrackedJob(JobNumber(0), PROJECT, CHANNEL, ANA, f"Page {page}", NOW))
+            number = Jobs(tx).add(
+                TrackedJob(JobNumber(0), PROJECT, CHANNEL, ANA, f"Page {page}", NOW)
+            )
             set_job(tx, number, root_ts=MessageTs(f"{number}.1"))
 
     def steps(tx: Transaction) -> int:
@@ -50,4 +52,6 @@ async def test_claimed_job_equals_the_job_read_by_number(store: Store) -> None:
     await store.write(ask)
     claimed = await store.write(lambda tx: Jobs(tx).claim_due(claimer(), 10))
     assert [job.among_people for job in claimed] == [False, False, True]
-    assert claimed == await store.read(lambda tx: [Jobs(tx).get_or_raise(job.number) for job in claimed])
+    assert claimed == await store.read(
+        lambda tx: [Jobs(tx).get_or_raise(job.number) for job in claimed]
+    )

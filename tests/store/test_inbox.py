@@ -98,7 +98,9 @@ async def test_of_thousands_of_threads_the_newest_are_read(store: Store) -> None
     assert [thread for _, thread, _ in read] == [ts(n - 1_000) for n in range(MOST_READ + 4, 4, -1)]
 
 
-async def test_second_process_claims_a_conversation_only_when_due(store: Store, another: Store) -> None:
+async def test_second_process_claims_a_conversation_only_when_due(
+    store: Store, another: Store
+) -> None:
     for number in range(2):
         await add_job(store, root_ts=ts(number))
     await begin(store)

@@ -95,7 +95,9 @@ QUEUES = {
     "questions": Queue(
         s.questions,
         lambda tx, who: Questions(tx).claim(who, 1),
-        lambda tx, one, owner: Questions(tx).settle(replace(one, state=QuestionState.ANSWERED), owner),
+        lambda tx, one, owner: Questions(tx).settle(
+            replace(one, state=QuestionState.ANSWERED), owner
+        ),
         {"state": QuestionState.WAITING},
     ),
     "inquiries": Queue(
@@ -159,7 +161,9 @@ async def test_claimed_rows_cannot_be_claimed_until_the_lease_ends(stock: Store)
         for seconds in (0.0, LEASE_SECONDS - 0.001):
             at = now + timedelta(seconds=seconds)
             assert await take(stock, queue, claimer("two", at, LEASE_SECONDS)) == []
-            assert await take(stock, queue, claimer("one", at, LEASE_SECONDS)) == [], "nor by the holder"
+            assert await take(stock, queue, claimer("one", at, LEASE_SECONDS)) == [], (
+                "nor by the holder"
+            )
         assert len(await take(stock, queue, claimer("two", lapsed, LEASE_SECONDS))) == 1
 
 
@@ -210,7 +214,9 @@ async def test_many_claimers_at_once_share_each_queue_without_overlap(
         key = next(iter(queue.table.primary_key.columns))
         claimed: list[Any] = []
 
-        async def work(owner: str, own: Store, queue: Queue = queue, claimed: list[Any] = claimed) -> None:
+        async def work(
+            owner: str, own: Store, queue: Queue = queue, claimed: list[Any] = claimed
+        ) -> None:
             taken_at = datetime.now(UTC)
             while got := await take(own, queue, claimer(owner, taken_at, LEASE_SECONDS)):
                 claimed += got

@@ -42,7 +42,11 @@ async def test_claim_checks_the_order_of_deliveries_once(store: Store) -> None:
         assert len(await take(store)) == 1
     finally:
         event.remove(Engine, "before_cursor_execute", note)
-    checks = [statement.count("deliveries AS other") for statement in statements if " AS other" in statement]
+    checks = [
+        statement.count("deliveries AS other")
+        for statement in statements
+        if " AS other" in statement
+    ]
     assert checks == [3], "one statement, for edits and posts"
 
 

@@ -29,7 +29,9 @@ MENTION = f"<@{BOT_USER}>"
 MANY = 100_000
 LARGE = {"jobs", "prompts", "deliveries", "pull_requests", "audit"}
 """The tables that have a row for each job, or more."""
-SMALL_INDEXES = {index.name for table in metadata.tables.values() for index in table.indexes if index.info}
+SMALL_INDEXES = {
+    index.name for table in metadata.tables.values() for index in table.indexes if index.info
+}
 """The indexes of some rows only."""
 Statements = dict[str, Any]
 
@@ -39,8 +41,13 @@ def recorded_statements() -> Iterator[Statements]:
     """Collect every statement but INSERT with its first parameters until the block ends."""
     statements: Statements = {}
 
-    def record(_connection: Connection, _cursor: Any, statement: str, values: Any, *_more: Any) -> None:
-        if statement.startswith(("SELECT", "WITH", "UPDATE", "DELETE")) and "pg_catalog" not in statement:
+    def record(
+        _connection: Connection, _cursor: Any, statement: str, values: Any, *_more: Any
+    ) -> None:
+        if (
+            statement.startswith(("SELECT", "WITH", "UPDATE", "DELETE"))
+            and "pg_catalog" not in statement
+        ):
             statements.setdefault(statement, values)
 
     event.listen(Engine, "before_cursor_execute", record)
@@ -107,7 +114,9 @@ def read_by_postgresql(connection: Connection, statement: str, values: Any) -> s
         node = nodes.pop()
         nodes += node.get("Plans", ())
         by_index = "Index Cond" in node or node.get("Index Name") in SMALL_INDEXES
-        if node["Node Type"] == "Seq Scan" or (node["Node Type"].startswith("Index") and not by_index):
+        if node["Node Type"] == "Seq Scan" or (
+            node["Node Type"].startswith("Index") and not by_index
+        ):
             scans.add(node["Relation Name"])
     return scans & LARGE
 
@@ -116,21 +125,35 @@ def read_by_postgresql(connection: Connection, statement: str, values: Any) -> s
 async def test_frequent_statements_read_no_table_whole(
     database: Database, database_url: str, talk: Talk
 ) -> None:
-    await database.write(lambda connection: add_finished(connection, MANY, START + timedelta(days=1)))
+    await database.write(
+        lambda connection: add_finished(connection, MANY, START + timedelta(days=1))
+    )
     with recorded_statements() as statements:
         await talk_of_all_sorts(talk, database_url)
     if database.is_postgresql:
-        with psycopg.connect(database_url.replace("+psycopg", "", 1), autocommit=True) as connection:
+        with psycopg.connect(
+            database_url.replace("+psycopg", "", 1), autocommit=True
+        ) as connection:
             connection.execute("ANALYZE")
     read = read_by_postgresql if database.is_postgresql else read_by_sqlite
 
     def whole(connection: Connection) -> dict[str, set[str]]:
-        scanned = {statement: read(connection, statement, values) for statement, values in statements.items()}
-        return {" ".join(statement.split()): tables for statement, tables in scanned.items() if tables}
+        scanned = {
+            statement: read(connection, statement, values)
+            for statement, values in statements.items()
+        }
+        return {
+            " ".join(statement.split()): tables for statement, tables in scanned.items() if tables
+        }
 
     def texts(connection: Connection) -> set[str]:
-        selects = (query for query in statements if query.startswith("SELECT") and " jobs.text" in query)
-        counts = {query: len(connection.exec_driver_sql(query, statements[query]).all()) for query in selects}
+        selects = (
+            query for query in statements if query.startswith("SELECT") and " jobs.text" in query
+        )
+        counts = {
+            query: len(connection.exec_driver_sql(query, statements[query]).all())
+            for query in selects
+        }
         return {query for query, count in counts.items() if count > 1_000}
 
     assert len(statements) > 130
@@ -138,7 +161,9 @@ async def test_frequent_statements_read_no_table_whole(
     assert await database.write(texts) == set()
 
 
-async def test_person_is_forgotten_by_short_transactions(prepared_file: Path, tmp_path: Path) -> None:
+async def test_person_is_forgotten_by_short_transactions(
+    prepared_file: Path, tmp_path: Path
+) -> None:
     """Writes of the bot wait for each transaction of the command that forgets a person."""
     store = Store.open(f"sqlite:///{shutil.copyfile(prepared_file, tmp_path / 'bot.db')}")
     changed = [0]
@@ -158,13 +183,18 @@ async def test_person_is_forgotten_by_short_transactions(prepared_file: Path, tm
     assert max(changed[filled:]) <= 50 * 5
     with recorded_statements() as reading:
         await store.read(
-            lambda tx: (Retention(tx).find_person(UserId("U1")), Retention(tx).under_way(UserId("U1")))
+            lambda tx: (
+                Retention(tx).find_person(UserId("U1")),
+                Retention(tx).under_way(UserId("U1")),
+            )
         )
     writes = {query: values for query, values in statements.items() if query not in reading}
     assert len(writes) > 5
 
     def whole(connection: Connection) -> dict[str, set[str]]:
-        return {query: read_by_sqlite(connection, query, values) for query, values in writes.items()}
+        return {
+            query: read_by_sqlite(connection, query, values) for query, values in writes.items()
+        }
 
     assert set().union(*(await store.database.read(whole)).values()) == set()
     await store.close()

@@ -54,7 +54,9 @@ async def deliver(
     store: Store, key: str, *, state: DeliveryState = DeliveryState.SENT, **fields: Any
 ) -> None:
     """Add a delivery that was settled long ago, with its message."""
-    new = NewDelivery(key, DeliveryKind.REPLY, ChannelId(CHANNEL), message=Message(SECRET, ()), **fields)
+    new = NewDelivery(
+        key, DeliveryKind.REPLY, ChannelId(CHANNEL), message=Message(SECRET, ()), **fields
+    )
     await store.write(lambda tx: Outbox(tx).add(new, LONG_AGO))
     settled = {"state": state, "settled_at": LONG_AGO if state is DeliveryState.SENT else None}
     await execute(store, update(deliveries).where(deliveries.c.key == key).values(settled))
@@ -62,9 +64,18 @@ async def deliver(
 
 async def everything_else(store: Store) -> None:
     """Add a row of Ana's to every other table, all finished long ago."""
-    reading = {"project": PROJECT, "first": NOW.date(), "end": NOW.date(), "began_at": NOW, "attempts": 0}
+    reading = {
+        "project": PROJECT,
+        "first": NOW.date(),
+        "end": NOW.date(),
+        "began_at": NOW,
+        "attempts": 0,
+    }
     reading |= {"source": "searches", "is_final": True, "complete": False, "next_offset": 0}
-    reading |= {"taken_at": LONG_AGO, "gap_rows": {"searches": [{"words": SECRET, "hits": 1, "clicks": 0}]}}
+    reading |= {
+        "taken_at": LONG_AGO,
+        "gap_rows": {"searches": [{"words": SECRET, "hits": 1, "clicks": 0}]},
+    }
     common = {"project": PROJECT, "channel": CHANNEL}
     asked: dict[str, object] = {**common, "query": {"section": SECRET}, "state": "answered"}
     asked |= {"asked_at": LONG_AGO, "due_at": LONG_AGO}
@@ -72,7 +83,14 @@ async def everything_else(store: Store) -> None:
         (questions.metadata.tables["readings"], reading),
         (
             subscriptions,
-            {**common, "place": SECRET, "section": SECRET, "owner": ANA, "state": "ended", "at": "09:00"}
+            {
+                **common,
+                "place": SECRET,
+                "section": SECRET,
+                "owner": ANA,
+                "state": "ended",
+                "at": "09:00",
+            }
             | {"weekday": 0, "zone": "UTC", "created_at": LONG_AGO},
         ),
         (questions, asked | {"key": "q", "kind": "visitors", "user": ANA}),
@@ -84,7 +102,14 @@ async def everything_else(store: Store) -> None:
         ),
         (
             inbox,
-            {"key": "m", "channel": CHANNEL, "place": "1.1", "ts": "1.1", "user": ANA, "state": "taken"}
+            {
+                "key": "m",
+                "channel": CHANNEL,
+                "place": "1.1",
+                "ts": "1.1",
+                "user": ANA,
+                "state": "taken",
+            }
             | {"text": SECRET, "said_at": LONG_AGO},
         ),
         (members, {"user": ANA, "access": "member", "rule": "r", "checked_at": LONG_AGO}),
@@ -102,7 +127,13 @@ async def seen_pull_request(store: Store, number: JobNumber) -> None:
     )
     await store.write(lambda tx: PullRequests(tx).watch(job, SECRET, LONG_AGO))
     await execute(store, update(pull_requests).values(seen=pull_request))
-    preview = {"job": job.number, "project": PROJECT, "requester": ANA, "iteration": 1, "branch": SECRET}
+    preview = {
+        "job": job.number,
+        "project": PROJECT,
+        "requester": ANA,
+        "iteration": 1,
+        "branch": SECRET,
+    }
     preview |= {"url": SECRET, "log": SECRET, "state": PreviewState.BROKEN, "asked_at": LONG_AGO}
     await execute(store, insert(previews).values(preview))
 
@@ -147,7 +178,12 @@ UNDER_WAY: dict[str, dict[str, Any]] = {
     "a job whose follow-up may have begun": {"unconfirmed_until": NOW},
     **{
         f"a prompt that is {state}": {"prompt": state}
-        for state in (PromptState.NEW, PromptState.WAITING, PromptState.SENDING, PromptState.UNCONFIRMED)
+        for state in (
+            PromptState.NEW,
+            PromptState.WAITING,
+            PromptState.SENDING,
+            PromptState.UNCONFIRMED,
+        )
     },
     **{
         f"a message that is {state}": {"message": state}
@@ -161,7 +197,9 @@ async def test_job_under_way_is_kept(store: Store, fields: dict[str, Any]) -> No
     prompt, message = fields.get("prompt"), fields.get("message")
     number = await old_job(store, **({} if prompt or message else fields))
     if prompt:
-        await add_prompt(store, number, key="again", kind=PromptKind.FOLLOW_UP, asked_by=BEN, state=prompt)
+        await add_prompt(
+            store, number, key="again", kind=PromptKind.FOLLOW_UP, asked_by=BEN, state=prompt
+        )
     if message:
         await deliver(store, "end", state=message, job=number)
         await deliver(store, "note", state=message, user=ANA)
@@ -171,7 +209,9 @@ async def test_job_under_way_is_kept(store: Store, fields: dict[str, Any]) -> No
         assert (await forget_person(store, BEN if prompt else ANA))[0] == RowCounts()
     assert await kept(store) == before
     if not (prompt or message):
-        assert (await store.read(lambda tx: Retention(tx).under_way(ANA))) == RowCounts(jobs=1, prompts=1)
+        assert (await store.read(lambda tx: Retention(tx).under_way(ANA))) == RowCounts(
+            jobs=1, prompts=1
+        )
 
 
 async def test_person_is_forgotten_at_once_and_others_are_not(store: Store) -> None:
@@ -179,7 +219,9 @@ async def test_person_is_forgotten_at_once_and_others_are_not(store: Store) -> N
     mine = await old_job(store, ended_at=NOW)
     bens = await old_job(store, key="ben", requester=BEN, iteration_requester=ANA, ended_at=NOW)
     await execute(store, update(prompts).where(prompts.c.job == bens).values(asked_by=BEN))
-    await add_prompt(store, bens, key="anas", kind=PromptKind.FOLLOW_UP, raw="Ana's words", state="sent")
+    await add_prompt(
+        store, bens, key="anas", kind=PromptKind.FOLLOW_UP, raw="Ana's words", state="sent"
+    )
     await deliver(store, "note", user=ANA)
     forgotten = (await forget_person(store, ANA))[0]
     assert (forgotten["jobs"], forgotten["prompts"], forgotten["questions"]) == (1, 2, 1)

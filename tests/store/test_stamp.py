@@ -95,7 +95,9 @@ CHANGES: dict[str, Change] = {
     "a default": lambda some: setattr(_column(some, "is_read"), "server_default", None),
     "a key": lambda some: setattr(_column(some), "primary_key", True),
     "a reference": lambda some: _column(some, "author").foreign_keys.clear(),
-    "a unique column": lambda some: some.tables["pages"].append_constraint(sa.UniqueConstraint("author")),
+    "a unique column": lambda some: some.tables["pages"].append_constraint(
+        sa.UniqueConstraint("author")
+    ),
     "an index": lambda some: if_set("ix_more", "path")._set_parent(some.tables["pages"]),
     "the rows of an index": _index_all_rows,
 }
@@ -126,7 +128,9 @@ def execute(url: str, *statements: str) -> None:
 
 def migrate_by_command(url: str) -> tuple[int, str]:
     """Run `docs-bot migrate`; return the exit code and the output."""
-    ran = docs_bot("migrate", **SETTINGS, LOG_FORMAT="json", DATABASE_URL=url.replace("+psycopg", ""))
+    ran = docs_bot(
+        "migrate", **SETTINGS, LOG_FORMAT="json", DATABASE_URL=url.replace("+psycopg", "")
+    )
     return ran.exit_code, ran.output
 
 
@@ -187,7 +191,10 @@ def test_tables_that_cannot_be_created_have_the_cause(postgres: PostgresServer) 
         connection.execute("CREATE ROLE reader LOGIN")
     code, output = migrate_by_command(url.replace("postgres:@", "reader:@"))
     assert code == 69
-    assert "permission denied for schema public): let the user of DATABASE_URL create tables." in output
+    assert (
+        "permission denied for schema public): let the user of DATABASE_URL create tables."
+        in output
+    )
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
@@ -227,12 +234,26 @@ def test_read_only_place_is_reported_in_one_line(tmp_path: Path, place: str) -> 
         folder.chmod(0o555)
     if place == "new folder":
         file = folder / "deeper" / "bot.db"
-    env = {"DATABASE_URL": f"sqlite:///{file}", "PATH": os.environ["PATH"], "PYTHONPATH": os.getcwd()}
+    env = {
+        "DATABASE_URL": f"sqlite:///{file}",
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": os.getcwd(),
+    }
     command = [sys.executable, "-m", "bot", "jobs"]
     ran = subprocess.run(
-        command, env=env, capture_output=True, text=True, check=False, timeout=30, preexec_fn=as_anybody
+        command,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+        preexec_fn=as_anybody,
     )
-    assert (ran.returncode, "DATABASE_URL" in ran.stderr, len(ran.stderr.splitlines())) == (69, True, 1)
+    assert (ran.returncode, "DATABASE_URL" in ran.stderr, len(ran.stderr.splitlines())) == (
+        69,
+        True,
+        1,
+    )
 
 
 def test_file_that_is_no_database_is_refused(tmp_path: Path) -> None:

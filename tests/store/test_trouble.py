@@ -24,12 +24,16 @@ async def test_database_error_contains_no_stored_values(database_url: str) -> No
     nowhere = text("INSERT INTO nowhere VALUES (:raw)")
     for database in map(Database.open, (database_url, "sqlite:///:memory:")):
         with pytest.raises(SQLAlchemyError, match="nowhere") as error:
-            await database.write(lambda connection: connection.execute(nowhere, {"raw": SECRET}).close())
+            await database.write(
+                lambda connection: connection.execute(nowhere, {"raw": SECRET}).close()
+            )
         assert SECRET not in str(error.value)
         await database.close()
 
 
-async def test_wrong_statement_is_no_database_trouble(prepared_databases: PreparedDatabases) -> None:
+async def test_wrong_statement_is_no_database_trouble(
+    prepared_databases: PreparedDatabases,
+) -> None:
     with prepared_databases.one() as url:
         store = Store.open(url)
         wrong = text("SELECT nothing FROM jobs WHERE text = :raw").bindparams(raw=SECRET)

@@ -28,19 +28,27 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("--seed", type=int, default=1, help="of the first run; counts up")
     arguments.add_argument("--at-once", type=int, default=8, help="how many at the same time")
     arguments.add_argument("--only", type=int, help="one run, of this seed, with its plan")
-    arguments.add_argument("--rolling", type=float, help="seconds to restart processes in turn instead")
+    arguments.add_argument(
+        "--rolling", type=float, help="seconds to restart processes in turn instead"
+    )
     return arguments
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 1 if a run failed."""
     options = parser().parse_args(arguments)
-    seeds = [options.only] if options.only is not None else range(options.seed, options.seed + options.runs)
+    seeds = (
+        [options.only]
+        if options.only is not None
+        else range(options.seed, options.seed + options.runs)
+    )
     folder = Path(tempfile.mkdtemp(prefix="docs-bot-torture-"))
     if options.rolling:
         report = asyncio.run(roll(options.seed, folder, seconds=options.rolling))
     else:
-        report = asyncio.run(torture(seeds, options.at_once, folder, show_plans=options.only is not None))
+        report = asyncio.run(
+            torture(seeds, options.at_once, folder, show_plans=options.only is not None)
+        )
     print("\n".join(report.lines()))
     if not report.failures:
         shutil.rmtree(folder, ignore_errors=True)
@@ -48,10 +56,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 async def torture(
-    seeds: Sequence[int], at_once: int, folder: Path, *, show_plans: bool = False, prints: bool = True
+    seeds: Sequence[int],
+    at_once: int,
+    folder: Path,
+    *,
+    show_plans: bool = False,
+    prints: bool = True,
 ) -> Report:
     """Run the plans of these seeds and return the report. ``folder`` keeps the logs of runs that failed."""
-    report, turn = Report(len(seeds), show_plans=show_plans, prints=prints), asyncio.Semaphore(at_once)
+    report, turn = (
+        Report(len(seeds), show_plans=show_plans, prints=prints),
+        asyncio.Semaphore(at_once),
+    )
     plans = [make_plan(seed) for seed in seeds]
     needs_postgres = any(plan.database == "postgres" for plan in plans)
     async with postgres(folder, is_needed=needs_postgres) as address, zygote() as mother:

@@ -25,7 +25,10 @@ _PATIENCE_SECONDS = 4.0
 _LONG_PATIENCE_SECONDS = 12.0
 """A user's patience until a job ends or an answer appears."""
 _AT_ONCE_SECONDS = 0.05
-_BROKEN = ("Something went wrong on my side, and nothing was started", "Slack didn't tell me who you are")
+_BROKEN = (
+    "Something went wrong on my side, and nothing was started",
+    "Slack didn't tell me who you are",
+)
 _MAYBE = ("I may have taken this",)
 _CALLED = re.compile(r"<@(U\w+)>")
 _NUMBER = re.compile(r"· Job (\d+)")
@@ -84,7 +87,9 @@ class Acting:
     def settle(self, done: Done) -> None:
         """Record at the end of the run whether a message's events were acknowledged."""
         if done.ts is not None:
-            events = [entry for entry in self._log if entry.get("ts") == done.ts and entry["to"] == "bot"]
+            events = [
+                entry for entry in self._log if entry.get("ts") == done.ts and entry["to"] == "bot"
+            ]
             if _is_mention(done.act):
                 # The bot ignores the other of its two events.
                 events = [entry for entry in events if entry["event"] == "app_mention"]
@@ -135,7 +140,11 @@ class Acting:
 
     def _view(self, user: str, callback_id: str, metadata: str) -> Json | None:
         kind = (user, callback_id)
-        views = (view for view in self._state.views.values() if (view["user"], view["callback_id"]) == kind)
+        views = (
+            view
+            for view in self._state.views.values()
+            if (view["user"], view["callback_id"]) == kind
+        )
         return next((view for view in views if metadata in view["private_metadata"]), None)
 
     async def _run_again(self, act: Act, done: Done) -> None:
@@ -143,7 +152,9 @@ class Acting:
         async with self._filling_in[act.user]:
             status = await self._until(lambda: self._ended_status_message(act.target))
             number = _NUMBER.findall(status["text"])[0]
-            await self._people.command(act.user, status["channel"], "/docs-agent", f"status {number}")
+            await self._people.command(
+                act.user, status["channel"], "/docs-agent", f"status {number}"
+            )
             note, button = await self._until(lambda: self._offer(act.user, "run_again", number))
             await self._press_in(_private(note), act, button)
             await self._submit(act, done, "run_again", f'"job": {number},')
@@ -162,12 +173,19 @@ class Acting:
         notes = (note for note in self._state.ephemerals.values() if note["user"] == user)
         offers = ((note, self._with_action(note, button_id)) for note in notes)
         return next(
-            ((note, button) for note, button in offers if button and value in ("", button["value"])), None
+            (
+                (note, button)
+                for note, button in offers
+                if button and value in ("", button["value"])
+            ),
+            None,
         )
 
     async def _reply(self, act: Act, done: Done) -> None:
         status = await self._until(lambda: self._status_message(act.target))
-        message = self._people.say(act.user, status["channel"], act.text, thread_ts=_thread_of(status))
+        message = self._people.say(
+            act.user, status["channel"], act.text, thread_ts=_thread_of(status)
+        )
         self._messages[act.marker], done.ts = message, str(message["ts"])
 
     async def _change(self, act: Act, done: Done) -> None:
@@ -186,7 +204,9 @@ class Acting:
 
     async def _press(self, act: Act, done: Done) -> None:
         patience_seconds = _LONG_PATIENCE_SECONDS if act.text == "preview" else _PATIENCE_SECONDS
-        await self._press_it(act, done, *await self._until(lambda: self._button(act), patience_seconds))
+        await self._press_it(
+            act, done, *await self._until(lambda: self._button(act), patience_seconds)
+        )
 
     async def _press_it(self, act: Act, done: Done, message: Json, button: Json) -> None:
         container = {"type": "message", "channel": message["channel"], "ts": message["ts"]}
@@ -226,7 +246,11 @@ class Acting:
             return self._in_private(act, button_id)
         for message in self._state.thread(question["channel"], question["ts"]):
             if button := self._with_action(message, button_id):
-                return {"type": "message", "channel": message["channel"], "ts": message["ts"]}, button
+                return {
+                    "type": "message",
+                    "channel": message["channel"],
+                    "ts": message["ts"],
+                }, button
         return None
 
     def _in_private(self, act: Act, button_id: str) -> tuple[Json, Json] | None:
@@ -241,27 +265,36 @@ class Acting:
         _, button = await self._until(lambda: self._button(viewing), _LONG_PATIENCE_SECONDS)
         if "/pull/" not in button["url"]:
             raise NeverAppeared
-        async with aiohttp.ClientSession() as session, session.post(f"{button['url']}/{act.text}") as answer:
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(f"{button['url']}/{act.text}") as answer,
+        ):
             # The merge may conflict with an earlier one or be done already.
             await answer.read()
 
     async def decide(self, button: str, asks: Sequence[Act]) -> list[Done]:
         """Press this button as each user whom the bot asked about an unconfirmed prompt."""
         results = []
-        for message in [message for channel in self._state.messages.values() for message in channel.values()]:
+        for message in [
+            message for channel in self._state.messages.values() for message in channel.values()
+        ]:
             called, pressed = _CALLED.match(message["text"]), self._with_action(message, button)
             if message["thread_ts"] and called and pressed:
                 # The status message identifies the job: the first message of the thread may be deleted.
                 statuses = ((ask.marker, self._status_message(ask.marker)) for ask in asks)
                 threads = {_thread_of(status): marker for marker, status in statuses if status}
                 target = threads.get(message["thread_ts"], "")
-                act = Act(0, "press", called[1], message["channel"], "decided in the end", button, target)
+                act = Act(
+                    0, "press", called[1], message["channel"], "decided in the end", button, target
+                )
                 done = Done(act, self._clocks.now())
                 await self._press_until_acknowledged(act, done, message, pressed)
                 results.append(done)
         return results
 
-    async def _press_until_acknowledged(self, act: Act, done: Done, message: Json, button: Json) -> None:
+    async def _press_until_acknowledged(
+        self, act: Act, done: Done, message: Json, button: Json
+    ) -> None:
         """Press again while Slack shows an error: a socket may be reopening."""
         deadline = monotonic() + _PATIENCE_SECONDS
         await self._press_it(act, done, message, button)
@@ -270,7 +303,9 @@ class Acting:
             await self._press_it(act, done, message, button)
 
     def _with_action(self, message: Json, action: str) -> Json | None:
-        buttons = (button for block in message["blocks"] or [] for button in block.get("elements", []))
+        buttons = (
+            button for block in message["blocks"] or [] for button in block.get("elements", [])
+        )
         return next((button for button in buttons if button.get("action_id") == action), None)
 
     def _status_message(self, marker: str) -> Json | None:
@@ -291,7 +326,9 @@ class Acting:
                 return message, button
         return None
 
-    async def _until(self, look: Callable[[], Any], patience_seconds: float = _PATIENCE_SECONDS) -> Any:
+    async def _until(
+        self, look: Callable[[], Any], patience_seconds: float = _PATIENCE_SECONDS
+    ) -> Any:
         """Return the first result within a user's patience. Raise :class:`NeverAppeared` otherwise."""
         deadline = monotonic() + patience_seconds
         while (result := look()) is None:

@@ -86,7 +86,9 @@ class Bot:
         if failure is not None:
             self.failed_starts += 1
             if not failure.get("explained"):
-                self.complaints.append(f"a start ended with {failure.get('failed')}, which nobody explains")
+                self.complaints.append(
+                    f"a start ended with {failure.get('failed')}, which nobody explains"
+                )
             self._ordered, self._not_before = True, monotonic() + _RESTART_SECONDS
 
     def _since(self, at: int) -> bytes:

@@ -25,7 +25,14 @@ ROOT, OTHER_ROOT = "1772442000.000100", "1772442000.000200"
 
 def delivery(name: str, kind: str, **values: Any) -> Row:
     """Return an outbox row of a sent delivery."""
-    row = {"id": f"{name:0>8}-id", "key": name, "kind": kind, "state": "sent", "job": None, "channel": DOCS}
+    row = {
+        "id": f"{name:0>8}-id",
+        "key": name,
+        "kind": kind,
+        "state": "sent",
+        "job": None,
+        "channel": DOCS,
+    }
     more = {"user": None, "error": None, "question": None, "due_at": AT, "seq": 1, "attempts": 1}
     return row | more | values
 
@@ -33,13 +40,26 @@ def delivery(name: str, kind: str, **values: Any) -> Row:
 def message(text: str, ts: str, name: str | None, **values: Any) -> Json:
     """Return a message of the bot."""
     payload = {"event_payload": {"delivery": f"{name:0>8}-id"}} if name else None
-    base: Json = {"channel": DOCS, "ts": ts, "thread_ts": None, "bot_id": "B1", "text": text, "files": []}
+    base: Json = {
+        "channel": DOCS,
+        "ts": ts,
+        "thread_ts": None,
+        "bot_id": "B1",
+        "text": text,
+        "files": [],
+    }
     return base | {"metadata": payload} | values
 
 
 def job(number: int, act: Act, state: str, root: str) -> Row:
     """Return the row of a tracked job."""
-    row = {"number": number, "project": "p", "channel": DOCS, "requester": act.user, "text": act.text}
+    row = {
+        "number": number,
+        "project": "p",
+        "channel": DOCS,
+        "requester": act.user,
+        "text": act.text,
+    }
     more = {"state": state, "root_ts": root, "service_id": f"job_{number}", "iteration": 1}
     times = {"poll_at": None, "claimed_until": None, "due_at": AT, "iteration_started_at": AT}
     return row | more | times
@@ -47,19 +67,37 @@ def job(number: int, act: Act, state: str, root: str) -> Row:
 
 def prompt(number: int, act: Act, of: int, kind: str, **values: Any) -> Row:
     """Return the row of a sent prompt."""
-    row = {"id": number, "job": of, "kind": kind, "state": "sent", "asked_by": act.user, "raw": act.text}
+    row = {
+        "id": number,
+        "job": of,
+        "kind": kind,
+        "state": "sent",
+        "asked_by": act.user,
+        "raw": act.text,
+    }
     return row | {"attempts": 1, "due_at": AT, "sent_at": AT, "claimed_until": None} | values
 
 
 def digest(number: int, **values: Any) -> Row:
     """Return the row of a posted digest."""
-    row = {"id": number, "user": "", "subscription": None, "channel": PRODUCT, "query": "2026-02-23"}
+    row = {
+        "id": number,
+        "user": "",
+        "subscription": None,
+        "channel": PRODUCT,
+        "query": "2026-02-23",
+    }
     return row | {"state": "answered"} | values
 
 
 def book(number: int, message_number: int, act: Act, outcome: str) -> Row:
     """Return the docs service's row about one prompt."""
-    row = {"job_id": f"job_{number}", "number": message_number, "prompt": act.text, "outcome": outcome}
+    row = {
+        "job_id": f"job_{number}",
+        "number": message_number,
+        "prompt": act.text,
+        "outcome": outcome,
+    }
     return row | {"sent_at": AT}
 
 
@@ -81,7 +119,8 @@ def add_questions(made: Record) -> None:
     ]
     payload = {"event_payload": {"delivery": "asked-id"}}
     made.messages.append(
-        message("Rotate it", "1772442000.000810", None, thread_ts=QUESTION_TS) | {"metadata": payload}
+        message("Rotate it", "1772442000.000810", None, thread_ts=QUESTION_TS)
+        | {"metadata": payload}
     )
     button = {"action_id": "change_docs", "value": "2"}
     note = {"user": ANA, "channel": SECRET, "ts": ROOT, "text": "It means mk10"}
@@ -149,7 +188,9 @@ def _first_thread() -> list[Json]:
     return [
         message(f":memo: *Pull request ready* · Job 1\n{ASK.text}\nasked by", ROOT, "root1"),
         message(f"<@{ANA}> :memo: Job 1 is done", "1772442000.000300", "end1", thread_ts=ROOT),
-        message(f"<@{ANA}> :memo: Job 1: follow-up done", "1772442000.000500", "end3", thread_ts=ROOT),
+        message(
+            f"<@{ANA}> :memo: Job 1: follow-up done", "1772442000.000500", "end3", thread_ts=ROOT
+        ),
     ]
 
 
@@ -165,7 +206,9 @@ def _numbers() -> list[Json]:
     return [
         message("All pages", "1772442000.000600", None, files=[file]),
         message("*Your docs 1*", "1772442000.000700", "digest", channel=PRODUCT),
-        message("Every Monday at 09:00 this channel", "1772442000.000750", "first", channel=PRODUCT),
+        message(
+            "Every Monday at 09:00 this channel", "1772442000.000750", "first", channel=PRODUCT
+        ),
         message("*Your docs 1*", "1772442000.000800", "weekly", channel=PRODUCT),
     ]
 

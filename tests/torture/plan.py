@@ -21,9 +21,18 @@ PROMPTS = (
 )
 CHANGING = tuple(prompt.partition("{")[0] for prompt in PROMPTS[:3])
 """The beginnings of the prompts that make a pull request."""
-FOLLOW_UPS = ("Add an example of {}", "Mention {} in the changelog", "Change nothing, only look at {}")
+FOLLOW_UPS = (
+    "Add an example of {}",
+    "Mention {} in the changelog",
+    "Change nothing, only look at {}",
+)
 BUTTONS = ("send_again", "dismiss", "withdraw")
-VISITS = ("last week compare none csv", "last week compare none csv here", "7d compare none", "yesterday")
+VISITS = (
+    "last week compare none csv",
+    "last week compare none csv here",
+    "7d compare none",
+    "yesterday",
+)
 
 SLACK_METHODS = (
     *("chat.postMessage",) * 6,
@@ -65,7 +74,17 @@ DOCS_FAULTS = (
 POLLED = ("pull_request", "preview", "build")
 POLL_FAULTS = (
     *("lost_answer", "500", "404") * 2,
-    *("429", "429_no_header", "502_html", "slow", "timeout", "broken_json", "401", "403", "broken_build"),
+    *(
+        "429",
+        "429_no_header",
+        "502_html",
+        "slow",
+        "timeout",
+        "broken_json",
+        "401",
+        "403",
+        "broken_build",
+    ),
 )
 """Faults at the host of pull requests and at the docs service's previews."""
 QUESTIONS = ("How do I rotate {}?", "Where is the quickstart for {}?", "What does {} mean?")
@@ -170,7 +189,8 @@ def described(plan: Plan) -> list[str]:
         f"the agent works {plan.work_seconds:g} s, logs {plan.log_level}"
     )
     lines = [
-        (act.at, f"{act.kind} {act.user} {act.channel} {act.text[:70]!r} {act.target}") for act in plan.acts
+        (act.at, f"{act.kind} {act.user} {act.channel} {act.text[:70]!r} {act.target}")
+        for act in plan.acts
     ]
     for trouble in plan.troubles:
         extent = f"for {trouble.lasts:g} s" if trouble.lasts else f"x{trouble.times}"

@@ -159,7 +159,9 @@ def _repeats(chance: Random, acts: Sequence[Act]) -> list[Act]:
         if act.kind != "command" or chance.random() < 0.8:
             continue
         at = _after(chance, act, 0.0, 1.0)
-        repeats.append(replace(act, at=at, kind="repeat", marker=_marker(chance), target=act.marker))
+        repeats.append(
+            replace(act, at=at, kind="repeat", marker=_marker(chance), target=act.marker)
+        )
         if chance.random() < 0.5:
             at = _after(chance, act)
             repeats.append(replace(repeats[-1], at=at, kind="anyway", marker=_marker(chance)))
@@ -168,7 +170,9 @@ def _repeats(chance: Random, acts: Sequence[Act]) -> list[Act]:
 
 def _endings(chance: Random, acts: Sequence[Act]) -> list[Act]:
     threads = _with_thread(acts)
-    chosen = [chance.choice(threads) for _ in range(chance.choice((0, 0, 1, 1, 2)))] if threads else []
+    chosen = (
+        [chance.choice(threads) for _ in range(chance.choice((0, 0, 1, 1, 2)))] if threads else []
+    )
     return [_ending(chance, ask) for ask in chosen]
 
 
@@ -209,7 +213,9 @@ def _weekly(chance: Random) -> Act:
         chance.choice(("", " UTC", " Europe/Berlin")),
     )
     text = f"subscribe {chance.choice(('monday', 'friday'))} 09:00{zone}"
-    return Act(_moment(chance, 1.2), "weekly", chance.choice(PEOPLE), channel, _marker(chance), text)
+    return Act(
+        _moment(chance, 1.2), "weekly", chance.choice(PEOPLE), channel, _marker(chance), text
+    )
 
 
 def _troubles(chance: Random, database: str, bots: int) -> list[Trouble]:
@@ -218,7 +224,9 @@ def _troubles(chance: Random, database: str, bots: int) -> list[Trouble]:
     troubles += [_line(chance) for _ in range(chance.choice((0, 0, 1, 2)))]
     if chance.random() < 0.3:
         troubles.append(_database(chance, database))
-    troubles += [Trouble(_moment(chance), "week", "week", "due") for _ in range(chance.choice((0, 1, 2)))]
+    troubles += [
+        Trouble(_moment(chance), "week", "week", "due") for _ in range(chance.choice((0, 1, 2)))
+    ]
     ends = chance.choice(("", "kill", "kill", "kill", "kill kill", "term", "term kill"))
     for kind in ends.split():
         number = str(chance.randrange(bots))
@@ -240,7 +248,9 @@ def _slack(chance: Random) -> Trouble:
 def _docs(chance: Random) -> Trouble:
     operation, kind = chance.choice(DOCS_OPERATIONS), chance.choice(DOCS_FAULTS)
     times, lasts = _extent(chance)
-    return Trouble(_moment(chance), "docs", operation, kind, times, lasts, _own_seconds(chance, kind))
+    return Trouble(
+        _moment(chance), "docs", operation, kind, times, lasts, _own_seconds(chance, kind)
+    )
 
 
 def _poll_fault(chance: Random) -> Trouble:
@@ -268,7 +278,9 @@ def _line(chance: Random) -> Trouble:
 
 def _database(chance: Random, database: str) -> Trouble:
     kind = "gone" if database == "postgres" else chance.choice(("locked", "locked", "full"))
-    return Trouble(_moment(chance, 2.5), "database", database, kind, lasts=round(chance.uniform(0.3, 1.5), 2))
+    return Trouble(
+        _moment(chance, 2.5), "database", database, kind, lasts=round(chance.uniform(0.3, 1.5), 2)
+    )
 
 
 def _clocks(chance: Random) -> list[Trouble]:
@@ -300,14 +312,19 @@ def _questions(chance: Random) -> list[Act]:
         text, topic = chance.choice(QUESTIONS), _marker(chance)
         is_private = chance.random() < 0.3
         people = chance.sample(PEOPLE, chance.randint(1, 3))
-        asked = [_question(chance, user, text.format(topic), topic, is_private=is_private) for user in people]
+        asked = [
+            _question(chance, user, text.format(topic), topic, is_private=is_private)
+            for user in people
+        ]
         acts += asked
         acts += [_on_answer(chance, chance.choice(asked)) for _ in range(chance.choice((0, 1, 2)))]
         if chance.random() < 0.9:
             acts += _draft(chance, chance.choice(asked))
         if chance.random() < 0.3:
             listed = chance.choice(asked)
-            acts.append(replace(listed, at=_after(chance, listed), kind="gaps", marker=_marker(chance)))
+            acts.append(
+                replace(listed, at=_after(chance, listed), kind="gaps", marker=_marker(chance))
+            )
     return acts
 
 
@@ -316,21 +333,36 @@ def _question(chance: Random, user: str, text: str, topic: str, *, is_private: b
     direct, groups = f"D{user[1:]}", (TRIO,) if user in TRIO_PEOPLE else ()
     kind, channel = "question", chance.choice((direct, *groups)) if is_private else DOCS
     if chance.random() < 0.4:
-        kind, channel = "inquire", chance.choice((SECRET, *groups) if is_private else (DOCS, PRODUCT))
+        kind, channel = (
+            "inquire",
+            chance.choice((SECRET, *groups) if is_private else (DOCS, PRODUCT)),
+        )
     return Act(_moment(chance, 1.2), kind, user, channel, _marker(chance), text, topic)
 
 
 def _on_answer(chance: Random, asked: Act) -> Act:
     button = chance.choice(ON_ANSWERS)
-    user = chance.choice(PEOPLE) if (asked.kind, asked.channel) == ("question", DOCS) else asked.user
-    return Act(_after(chance, asked), "on_answer", user, asked.channel, _marker(chance), button, asked.marker)
+    user = (
+        chance.choice(PEOPLE) if (asked.kind, asked.channel) == ("question", DOCS) else asked.user
+    )
+    return Act(
+        _after(chance, asked),
+        "on_answer",
+        user,
+        asked.channel,
+        _marker(chance),
+        button,
+        asked.marker,
+    )
 
 
 def _draft(chance: Random, asked: Act) -> list[Act]:
     """Return the request for a page under an answer, and mostly the end of its pull request."""
     marker = _marker(chance)
     text = chance.choice(PROMPTS[:4]).format(marker)
-    drafted = Act(_after(chance, asked), "draft", asked.user, asked.channel, marker, text, asked.marker)
+    drafted = Act(
+        _after(chance, asked), "draft", asked.user, asked.channel, marker, text, asked.marker
+    )
     if chance.random() < 0.2:
         return [drafted]
     end, marker = chance.choice(("merge", "merge", "merge", "close")), _marker(chance)
@@ -347,7 +379,9 @@ def _question_troubles(chance: Random) -> list[Trouble]:
         troubles.append(Trouble(_moment(chance), "docs", target, kind, times, lasts, seconds))
     if chance.random() < 0.2:
         method = chance.choice(("assistant.threads.setStatus", "conversations.info"))
-        troubles.append(Trouble(_moment(chance), "slack", method, chance.choice(("500", "slow")), 2))
+        troubles.append(
+            Trouble(_moment(chance), "slack", method, chance.choice(("500", "slow")), 2)
+        )
     if chance.random() < 0.5:
         troubles.append(Trouble(_moment(chance, 4.5), "bot", "0", "kill"))
     return troubles

@@ -63,8 +63,12 @@ class Record:
 
     def thread(self, channel: str, ts: str) -> list[Json]:
         """Return the bot's messages in a thread, without its root."""
-        replies = [message for message in self.messages if message["bot_id"] and message["ts"] != ts]
-        return [reply for reply in replies if (reply["channel"], reply["thread_ts"]) == (channel, ts)]
+        replies = [
+            message for message in self.messages if message["bot_id"] and message["ts"] != ts
+        ]
+        return [
+            reply for reply in replies if (reply["channel"], reply["thread_ts"]) == (channel, ts)
+        ]
 
     def faults(self) -> list[tuple[str, str]]:
         """Return the side and kind of each fault that a call met."""

@@ -35,7 +35,9 @@ class RecordIndex:
     def __init__(self, record: Record) -> None:
         self.record = record
         self.jobs: dict[int, Row] = {row["number"]: row for row in record.of("jobs")}
-        self.threads = {(row["channel"], thread_of(row)): row for row in record.of("jobs") if row["root_ts"]}
+        self.threads = {
+            (row["channel"], thread_of(row)): row for row in record.of("jobs") if row["root_ts"]
+        }
         self.job_of = {row["id"]: row["job"] for row in record.of("deliveries")}
         self.prompts_of: dict[int, list[Row]] = defaultdict(list)
         for row in record.of("prompts"):
@@ -44,13 +46,19 @@ class RecordIndex:
         for message in record.messages:
             if (delivery := delivery_of(message)) is not None:
                 self.messages_of[delivery].append(message)
-        self.refusals = {kind.removeprefix("error:") for side, kind in record.faults() if side == "slack"}
+        self.refusals = {
+            kind.removeprefix("error:") for side, kind in record.faults() if side == "slack"
+        }
         self._refused_calls = {
-            call.get("method") for call in record.slack if str(call.get("fault", "")).startswith("error:")
+            call.get("method")
+            for call in record.slack
+            if str(call.get("fault", "")).startswith("error:")
         }
         self.docs_faults = Counter(kind for side, kind in record.faults() if side == "docs")
         self.presses = Counter(
-            (done.act.target, done.act.text) for done in record.done if done.act.kind == "press" and done.made
+            (done.act.target, done.act.text)
+            for done in record.done
+            if done.act.kind == "press" and done.made
         )
 
     def pressed(self, marker: str, *buttons: str) -> int:
@@ -91,7 +99,8 @@ class RecordIndex:
         jobs = (None, job["number"])
         own = [reply for reply in replies if self.job_of.get(delivery_of(reply) or "") in jobs]
         return sorted(
-            (reply for reply in own if reply["ts"] != job["root_ts"]), key=lambda reply: str(reply["ts"])
+            (reply for reply in own if reply["ts"] != job["root_ts"]),
+            key=lambda reply: str(reply["ts"]),
         )
 
     def is_since(self, message: Json, at: datetime) -> bool:
@@ -122,7 +131,8 @@ class RecordIndex:
     def muted(self, job: int | None, user: str) -> bool:
         """Return whether Slack refused a delivery about this job or to this user for good."""
         return any(
-            row["state"] == "dead" and (row["user"] == user or (job is not None and row["job"] == job))
+            row["state"] == "dead"
+            and (row["user"] == user or (job is not None and row["job"] == job))
             for row in self.record.of("deliveries")
             if row["kind"] != "reaction"
         )
@@ -133,7 +143,9 @@ class RecordIndex:
 
     def was_interrupted(self) -> bool:
         """Return whether a bot was killed or stopped during the run."""
-        return self.record.kills > 0 or any(trouble.side == "bot" for trouble in self.record.plan.troubles)
+        return self.record.kills > 0 or any(
+            trouble.side == "bot" for trouble in self.record.plan.troubles
+        )
 
     def asks(self) -> list[Done]:
         """Return the requests for new jobs that were made."""

@@ -77,7 +77,9 @@ class Report:
                 "requests": sum(done.acknowledged for done in record.done),
                 "creates": len(record.service["jobs"]),
                 "follow-ups": len(record.service["messages"]) - len(record.service["jobs"]),
-                "rounds ended": sum(bool(message["outcome"]) for message in record.service["messages"]),
+                "rounds ended": sum(
+                    bool(message["outcome"]) for message in record.service["messages"]
+                ),
                 "ends reported": checks.reported_ends,
                 "pull requests ended": sum(bool(job["pull_end"]) for job in record.service["jobs"]),
                 "reported": checks.reported_pulls,
@@ -112,7 +114,8 @@ class Report:
             "",
             *(line for failure in self.failures for line in failure.lines()),
             ", ".join(f"{name} {count}" for name, count in self.counts.items()),
-            "faults: " + ", ".join(f"{name} {count}" for name, count in sorted(self.faults.items())),
+            "faults: "
+            + ", ".join(f"{name} {count}" for name, count in sorted(self.faults.items())),
             f"{seconds:.0f} s, the slowest run {self.slowest_seconds:.1f} s; {len(self.failures)} failed",
         ]
 

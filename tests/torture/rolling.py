@@ -75,7 +75,9 @@ class Rolling(Run):
         self._rolled = False
 
     async def _play(self) -> None:
-        load = [asyncio.create_task(task) for task in (self._ask(), *map(self._list_limits, PEOPLE))]
+        load = [
+            asyncio.create_task(task) for task in (self._ask(), *map(self._list_limits, PEOPLE))
+        ]
         await self._restart_in_turn()
         self._rolled = True
         await asyncio.gather(*load)
@@ -110,7 +112,9 @@ class Rolling(Run):
         is_back = await self._until(lambda: bot.starts > starts and bot.ready, HANG_SECONDS)
         goes_on = await self._until(lambda: self._acknowledged() >= before + _BETWEEN, HANG_SECONDS)
         if not (is_back and goes_on):
-            bot.complaints.append(f"a bot ({bot.role}) did not come back, or commands were not acknowledged")
+            bot.complaints.append(
+                f"a bot ({bot.role}) did not come back, or commands were not acknowledged"
+            )
 
     def _acknowledged(self) -> int:
         return sum(bool(call["acked"]) for call in _from_people(self._place.workspace.log))
@@ -120,7 +124,9 @@ def check_acknowledgements(record: Record, checks: Checks) -> None:
     """Check that each command and button was acknowledged in time or lost its connection."""
     for call in _from_people(record.slack):
         is_fine = call["acked"] or call["error"] == "connection_failed"
-        checks.insist(is_fine, f"a {call['kind']} failed after {call['seconds']:.1f} s: {call.get('error')}")
+        checks.insist(
+            is_fine, f"a {call['kind']} failed after {call['seconds']:.1f} s: {call.get('error')}"
+        )
 
 
 def _from_people(log: list[Json]) -> list[Json]:

@@ -18,7 +18,13 @@ from sandbox.shelf import Shelf
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
 _DUE = (
-    *("back_offs.until", "limits.prompts_until", "limits.calls_until", "jobs.poll_at", "prompts.due_at"),
+    *(
+        "back_offs.until",
+        "limits.prompts_until",
+        "limits.calls_until",
+        "jobs.poll_at",
+        "prompts.due_at",
+    ),
     *("previews.due_at", "deliveries.due_at", "questions.due_at"),
     *("inbox.due_at", "inquiries.due_at"),
 )
@@ -54,10 +60,15 @@ def read_rows(url: str) -> Rows:
 
 def _from_sqlite(url: str) -> Rows:
     path = url.removeprefix("sqlite:///")
-    with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=0.2)) as connection:
+    with closing(
+        sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=0.2)
+    ) as connection:
         connection.row_factory = sqlite3.Row
         connection.execute("BEGIN")
-        rows = {name: [dict(row) for row in connection.execute(f"SELECT * FROM {name}")] for name in TABLES}  # noqa: S608
+        rows = {
+            name: [dict(row) for row in connection.execute(f"SELECT * FROM {name}")]  # noqa: S608
+            for name in TABLES
+        }
     for row in (row for table in rows.values() for row in table):
         for name, value in row.items():
             if name.endswith(("_at", "_until")) or name == "until":
@@ -68,7 +79,9 @@ def _from_sqlite(url: str) -> Rows:
 
 def _from_postgres(url: str) -> Rows:
     with (
-        psycopg.connect(url.replace("postgres://", "postgresql://", 1), connect_timeout=5) as connection,
+        psycopg.connect(
+            url.replace("postgres://", "postgresql://", 1), connect_timeout=5
+        ) as connection,
         connection.cursor(row_factory=dict_row) as cursor,
     ):
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -109,13 +122,18 @@ def _bring_forward(url: str, columns: Sequence[str], now: datetime) -> None:
 
 
 def _bring_forward_sqlite(url: str, names: list[list[str]], now: str) -> None:
-    with closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=5)) as connection, connection:
+    with (
+        closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=5)) as connection,
+        connection,
+    ):
         for table, column in names:
             connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} > ?", (now, now))  # noqa: S608
 
 
 def _bring_forward_postgres(url: str, names: list[list[str]], now: datetime) -> None:
-    with psycopg.connect(url.replace("postgres://", "postgresql://", 1), connect_timeout=5) as connection:
+    with psycopg.connect(
+        url.replace("postgres://", "postgresql://", 1), connect_timeout=5
+    ) as connection:
         for table, column in names:
             statement = f"UPDATE {table} SET {column} = %s WHERE {column} > %s"  # noqa: S608
             connection.execute(statement.encode(), (now, now))

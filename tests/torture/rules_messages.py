@@ -48,7 +48,9 @@ def messages(index: RecordIndex, checks: Checks) -> None:
             marker, user = done.act.marker, note["user"]
             if marker in note["text"]:
                 is_concerned = user == done.act.user or (marker, user) in acts
-                checks.insist(is_concerned, f"{user} was told alone about {marker} of {done.act.user}")
+                checks.insist(
+                    is_concerned, f"{user} was told alone about {marker} of {done.act.user}"
+                )
 
 
 def _delivery(index: RecordIndex, checks: Checks, row: Row) -> None:
@@ -57,7 +59,8 @@ def _delivery(index: RecordIndex, checks: Checks, row: Row) -> None:
     checks.insist(row["state"] in ("sent", "dead"), f"{subject}: still {row['state']} at the end")
     if row["state"] == "dead":
         checks.insist(
-            index.is_refusal_explained(row), f"{subject}: given up with {row['error']}, which nobody ordered"
+            index.is_refusal_explained(row),
+            f"{subject}: given up with {row['error']}, which nobody ordered",
         )
     if row["kind"] not in _POSTED:
         return
@@ -69,7 +72,9 @@ def _delivery(index: RecordIndex, checks: Checks, row: Row) -> None:
         if job is not None:
             thread = thread_of(job) if row["kind"] == "reply" else job.get("thread_ts")
         place = (message["channel"], message["thread_ts"])
-        checks.insist(place == (row["channel"], thread), f"{subject}: stands in {place}, belongs to {thread}")
+        checks.insist(
+            place == (row["channel"], thread), f"{subject}: stands in {place}, belongs to {thread}"
+        )
 
 
 def _message(index: RecordIndex, checks: Checks, message: Json) -> None:
@@ -81,24 +86,41 @@ def _message(index: RecordIndex, checks: Checks, message: Json) -> None:
     is_answer = keys.get(delivery or "", "").startswith("inquiry:")
     if not is_answer and message["thread_ts"] and message["thread_ts"] != message["ts"]:
         job = index.jobs.get(index.job_of.get(delivery or "") or 0)
-        if job is None or (job["channel"], thread_of(job)) != (message["channel"], message["thread_ts"]):
+        if job is None or (job["channel"], thread_of(job)) != (
+            message["channel"],
+            message["thread_ts"],
+        ):
             job = index.threads.get((message["channel"], message["thread_ts"]))
         checks.insist(job, f"{subject}: in a thread that is no job's")
         if job is not None:
-            others = {int(number) for number in _NUMBERED.findall(message["text"])} - {job["number"]}
-            links = {row["id"] for row in index.deliveries(job["number"]) if ":again:" in row["key"]}
+            others = {int(number) for number in _NUMBERED.findall(message["text"])} - {
+                job["number"]
+            }
+            links = {
+                row["id"] for row in index.deliveries(job["number"]) if ":again:" in row["key"]
+            }
             checks.insist(
-                not others, f"{subject}: in the thread of #{job['number']}", explained=delivery in links
+                not others,
+                f"{subject}: in the thread of #{job['number']}",
+                explained=delivery in links,
             )
-            markers = {done.act.marker for done in index.asks() if done.act.marker in message["text"]}
+            markers = {
+                done.act.marker for done in index.asks() if done.act.marker in message["text"]
+            }
             foreign = [marker for marker in markers if marker not in job["text"]]
-            checks.insist(not foreign, f"{subject}: tells {foreign} in the thread of #{job['number']}")
+            checks.insist(
+                not foreign, f"{subject}: tells {foreign} in the thread of #{job['number']}"
+            )
 
 
 def _root(index: RecordIndex, checks: Checks, job: Row) -> None:
     subject = f"Job {job['number']}"
     messages = [message for message in index.record.messages if message["bot_id"]]
-    roots = [message for message in messages if message["text"].partition("\n")[0].endswith(f"· {subject}")]
+    roots = [
+        message
+        for message in messages
+        if message["text"].partition("\n")[0].endswith(f"· {subject}")
+    ]
     checks.insist(len(roots) <= 1, f"{subject}: {len(roots)} roots")
     dead = [row for row in index.deliveries(job["number"]) if row["state"] == "dead"]
     # The post succeeded with its answer lost, and Slack refused the search for it: it was never stored.
@@ -106,7 +128,9 @@ def _root(index: RecordIndex, checks: Checks, job: Row) -> None:
     is_stale = is_lost or any(row["kind"] == "edit" for row in dead)
     for root in roots:
         is_stored = (root["channel"], root["ts"]) == (job["channel"], job["root_ts"])
-        checks.insist(is_stored, f"{subject}: the root stands elsewhere than noted", explained=is_lost)
+        checks.insist(
+            is_stored, f"{subject}: the root stands elsewhere than noted", explained=is_lost
+        )
         checks.insist(
             root["text"].startswith(_sign(job)),
             f"{subject}: is {job['state']}, the root says {root['text'][:30]!r}",
@@ -149,7 +173,9 @@ def _ends(index: RecordIndex, checks: Checks, job: Row) -> None:
         )
     elif ends:
         waiting = {row["asked_by"] for row in prompts if row["state"] == "sent"}
-        checks.insist(waiting <= mentioned, f"{subject}: an end told nothing to {waiting - mentioned}")
+        checks.insist(
+            waiting <= mentioned, f"{subject}: an end told nothing to {waiting - mentioned}"
+        )
         # An end is edited once its pull request is merged or closed.
         sign, is_over = f":{ends[-1][1]}:", job.get("review") in ("merged", "closed")
         checks.insist(
@@ -181,7 +207,9 @@ def _misleading_answers(index: RecordIndex, job: Row) -> int:
 
 def _true_end(index: RecordIndex, checks: Checks, job: Row, rounds: list[Row]) -> None:
     """Compare the job's state with the service's."""
-    book = next((row for row in index.record.service["jobs"] if row["id"] == job["service_id"]), None)
+    book = next(
+        (row for row in index.record.service["jobs"] if row["id"] == job["service_id"]), None
+    )
     if book is None or not rounds:
         checks.insist(False, f"#{job['number']}: ended, and the service knows no such job")
         return

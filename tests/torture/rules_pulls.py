@@ -32,15 +32,21 @@ def _end(index: RecordIndex, checks: Checks, job: Row, book: Row | None) -> None
     checks.reported_pulls += reports
     ended = book["pull_end"] if book else None
     checks.insist(reports <= 1, f"{subject}: the end of its pull request is told {reports} times")
-    checks.insist(ended or not reports, f"{subject}: its pull request is open, and it is told that it is not")
+    checks.insist(
+        ended or not reports, f"{subject}: its pull request is open, and it is told that it is not"
+    )
     if not (ended and index.record.plan.polls_pull_requests and job["state"] == "pull_request"):
         return
     bent = {"bad_pr_link", "stale_status"} & set(index.docs_faults) or _is_held(index.record)
     excuse = bent or any(row["state"] == "dead" for row in index.deliveries(job["number"]))
-    checks.insist(reports, f"{subject}: its pull request is ended, and nobody was told", explained=excuse)
+    checks.insist(
+        reports, f"{subject}: its pull request is ended, and nobody was told", explained=excuse
+    )
     became = "merged" if ended["merged_by"] else "closed"
     checks.insist(
-        job.get("review") == became, f"{subject}: {became}, and shown as {job.get('review')}", explained=bent
+        job.get("review") == became,
+        f"{subject}: {became}, and shown as {job.get('review')}",
+        explained=bent,
     )
 
 
@@ -56,7 +62,11 @@ def _preview(index: RecordIndex, checks: Checks, preview: Row) -> None:
     state = preview["state"]
     checks.insist(state in ("ready", "broken", "missing"), f"{subject}: still {state} at the end")
     checks.insist(preview["asks"] <= _MOST_BUILDS, f"{subject}: asked for {preview['asks']} times")
-    if state != "ready" or job["state"] != "pull_request" or job.get("review") in ("merged", "closed"):
+    if (
+        state != "ready"
+        or job["state"] != "pull_request"
+        or job.get("review") in ("merged", "closed")
+    ):
         return
     is_shown = any("Preview:" in reply["text"] for reply in index.in_thread(job))
     mute = any(row["state"] == "dead" for row in index.deliveries(job["number"]))

@@ -29,7 +29,9 @@ def questions(index: RecordIndex, checks: Checks) -> None:
         if done.acknowledged and not done.broken:
             checks.insist(mine, f"{name}: acknowledged, and not stored")
     for row in inquiries.values():
-        checks.insist(any(_is_of(row, done) for done in asked), f"inquiry {row['id']}: nobody asked that")
+        checks.insist(
+            any(_is_of(row, done) for done in asked), f"inquiry {row['id']}: nobody asked that"
+        )
         _answered(index, checks, row)
         _told(index, checks, row)
     for topic in {done.act.target for done in asked}:
@@ -44,13 +46,17 @@ def _is_of(row: Row, done: Done) -> bool:
 def _answered(index: RecordIndex, checks: Checks, row: Row) -> None:
     """Check that an inquiry has one answer, and is a gap only with a reason."""
     name = f"inquiry {row['id']}"
-    checks.insist(row["state"] not in ("asked", "written"), f"{name}: still {row['state']} at the end")
+    checks.insist(
+        row["state"] not in ("asked", "written"), f"{name}: still {row['state']} at the end"
+    )
     answers = _deliveries(index, row, "answer")
     checks.insist(len(answers) == 1, f"{name}: {len(answers)} answers")
     posted = [message["text"] for answer in answers for message in index.messages_of[answer["id"]]]
     for answer in answers:
         if answer["kind"] != "post" and answer["state"] == "sent":
-            is_seen = any(_offers(message, str(row["id"])) for message in index.private_messages(row["user"]))
+            is_seen = any(
+                _offers(message, str(row["id"])) for message in index.private_messages(row["user"])
+            )
             checks.insist(is_seen, f"{name}: answered, and nobody saw it")
     marked = _presses(index, row, "did_not_help")
     nothing = [text for text in (*index.private_texts(row["user"]), *posted) if _NOTHING in text]
@@ -90,7 +96,9 @@ def _told(index: RecordIndex, checks: Checks, row: Row) -> None:
         marks = [done for done in _presses(index, row, "did_not_help") if done.acknowledged]
         is_gap = any(mark.ended_at and mark.ended_at < at for mark in marks for at in merges)
         if ended and may_tell and is_gap and not index.made("gaps"):
-            checks.insist(notices, f"{name}: job {job['number']} is merged, and its asker was not told")
+            checks.insist(
+                notices, f"{name}: job {job['number']} is merged, and its asker was not told"
+            )
 
 
 def _shown(index: RecordIndex, checks: Checks, topic: str, asked: list[Done]) -> None:
@@ -102,10 +110,13 @@ def _shown(index: RecordIndex, checks: Checks, topic: str, asked: list[Done]) ->
         if topic not in text or not message.get("bot_id", True):
             continue
         for count in _TIMES.findall(text):
-            checks.insist(int(count) <= len(asked), f"{topic}: asked {len(asked)} times, {count} counted")
+            checks.insist(
+                int(count) <= len(asked), f"{topic}: asked {len(asked)} times, {count} counted"
+            )
         is_theirs = message["channel"] in places | {f"D{user[1:]}" for user in people}
         checks.insist(
-            is_theirs or places & {*_PUBLIC}, f"{topic}: asked in {places}, shown in {message['channel']}"
+            is_theirs or places & {*_PUBLIC},
+            f"{topic}: asked in {places}, shown in {message['channel']}",
         )
 
 
@@ -122,8 +133,13 @@ def _presses(index: RecordIndex, row: Row, *kinds: str) -> list[Done]:
 
 
 def _offers(message: Json, value: str) -> bool:
-    buttons = (button for block in message.get("blocks") or [] for button in block.get("elements", []))
-    return any((button.get("action_id"), button.get("value")) == ("change_docs", value) for button in buttons)
+    buttons = (
+        button for block in message.get("blocks") or [] for button in block.get("elements", [])
+    )
+    return any(
+        (button.get("action_id"), button.get("value")) == ("change_docs", value)
+        for button in buttons
+    )
 
 
 def _answers(job: Row, row: Row) -> bool:

@@ -13,7 +13,14 @@ _TRACEBACK = ("Traceback (most recent call last)", "Error:", "Exception")
 _LEFT_BEHIND = ("never retrieved", "never awaited", "Unclosed", "was destroyed but it is pending")
 _OUTSIDE = ("aiohttp.client_exceptions", "slack_sdk.errors.SlackApiError")
 """Exceptions that Slack's library logs when its connection breaks or a new one is refused."""
-_DATABASE = ("sqlalchemy", "sqlite3", "psycopg", "OperationalError", "DatabaseError", "InterfaceError")
+_DATABASE = (
+    "sqlalchemy",
+    "sqlite3",
+    "psycopg",
+    "OperationalError",
+    "DatabaseError",
+    "InterfaceError",
+)
 
 
 def quiet(index: RecordIndex, checks: Checks) -> None:
@@ -24,7 +31,9 @@ def quiet(index: RecordIndex, checks: Checks) -> None:
     checks.insist(not record.moving, f"still open when the time was up: {record.moving[:5]}")
     for line in record.log.splitlines():
         _line(index, checks, line)
-    messages = [message for message in (*record.messages, *record.private) if message.get("bot_id", True)]
+    messages = [
+        message for message in (*record.messages, *record.private) if message.get("bot_id", True)
+    ]
     for text in (*(message["text"] for message in messages), *record.notices):
         bad = [sign for sign in _TRACEBACK if sign in text]
         checks.insist(not bad, f"people see an error of the program: {text[:120]!r}")
@@ -32,9 +41,13 @@ def quiet(index: RecordIndex, checks: Checks) -> None:
     checks.insist(not vanished, f"acknowledgements that nobody saw: {vanished[:3]}")
     for table in ("questions", "digests"):
         for row in record.of(table):
-            checks.insist(row["state"] != "waiting", f"{table} {row['id']}: still waiting at the end")
+            checks.insist(
+                row["state"] != "waiting", f"{table} {row['id']}: still waiting at the end"
+            )
     for job in record.of("jobs"):
-        checks.insist(job["poll_at"] is None, f"#{job['number']}: {job['state']}, still to be looked at")
+        checks.insist(
+            job["poll_at"] is None, f"#{job['number']}: {job['state']}, still to be looked at"
+        )
 
 
 def _line(index: RecordIndex, checks: Checks, line: str) -> None:

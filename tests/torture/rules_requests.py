@@ -33,9 +33,13 @@ def requests(index: RecordIndex, checks: Checks) -> None:
         _refusals(index, checks, job)
     ids = {row["service_id"] for row in index.jobs.values()}
     starts = [row for row in index.record.of("prompts") if row["kind"] == "start"]
-    doubt = any(row["state"] in ("unconfirmed", "withdrawn") or row["attempts"] > 1 for row in starts)
+    doubt = any(
+        row["state"] in ("unconfirmed", "withdrawn") or row["attempts"] > 1 for row in starts
+    )
     for job in index.record.service["jobs"]:
-        checks.insist(job["id"] in ids, f"nobody knows the service's job {job['id']}", explained=doubt)
+        checks.insist(
+            job["id"] in ids, f"nobody knows the service's job {job['id']}", explained=doubt
+        )
 
 
 def _asked(index: RecordIndex, checks: Checks, done: Done) -> None:
@@ -48,7 +52,10 @@ def _asked(index: RecordIndex, checks: Checks, done: Done) -> None:
     subject, most = f"{act.kind} {act.marker}", _most_jobs(index, done, rows)
     checks.insist(len(rows) <= most, f"{subject}: stored {len(rows)} times")
     checks.insist(len(created) <= most + resent, f"{subject}: created {len(created)} times")
-    if any(command.acknowledged and not command.broken for command in (done, *index.repeats(act.marker))):
+    if any(
+        command.acknowledged and not command.broken
+        for command in (done, *index.repeats(act.marker))
+    ):
         # One that is deleted while it is held leaves nothing.
         is_deleted = any(deleted.act.target == act.marker for deleted in index.made("delete"))
         checks.insist(rows, f"{subject}: acknowledged, and not stored", explained=is_deleted)
@@ -65,13 +72,17 @@ def _asked(index: RecordIndex, checks: Checks, done: Done) -> None:
     for row in rows:
         job = index.jobs[row["job"]]
         checks.insist(
-            job["channel"] == act.channel, f"{subject}: asked in {act.channel}, kept for {job['channel']}"
+            job["channel"] == act.channel,
+            f"{subject}: asked in {act.channel}, kept for {job['channel']}",
         )
         checks.insist(
-            row["asked_by"] == act.user, f"{subject}: asked by {act.user}, kept as {row['asked_by']}"
+            row["asked_by"] == act.user,
+            f"{subject}: asked by {act.user}, kept as {row['asked_by']}",
         )
     sent = sum(row["state"] == "sent" for row in rows)
-    checks.insist(len(created) >= sent, f"{subject}: said to be sent {sent} times, created {len(created)}")
+    checks.insist(
+        len(created) >= sent, f"{subject}: said to be sent {sent} times, created {len(created)}"
+    )
     if rows and all(row["state"] == "refused" and row["attempts"] <= 1 for row in rows):
         checks.insist(not created, f"{subject}: refused, and created all the same")
 
@@ -98,7 +109,10 @@ def _after_the_merge(index: RecordIndex, checks: Checks, done: Done, begun: list
     is_merged = any(job.get("review") == "merged" for job in threads)
     checks.insist(is_merged and act.kind == "reply", f"{subject}: a follow-up started a job")
     checks.insist(len(begun) <= 1, f"{subject}: stored {len(begun)} times")
-    created, resent = index.received(act.marker, first=True), index.pressed(act.marker, "send_again")
+    created, resent = (
+        index.received(act.marker, first=True),
+        index.pressed(act.marker, "send_again"),
+    )
     checks.insist(len(created) <= 1 + resent, f"{subject}: created {len(created)} times")
 
 
@@ -112,7 +126,9 @@ def _followed_up(index: RecordIndex, checks: Checks, done: Done) -> None:
         return
     checks.insist(len(rows) <= 1, f"{subject}: stored {len(rows)} times")
     checks.insist(len(sent) <= 1 + resent, f"{subject}: sent {len(sent)} times")
-    checks.insist(not index.received(act.marker, first=True), f"{subject}: a follow-up started a job")
+    checks.insist(
+        not index.received(act.marker, first=True), f"{subject}: a follow-up started a job"
+    )
     for row in rows:
         job = index.jobs[row["job"]]
         checks.insist(
@@ -122,11 +138,15 @@ def _followed_up(index: RecordIndex, checks: Checks, done: Done) -> None:
         )
         service_id = job["service_id"]
         wrong = [message["job_id"] for message in sent if message["job_id"] != service_id]
-        checks.insist(not wrong, f"{subject}: arrived at the service's job {wrong}, not at {service_id}")
+        checks.insist(
+            not wrong, f"{subject}: arrived at the service's job {wrong}, not at {service_id}"
+        )
         if row["state"] == "sent":
             # An addition is sent together with a follow-up, which may be in doubt.
             carriers = [
-                prompt for prompt in index.record.of("prompts") if act.marker in (prompt.get("text") or "")
+                prompt
+                for prompt in index.record.of("prompts")
+                if act.marker in (prompt.get("text") or "")
             ]
             is_in_doubt = any(prompt["state"] == "unconfirmed" for prompt in carriers)
             checks.insist(sent or is_in_doubt, f"{subject}: said to be sent, and never arrived")
@@ -137,7 +157,9 @@ def _followed_up(index: RecordIndex, checks: Checks, done: Done) -> None:
     if (done.acknowledged or act.kind == "reply") and not done.broken and not rows:
         since = f"{done.at.timestamp() - 1:.6f}"
         threads = [job for job in index.jobs.values() if act.target in job["text"]]
-        replies = [reply for job in threads for reply in index.in_thread(job) if reply["ts"] > since]
+        replies = [
+            reply for job in threads for reply in index.in_thread(job) if reply["ts"] > since
+        ]
         texts = [*(reply["text"] for reply in replies), *index.private_texts(act.user)]
         checks.insist(
             any(":no_entry:" in text for text in texts),
@@ -151,10 +173,16 @@ def _changed(index: RecordIndex, checks: Checks, done: Done) -> None:
     """Check that the prompt of a message obeys its acknowledged edit or deletion."""
     act, at = done.act, done.acknowledged_at
     subject = f"{act.kind} of {act.target}"
-    for row in (*index.with_marker(act.target, "start"), *index.with_marker(act.target, "follow_up")):
+    for row in (
+        *index.with_marker(act.target, "start"),
+        *index.with_marker(act.target, "follow_up"),
+    ):
         if at is None:
             continue
-        received, job = index.received(act.target, first=row["kind"] == "start"), index.jobs[row["job"]]
+        received, job = (
+            index.received(act.target, first=row["kind"] == "start"),
+            index.jobs[row["job"]],
+        )
         if act.kind == "edit" and act.marker in row["raw"]:
             _counted(index, checks, done, row, received)
             continue
@@ -187,7 +215,8 @@ def _counted(index: RecordIndex, checks: Checks, done: Done, row: Row, received:
     is_or_was_in_doubt = row["state"] in ("unconfirmed", "withdrawn") or row["attempts"] > 1
     is_told = any("You edited a message" in text for text in index.private_texts(act.user))
     checks.insist(
-        not old or is_or_was_in_doubt or is_told, f"{subject}: it counted, and the old text was sent"
+        not old or is_or_was_in_doubt or is_told,
+        f"{subject}: it counted, and the old text was sent",
     )
 
 
@@ -211,7 +240,9 @@ def _prompt(index: RecordIndex, checks: Checks, row: Row) -> None:
     match row["state"]:
         case "unconfirmed":
             # Count questions since the last sending only: each unconfirmed attempt needs its own.
-            replies = [reply for reply in index.in_thread(job) if index.is_since(reply, row["sent_at"])]
+            replies = [
+                reply for reply in index.in_thread(job) if index.is_since(reply, row["sent_at"])
+            ]
             texts = [reply["text"] for reply in replies]
             is_asked = any(":grey_question:" in text and row["asked_by"] in text for text in texts)
             checks.insist(is_asked, f"{subject}: in doubt, and nobody was asked", explained=muted)
@@ -224,7 +255,8 @@ def _prompt(index: RecordIndex, checks: Checks, row: Row) -> None:
                 or index.record.plan.clock_error_seconds() > 0
             )
             checks.insist(
-                is_explained or _DOUBTFUL & set(index.docs_faults), f"{subject}: in doubt without a reason"
+                is_explained or _DOUBTFUL & set(index.docs_faults),
+                f"{subject}: in doubt without a reason",
             )
         case "refused":
             refusals = _refusal_texts(index, job, {row["asked_by"], job["requester"]})

@@ -27,9 +27,13 @@ def _questions(index: RecordIndex, checks: Checks) -> None:
     asked, acknowledged = _places(index, "visitors")
     stored = Counter((row["user"], row["channel"]) for row in index.record.of("questions"))
     for place, count in stored.items():
-        checks.insist(count <= asked[place], f"{count} questions kept of {place}, {asked[place]} asked")
+        checks.insist(
+            count <= asked[place], f"{count} questions kept of {place}, {asked[place]} asked"
+        )
     for place, count in acknowledged.items():
-        checks.insist(stored[place] >= count, f"{count} questions of {place} taken, {stored[place]} kept")
+        checks.insist(
+            stored[place] >= count, f"{count} questions of {place} taken, {stored[place]} kept"
+        )
     private = [row for row in index.record.of("deliveries") if _is_answer(row)]
     answers = {row["question"]: row for row in private}
     checks.insist(len(answers) == len(private), "a question was answered twice")
@@ -50,7 +54,9 @@ def _is_answer(row: Row) -> bool:
     return row["kind"] == "private" and row["question"] and not row["key"].endswith(":reading")
 
 
-def _places(index: RecordIndex, kind: str) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:
+def _places(
+    index: RecordIndex, kind: str
+) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:
     """Count requests by user and channel: all of them, and the acknowledged ones."""
     requests = index.made(kind)
     acknowledged = [done for done in requests if done.acknowledged and not done.broken]
@@ -60,15 +66,21 @@ def _places(index: RecordIndex, kind: str) -> tuple[Counter[tuple[str, str]], Co
 
 def _files(index: RecordIndex, checks: Checks) -> None:
     messages = index.record.messages
-    shared = [(message["channel"], file["name"]) for message in messages for file in message["files"]]
+    shared = [
+        (message["channel"], file["name"]) for message in messages for file in message["files"]
+    ]
     for (channel, name), count in Counter(shared).items():
         checks.insist(count == 1, f"the file {name} stands {count} times in {channel}")
     for row in index.record.of("deliveries"):
         if row["kind"] == "file" and row["state"] == "sent":
             place = f"D{row['user'][1:]}" if row["user"] else row["channel"]
             is_shared = any(channel == place and row["id"][:8] in name for channel, name in shared)
-            checks.insist(is_shared, f"{row['key']}: said to be sent, and no file stands in {place}")
-    keys = Counter(row["question"] for row in index.record.of("deliveries") if row["kind"] == "file")
+            checks.insist(
+                is_shared, f"{row['key']}: said to be sent, and no file stands in {place}"
+            )
+    keys = Counter(
+        row["question"] for row in index.record.of("deliveries") if row["kind"] == "file"
+    )
     # A question may be answered without numbers that another one read later. A refused key stops all calls
     # for a while.
     is_unread = any(
@@ -115,7 +127,9 @@ def _digests(index: RecordIndex, checks: Checks) -> None:
     checks.insist(len(posts) == len(written), "a digest was written twice")
     for row in index.record.of("digests"):
         subject, post = f"digest {row['id']}", posts.get(row["id"])
-        checks.insist(row["state"] in ("answered", "missed"), f"{subject}: still {row['state']} at the end")
+        checks.insist(
+            row["state"] in ("answered", "missed"), f"{subject}: still {row['state']} at the end"
+        )
         if row["state"] == "answered":
             checks.insist(post, f"{subject}: answered, and nothing was written")
         if row["state"] == "missed" or (post is not None and post["state"] == "dead"):
@@ -129,7 +143,8 @@ def _digests(index: RecordIndex, checks: Checks) -> None:
     for message in index.record.messages:
         if message["bot_id"] and message["text"].startswith(_DIGEST):
             checks.insist(
-                message["channel"] in places, f"a digest in {message['channel']}, where nobody asked"
+                message["channel"] in places,
+                f"a digest in {message['channel']}, where nobody asked",
             )
 
 

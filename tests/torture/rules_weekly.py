@@ -20,11 +20,15 @@ def weekly(index: RecordIndex, checks: Checks) -> None:
         notes = [note for note in index.record.private if (note["user"], note["channel"]) == place]
         if any(note["text"].startswith(_ACCEPTED) for note in notes):
             is_stored = any(row["channel"] == done.act.channel for row in stored)
-            checks.insist(is_stored, f"subscription in {done.act.channel}: said to be taken, and not stored")
+            checks.insist(
+                is_stored, f"subscription in {done.act.channel}: said to be taken, and not stored"
+            )
     digests = [row for row in index.record.of("digests") if row["subscription"]]
     weeks = Counter((row["subscription"], str(row["query"])) for row in digests)
     for (subscription, week), count in weeks.items():
-        checks.insist(count == 1, f"subscription {subscription}: {count} digests of the week {week}")
+        checks.insist(
+            count == 1, f"subscription {subscription}: {count} digests of the week {week}"
+        )
     for row in stored:
         has_digest = any(digest["subscription"] == row["id"] for digest in digests)
         _settled(index, checks, row, has_digest=has_digest)

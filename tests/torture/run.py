@@ -75,12 +75,20 @@ def _empty(folder: Path) -> None:
 class Run:
     """A plan that is carried out: its acts and faults at their times, and then its end."""
 
-    def __init__(self, plan: Plan, place: Stage, zygote: Zygote, postgres: str, record: Record) -> None:
+    def __init__(
+        self, plan: Plan, place: Stage, zygote: Zygote, postgres: str, record: Record
+    ) -> None:
         self._plan, self._place, self._postgres, self._record = plan, place, postgres, record
         self._acting = Acting(place.workspace, place.clocks)
         self._week_is_over = self._has_polled = False
         self._bots = [
-            Bot(zygote, self._env(number), role, place.folder / f"bot-{number}.log", place.clocks.file)
+            Bot(
+                zygote,
+                self._env(number),
+                role,
+                place.folder / f"bot-{number}.log",
+                place.clocks.file,
+            )
             for number, role in enumerate(plan.bots)
         ]
 
@@ -122,7 +130,11 @@ class Run:
                 group.create_task(_after(act.at, do(act)))
 
     async def _trouble(self, trouble: Trouble) -> None:
-        extent = {"times": trouble.times, "lasts": trouble.lasts or None, "seconds": trouble.seconds or None}
+        extent = {
+            "times": trouble.times,
+            "lasts": trouble.lasts or None,
+            "seconds": trouble.seconds or None,
+        }
         match trouble.side:
             case "slack":
                 await order_slack(self._place, method=trouble.target, fault=trouble.kind, **extent)
@@ -134,7 +146,9 @@ class Run:
                 await self._trouble_the_database(trouble)
             case "week":
                 with contextlib.suppress(NotReadable):
-                    await asyncio.to_thread(let_the_week_pass, self._place.database_url, self._now())
+                    await asyncio.to_thread(
+                        let_the_week_pass, self._place.database_url, self._now()
+                    )
             case "clock":
                 await self._trouble_the_clock(trouble)
             case _:
@@ -250,7 +264,9 @@ class Run:
         record, state = self._record, self._place.workspace.state
         for done in record.done:
             self._acting.settle(done)
-        record.messages = [message for messages in state.messages.values() for message in messages.values()]
+        record.messages = [
+            message for messages in state.messages.values() for message in messages.values()
+        ]
         record.private = list(state.ephemerals.values())
         record.notices = [str(event["text"]) for event in state.events if event["type"] == "notice"]
         record.slack = list(self._place.workspace.log)
@@ -279,18 +295,24 @@ def due(rows: Rows, now: datetime, until: datetime | None = None) -> list[str]:
     for table, states in _OPEN.items():
         holds = back_offs if table in ("prompts", "deliveries") else budget
         before_it: dict[object, datetime] = {}
-        for row in sorted(rows[table], key=lambda row: int(row["seq"] if "seq" in row else row["id"])):
+        for row in sorted(
+            rows[table], key=lambda row: int(row["seq"] if "seq" in row else row["id"])
+        ):
             if row["state"] in states and not _awaits_a_person(table, row, undecided):
                 own = (row["due_at"], row["claimed_until"], holds.get(row.get("project")))
                 when = max(filter(None, (*own, before_it.get(row.get("job")))))
                 if row.get("job") is not None:
                     before_it[row["job"]] = when
                 if when <= latest:
-                    descriptions.append(f"{table} {row['id']} {row['state']} due {when.isoformat()}")
+                    descriptions.append(
+                        f"{table} {row['id']} {row['state']} due {when.isoformat()}"
+                    )
     descriptions += [*_unread_or_weekly(rows, now, latest), *_polls(rows, now, latest)]
     for row in rows["jobs"]:
         if row["poll_at"] is not None:
-            when = max(filter(None, (row["poll_at"], row["claimed_until"], back_offs.get(row["project"]))))
+            when = max(
+                filter(None, (row["poll_at"], row["claimed_until"], back_offs.get(row["project"])))
+            )
             if when <= latest:
                 descriptions.append(f"job {row['number']} {row['state']} poll {when.isoformat()}")
     return descriptions
@@ -312,11 +334,17 @@ def _unread_or_weekly(rows: Rows, now: datetime, latest: datetime) -> list[str]:
 
 def _polls(rows: Rows, now: datetime, latest: datetime) -> list[str]:
     """Return descriptions of open previews and due polls of pull requests."""
-    polls = [row for row in rows["pull_requests"] if row["look_at"] is not None and row["look_at"] <= now]
+    polls = [
+        row for row in rows["pull_requests"] if row["look_at"] is not None and row["look_at"] <= now
+    ]
     open_rows = [("pull request", row, row["look_at"]) for row in polls]
-    open_rows += [("preview", row, row["due_at"]) for row in rows["previews"] if row["due_at"] is not None]
+    open_rows += [
+        ("preview", row, row["due_at"]) for row in rows["previews"] if row["due_at"] is not None
+    ]
     ends = [(kind, row, max(at, row["claimed_until"] or at)) for kind, row, at in open_rows]
-    return [f"{kind} of {row['job']} due {at.isoformat()}" for kind, row, at in ends if at <= latest]
+    return [
+        f"{kind} of {row['job']} due {at.isoformat()}" for kind, row, at in ends if at <= latest
+    ]
 
 
 def _awaits_a_person(table: str, row: Row, undecided: set[int]) -> bool:

@@ -60,7 +60,9 @@ async def lock(url: str, seconds: float) -> None:
     """Hold SQLite's write lock for some seconds, as another process would."""
 
     def hold() -> sqlite3.Connection:
-        connection = sqlite3.connect(url.removeprefix("sqlite:///"), timeout=5, check_same_thread=False)
+        connection = sqlite3.connect(
+            url.removeprefix("sqlite:///"), timeout=5, check_same_thread=False
+        )
         connection.isolation_level = None
         connection.execute("BEGIN IMMEDIATE")
         return connection
@@ -81,4 +83,6 @@ async def go_away(url: str, postgres: str, seconds: float) -> None:
     try:
         await asyncio.sleep(seconds)
     finally:
-        await asyncio.to_thread(_order, postgres, allow.format(sql.Identifier(name), sql.SQL("true")))
+        await asyncio.to_thread(
+            _order, postgres, allow.format(sql.Identifier(name), sql.SQL("true"))
+        )

@@ -61,9 +61,13 @@ async def stage(plan: Plan, folder: Path, database_url: str) -> AsyncIterator[St
     clocks = Clocks(folder / "clock")
     docs = DocsService(docs_options, clocks.now)
     docs_url = await docs.start()
-    ports = tuple(free_port() if plan.intake == "http" and role != "work" else 0 for role in plan.bots)
+    ports = tuple(
+        free_port() if plan.intake == "http" and role != "work" else 0 for role in plan.bots
+    )
     proxy = Proxy([port for port in ports if port])
-    workspace = Workspace(_workspace_options(plan, folder, docs_url, await proxy.start()), clocks.now)
+    workspace = Workspace(
+        _workspace_options(plan, folder, docs_url, await proxy.start()), clocks.now
+    )
     workspace.state.channels[ARCHIVED] = Channel(
         ARCHIVED, "old-docs", [*PEOPLE, BOT_USER], "Archived", is_archived=True
     )
@@ -79,7 +83,18 @@ async def stage(plan: Plan, folder: Path, database_url: str) -> AsyncIterator[St
     }
     try:
         async with aiohttp.ClientSession() as session:
-            yield Stage(folder, clocks, docs, docs_url, workspace, session, env, database_url, ports, secrets)
+            yield Stage(
+                folder,
+                clocks,
+                docs,
+                docs_url,
+                workspace,
+                session,
+                env,
+                database_url,
+                ports,
+                secrets,
+            )
     finally:
         await workspace.stop()
         await proxy.stop()
@@ -131,7 +146,9 @@ def _environment(plan: Plan, workspace: Workspace, docs_url: str, api_key: str) 
 
 async def order_slack(place: Stage, **fault: object) -> None:
     """Inject a fault into the next calls to Slack."""
-    place.workspace.faults.order([{key: value for key, value in fault.items() if value is not None}])
+    place.workspace.faults.order(
+        [{key: value for key, value in fault.items() if value is not None}]
+    )
 
 
 async def order_docs(place: Stage, **fault: object) -> None:

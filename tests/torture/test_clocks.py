@@ -30,6 +30,8 @@ async def test_bots_clock_may_be_wrong_while_time_passes(tmp_path: Path) -> None
 def test_checker_tolerates_error_of_wrong_clock() -> None:
     made, message = record(), {"ts": f"{AT.timestamp():.6f}"}
     assert not RecordIndex(made).is_since(message, AT + timedelta(seconds=1))
-    made.plan = replace(made.plan, troubles=(Trouble(0.1, "clock", "bots", "wrong", seconds=7_200),))
+    made.plan = replace(
+        made.plan, troubles=(Trouble(0.1, "clock", "bots", "wrong", seconds=7_200),)
+    )
     assert RecordIndex(made).is_since(message, AT + timedelta(seconds=1))
     assert not RecordIndex(made).is_since(message, AT + 3 * HOUR)

@@ -76,8 +76,17 @@ def test_plans_contain_each_kind_of_trouble() -> None:
     troubles = [trouble for plan in plans for trouble in plan.troubles]
     kinds = {(trouble.side, trouble.kind) for trouble in troubles}
     assert {("bot", "kill"), ("bot", "term"), ("database", "gone"), ("database", "full")} <= kinds
-    assert {("database", "locked"), ("line", "closed"), ("line", "repeat"), ("docs", "stale_status")} <= kinds
-    assert {("slack", "error:token_revoked"), ("slack", "lost_answer"), ("docs", "lost_answer")} <= kinds
+    assert {
+        ("database", "locked"),
+        ("line", "closed"),
+        ("line", "repeat"),
+        ("docs", "stale_status"),
+    } <= kinds
+    assert {
+        ("slack", "error:token_revoked"),
+        ("slack", "lost_answer"),
+        ("docs", "lost_answer"),
+    } <= kinds
     assert {("line", "silent"), ("line", "refused"), ("week", "due")} <= kinds
     assert {("clock", "wrong"), ("clock", "outage")} <= kinds
     assert {True, False} == {trouble.seconds > 0 for trouble in troubles if trouble.kind == "wrong"}
@@ -105,7 +114,9 @@ def _outbox(made: Record, name: str) -> dict[str, Any]:
 
 def _say(made: Record, text: str, **values: Any) -> None:
     made.rows["deliveries"].append(delivery("more", "reply", job=1))
-    made.messages.append(message(text, "1772442000.000900", "more", **{"thread_ts": ROOT, **values}))
+    made.messages.append(
+        message(text, "1772442000.000900", "more", **{"thread_ts": ROOT, **values})
+    )
 
 
 def _spoil(table: str, number: int = 0, **values: Any) -> Callable[[Record], object]:
@@ -153,7 +164,9 @@ def _refused_and_told_once(made: Record) -> None:
 def _key_refused_twice(made: Record) -> None:
     for number in (2, 3):
         key = f"key:p:refused:{number}"
-        made.rows["deliveries"].append(delivery(str(number), "private", user=ADMIN, seq=number, key=key))
+        made.rows["deliveries"].append(
+            delivery(str(number), "private", user=ADMIN, seq=number, key=key)
+        )
 
 
 def _unanswered(made: Record) -> None:
@@ -201,7 +214,9 @@ def _told_twice(made: Record) -> None:
     for name in ("merged", "more"):
         made.rows["deliveries"].append(delivery(name, "reply", job=1))
         text = "The pull request of Job 1 was merged after 2 days."
-        made.messages.append(message(text, f"1772442000.00{len(made.messages):04}", name, thread_ts=ROOT))
+        made.messages.append(
+            message(text, f"1772442000.00{len(made.messages):04}", name, thread_ts=ROOT)
+        )
 
 
 def _preview(state: str, asks: int = 1) -> Callable[[Record], None]:
@@ -229,7 +244,9 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "said to be sent 1 times, created 0": lambda made: made.service["messages"].pop(0),
     "refused, and created all the same": _spoil("prompts", state="refused"),
     "mk03: stored 2 times": _add("prompts", prompt(9, FOLLOW_UP, 1, "follow_up")),
-    "mk03: sent 2 times": lambda made: made.service["messages"].append(book(1, 3, FOLLOW_UP, "changed")),
+    "mk03: sent 2 times": lambda made: made.service["messages"].append(
+        book(1, 3, FOLLOW_UP, "changed")
+    ),
     "a follow-up started a job": lambda made: made.service["messages"].append(
         book(1, 1, FOLLOW_UP, "changed")
     ),
@@ -254,16 +271,24 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "given up with is_archived, which nobody ordered": _given_up,
     "end1: said to be sent, and stands nowhere": _without("<@U01ANA> :memo: Job 1 is done"),
     "end1: stands in": lambda made: made.messages[1].update(thread_ts=OTHER_ROOT),
-    "nobody wrote that down before": lambda made: made.rows["deliveries"].remove(_outbox(made, "end1")),
+    "nobody wrote that down before": lambda made: made.rows["deliveries"].remove(
+        _outbox(made, "end1")
+    ),
     "in a thread that is no job's": lambda made: _say(made, "Hello", thread_ts="1.1"),
     "in the thread of #1": lambda made: _say(made, "This is about Job 2"),
     "tells ['mk02'] in the thread": lambda made: _say(made, "You asked for mk02"),
     "Job 1: 2 roots": lambda made: made.messages.append(dict(made.messages[0])),
     "the root stands elsewhere": _spoil("jobs", root_ts="1.1"),
-    "the root says": lambda made: made.messages[0].update(text=f":gear: *Working on it* · Job 1\n{ANA}"),
-    "3 ends told, the service had 2 rounds": lambda made: _say(made, f"<@{ANA}> :memo: Job 1 is done"),
+    "the root says": lambda made: made.messages[0].update(
+        text=f":gear: *Working on it* · Job 1\n{ANA}"
+    ),
+    "3 ends told, the service had 2 rounds": lambda made: _say(
+        made, f"<@{ANA}> :memo: Job 1 is done"
+    ),
     "an end told nothing to {'U02BEN'}": _spoil("prompts", 2, asked_by=BEN),
-    "told to somebody else": lambda made: made.messages[1].update(text=f"<@{BEN}> :memo: Job 1 is done"),
+    "told to somebody else": lambda made: made.messages[1].update(
+        text=f"<@{BEN}> :memo: Job 1 is done"
+    ),
     "Job 1: still working": _spoil("jobs", state="working"),
     "Job 1: still waiting": _spoil("jobs", state="waiting"),
     "the end of its last round was never told": _spoil(
@@ -280,9 +305,14 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "command mk01: stored 2 times": _typed_again,
     "the old text was sent after it": _changed("delete", AT - timedelta(seconds=1)),
     "it came too late, and its author was not told": _changed("edit", AT + timedelta(seconds=1)),
-    "it counted, and the old text was sent": _changed("edit", AT, raw="Also name mk08. It fails (mk02)"),
+    "it counted, and the old text was sent": _changed(
+        "edit", AT, raw="Also name mk08. It fails (mk02)"
+    ),
     "it counted, and the old text was sent after it": _changed(
-        "edit", AT - timedelta(seconds=2), raw="Also name mk08. It fails (mk02)", state="unconfirmed"
+        "edit",
+        AT - timedelta(seconds=2),
+        raw="Also name mk08. It fails (mk02)",
+        state="unconfirmed",
     ),
     # Pull requests.
     "the end of its pull request is told 2 times": _told_twice,
@@ -291,7 +321,9 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     ),
     "its pull request is ended, and nobody was told": _merged,
     "merged, and shown as closed": lambda made: _merged(made, "closed"),
-    "1 previews built at 0 presses": lambda made: made.service["builds"].append({"job_id": "job_1"}),
+    "1 previews built at 0 presses": lambda made: made.service["builds"].append(
+        {"job_id": "job_1"}
+    ),
     "preview of job 1: still building": _preview("building"),
     "preview of job 1: asked for 3 times": _preview("missing", 3),
     "preview of job 1: ready, and not shown": _preview("ready"),
@@ -305,7 +337,9 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "heard nothing": _unanswered,
     "stands 2 times in C01DOCS": lambda made: made.messages.append(dict(made.messages[5])),
     "no file stands in": lambda made: made.messages[5].update(files=[]),
-    "question 1: 2 files": _add("deliveries", delivery("file", "file", id="0000file-2", question=1)),
+    "question 1: 2 files": _add(
+        "deliveries", delivery("file", "file", id="0000file-2", question=1)
+    ),
     "a file was wanted, and none was made": lambda made: made.rows["deliveries"].remove(
         _outbox(made, "file")
     ),
@@ -345,7 +379,9 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "an error that nobody ordered": lambda made: setattr(
         made, "log", '{"exception": "Traceback\\nKeyError"}'
     ),
-    "people see an error": lambda made: made.messages[1].update(text="Traceback (most recent call last)"),
+    "people see an error": lambda made: made.messages[1].update(
+        text="Traceback (most recent call last)"
+    ),
     "still to be looked at": _spoil("jobs", poll_at="2026-03-02"),
     "questions 1: still waiting": _spoil("questions", state="waiting"),
 }
@@ -375,7 +411,9 @@ def _merge_untold(made: Record) -> None:
 
 
 QUESTION_BREAKS: dict[str, Callable[[Record], object]] = {
-    "mk07: stored 2 times": lambda made: made.rows["inquiries"].append(inquiry(3, QUESTION, "answered")),
+    "mk07: stored 2 times": lambda made: made.rows["inquiries"].append(
+        inquiry(3, QUESTION, "answered")
+    ),
     "mk07: acknowledged, and not stored": lambda made: made.rows["inquiries"].pop(0),
     "inquiry 2: nobody asked that": lambda made: made.done.pop(-2),
     "inquiry 1: still asked at the end": _spoil("inquiries", state="asked"),
@@ -387,7 +425,9 @@ QUESTION_BREAKS: dict[str, Callable[[Record], object]] = {
     "inquiry 1: told of a page that nobody wrote": lambda made: _notify(made, review="closed"),
     "inquiry 1: told of job 1, which is private": lambda made: _notify(made, channel="C06TRIO"),
     "job 1 is merged, and its asker was not told": _merge_untold,
-    "mk08: asked 1 times, 2 counted": lambda made: _say(made, "How do I rotate mk08? · asked 2 times"),
+    "mk08: asked 1 times, 2 counted": lambda made: _say(
+        made, "How do I rotate mk08? · asked 2 times"
+    ),
     "mk10: asked in {'G04SECRET'}, shown in C01DOCS": lambda made: _say(made, "mk10"),
 }
 
@@ -404,7 +444,9 @@ def test_checker_finds_wrong_answers_and_notices(complaint: str) -> None:
 def test_edit_of_a_prompt_in_doubt_is_for_its_next_sending() -> None:
     made = record()
     _changed("edit", AT, raw="Also name mk08. It fails (mk02)", state="unconfirmed")(made)
-    assert not [complaint for complaint in check(made).complaints if "the old text was sent" in complaint]
+    assert not [
+        complaint for complaint in check(made).complaints if "the old text was sent" in complaint
+    ]
 
 
 def test_injected_refusal_explains_missing_message() -> None:
@@ -444,7 +486,8 @@ def test_people_of_run_recognise_status_message_by_marker(state: JobState) -> No
 
 
 @pytest.mark.parametrize(
-    ("error", "is_fine"), [("connection_failed", True), ("http_timeout", False), ("http_error", False)]
+    ("error", "is_fine"),
+    [("connection_failed", True), ("http_timeout", False), ("http_error", False)],
 )
 def test_unacknowledged_command_needs_broken_connection(error: str, is_fine: bool) -> None:
     made, checks = record(), Checks()
@@ -454,7 +497,9 @@ def test_unacknowledged_command_needs_broken_connection(error: str, is_fine: boo
 
 
 @pytest.mark.slow
-async def test_processes_restarted_in_turn_under_load_lose_and_repeat_nothing(tmp_path: Path) -> None:
+async def test_processes_restarted_in_turn_under_load_lose_and_repeat_nothing(
+    tmp_path: Path,
+) -> None:
     report = await roll(1, tmp_path, ack_seconds=HANG_SECONDS, prints=False)
     assert not report.failures, "\n".join(report.lines())
     assert (report.counts["restarts"], report.counts["kills"]) == (8, 4)

@@ -34,8 +34,13 @@ def essence(message: Message) -> Iterator[str]:
 
 @given(reports())
 def test_answer_is_valid_harmless_and_approximate(answer: Report) -> None:
-    answered, shared = messages.answer(answer, QUESTION), messages.answer(answer, QUESTION, shared_by=BEN)
-    assert problems_of(answered, NOBODY) == problems_of(messages.more(answer, QUESTION), NOBODY) == []
+    answered, shared = (
+        messages.answer(answer, QUESTION),
+        messages.answer(answer, QUESTION, shared_by=BEN),
+    )
+    assert (
+        problems_of(answered, NOBODY) == problems_of(messages.more(answer, QUESTION), NOBODY) == []
+    )
     assert problems_of(shared, Allowed({BEN})) == []
     assert all(f"<@{BEN}>" in form for form in essence(shared))
     if not messages.no_visits(answer):
@@ -60,17 +65,23 @@ def test_uncompared_numbers_never_rise_or_fall(answer: Report) -> None:
 
 
 @given(built(Query), st.dictionaries(PATHS, built(Counts), max_size=3), st.booleans())
-def test_text_beside_a_file_is_harmless(query: Query, pages: dict[str, Counts], complete: bool) -> None:
+def test_text_beside_a_file_is_harmless(
+    query: Query, pages: dict[str, Counts], complete: bool
+) -> None:
     _, text = messages.csv_file(query, pages, complete=complete)
     assert problems_of(Message(text), Allowed({ANA})) == []
 
 
 @given(PATHS, built(Counts), PERIODS)
-def test_form_about_any_page_is_valid_and_quotes_its_path(path: str, counts: Counts, period: Period) -> None:
+def test_form_about_any_page_is_valid_and_quotes_its_path(
+    path: str, counts: Counts, period: Period
+) -> None:
     text = gap_messages.improve_prompt(path, counts, period)
     assert modal_problems(forms.ask_form(channel=None, private="{}", text=text)) == []
     first, _, last = text.split("\n\n")
-    assert re.fullmatch(r"Improve the page “[^\s\"“”<>]+”\.|Improve the page “\(no path\)”\.", first)
+    assert re.fullmatch(
+        r"Improve the page “[^\s\"“”<>]+”\.|Improve the page “\(no path\)”\.", first
+    )
     assert last
 
 
@@ -113,11 +124,15 @@ def large_counts(draw: st.DrawFn) -> Counts:
 def test_no_number_is_a_sum(site: Counts, before: Counts, first: Counts, second: Counts) -> None:
     pages, points = (Page("/a", first), Page("/b", second)), report().query.period.chart_points()
     was = replace(report().now, totals=before)
-    answer = report(site=site, was=was, pages=pages, chart=((points[0], first), (points[1], second)))
+    answer = report(
+        site=site, was=was, pages=pages, chart=((points[0], first), (points[1], second))
+    )
     forms = [*essence(messages.answer(answer, QUESTION)), *essence(messages.more(answer, QUESTION))]
     forms += [*essence(digest(weekly(report=answer), QUESTION))]
     originals = {
-        getattr(counts, name) for counts in (site, before, first, second) for name in Counts.__slots__
+        getattr(counts, name)
+        for counts in (site, before, first, second)
+        for name in Counts.__slots__
     }
     sums = {counts.human + counts.ai for counts in (site, before, first, second)}
     sums |= {first.human + second.human, first.ai + second.ai, first.total + second.total}

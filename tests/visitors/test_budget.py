@@ -78,7 +78,10 @@ async def test_answer_waits_for_a_429(talk: Talk) -> None:
 async def test_failed_call_is_repeated(talk: Talk) -> None:
     talk.service.site.fill(3, FIRST, LAST)
     talk.service.answer_instead(
-        "visitors", httpx.Response(502, text="<html>"), httpx.ReadTimeout("late"), httpx.Response(500)
+        "visitors",
+        httpx.Response(502, text="<html>"),
+        httpx.ReadTimeout("late"),
+        httpx.Response(500),
     )
     assert "AI's share" in await asked(talk, "compare none", seconds=60)
 

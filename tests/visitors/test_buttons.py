@@ -36,7 +36,9 @@ async def test_refused_share_can_be_repeated(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "searches"])
-@pytest.mark.parametrize(("channel", "count", "offered"), [("docs", 1, 1), ("dm", 1, 0), ("docs", 0, 0)])
+@pytest.mark.parametrize(
+    ("channel", "count", "offered"), [("docs", 1, 1), ("dm", 1, 0), ("docs", 0, 0)]
+)
 async def test_share_is_offered_in_channels_with_numbers(
     talk: Talk, text: str, channel: str, count: int, offered: int
 ) -> None:
@@ -133,7 +135,9 @@ async def test_file_is_sent_when_the_disk_has_room(talk: Talk) -> None:
     assert len(content.splitlines()) == 251
 
 
-def forged(talk: Talk, by: Person, message: Shown, label: str, channel: str, **changed: str) -> Shown:
+def forged(
+    talk: Talk, by: Person, message: Shown, label: str, channel: str, **changed: str
+) -> Shown:
     """Return a note to somebody in a channel with one button of a message, after changes to the button."""
     action = dict(controls_of(message.message["blocks"]))[label]
     control: dict[str, Any] = {"type": action["type"], "action_id": action["action_id"]}
@@ -143,7 +147,9 @@ def forged(talk: Talk, by: Person, message: Shown, label: str, channel: str, **c
     else:
         control |= {"text": text, "value": action["value"], **changed}
     blocks = [{"type": "actions", "elements": [control]}]
-    note = talk.slack.state.add_ephemeral(talk.room(channel).id, by.id, text="forged", blocks=blocks)
+    note = talk.slack.state.add_ephemeral(
+        talk.room(channel).id, by.id, text="forged", blocks=blocks
+    )
     return talk.mark_read(note)
 
 
@@ -175,7 +181,10 @@ async def test_page_opens_a_form_until_its_numbers_are_gone(talk: Talk) -> None:
     newer = await asked(talk, "compare none")
     values = ["page:1", "page:99999", "page:9999999999:x", "page:1:x", "nonsense", ""]
     label = newer.buttons[-1]
-    for old in (answer, *(forged(talk, talk.ana, newer, label, "docs", value=value) for value in values)):
+    for old in (
+        answer,
+        *(forged(talk, talk.ana, newer, label, "docs", value=value) for value in values),
+    ):
         [note] = await pressed(talk, old.buttons[-1], on=old)
         assert "no longer have those numbers" in note
     await talk.ana.presses(label, on=newer)

@@ -44,7 +44,9 @@ async def counts_in_file(talk: Talk) -> dict[str, tuple[int, int, int]]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_answer_and_file_have_the_numbers_of_an_independent_count(talk: Talk, seed: int) -> None:
+async def test_answer_and_file_have_the_numbers_of_an_independent_count(
+    talk: Talk, seed: int
+) -> None:
     talk.service.site = site = a_site(random.Random(seed))
     answer = await asked(talk, "last week compare none csv")
     inside = [visit for visit in site.visits if FIRST <= visit.day <= LAST]
@@ -77,7 +79,9 @@ async def test_rows_that_move_between_calls_are_never_counted_twice(talk: Talk, 
     st.integers(-6, 9),
     st.lists(st.tuples(st.integers(0, 90), st.integers(0, 90)), min_size=3, max_size=3),
 )
-def test_only_changes_beyond_chance_are_named(days: int, begins: int, readers: list[tuple[int, int]]) -> None:
+def test_only_changes_beyond_chance_are_named(
+    days: int, begins: int, readers: list[tuple[int, int]]
+) -> None:
     """``begins``: how many days after the window compared with the data does. ``readers``: now and before."""
     end = TODAY
     first, earlier = end - days * DAY, end - (days + -days % 7 + days) * DAY
@@ -85,7 +89,9 @@ def test_only_changes_beyond_chance_are_named(days: int, begins: int, readers: l
     for number, (now, was) in enumerate(readers):
         site.read(f"/p{number}", first, end - DAY, people=now)
         site.read(f"/p{number}", earlier, earlier + (days - 1) * DAY, people=was)
-    site.visits = [visit for visit in site.visits if visit.day >= data] + [Visit(data, 999, "human", "/")]
+    site.visits = [visit for visit in site.visits if visit.day >= data] + [
+        Visit(data, 999, "human", "/")
+    ]
 
     async def answer() -> str:
         talk = Talk()
@@ -98,9 +104,14 @@ def test_only_changes_beyond_chance_are_named(days: int, begins: int, readers: l
 
     said = asyncio.run(answer())
     inside = [visit for visit in site.visits if earlier <= visit.day < earlier + days * DAY]
-    before, after = dict(Site.rows(inside)), dict(Site.rows([v for v in site.visits if first <= v.day < end]))
+    before, after = (
+        dict(Site.rows(inside)),
+        dict(Site.rows([v for v in site.visits if first <= v.day < end])),
+    )
     counts = {path: (_total(after, path), _total(before, path)) for path in {*before, *after}}
-    moved = {path: now - was for path, (now, was) in counts.items() if (now - was) ** 2 > 9 * (now + was)}
+    moved = {
+        path: now - was for path, (now, was) in counts.items() if (now - was) ** 2 > 9 * (now + was)
+    }
     is_fair = begins <= 0 and bool(inside)
     told = {path for path in after if re.search(rf"`{path}` \*[0-9]+ visitors?\* \(", said)}
     assert told == ({*moved} & {*after} if is_fair else set())

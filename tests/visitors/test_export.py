@@ -47,12 +47,18 @@ class Site:
 
     @property
     def env(self) -> dict[str, str]:
-        return {"DOCS_API_URL": self.caller.base_url, "DOCS_API_KEY": KEY, "DOCS_PROJECT_ID": "acme-docs"}
+        return {
+            "DOCS_API_URL": self.caller.base_url,
+            "DOCS_API_KEY": KEY,
+            "DOCS_PROJECT_ID": "acme-docs",
+        }
 
     def wait_for(self, work: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(HANG_SECONDS)
 
-    def export(self, *arguments: object, code: int = 0, env: Mapping[str, str] | None = None) -> str:
+    def export(
+        self, *arguments: object, code: int = 0, env: Mapping[str, str] | None = None
+    ) -> str:
         """Run the command; return the standard output, or the error if it ends with another code than 0."""
         ran = docs_bot("visitors", *DAYS, *arguments, **(self.env | dict(env or {})))
         output = ran.stderr if code else ran.stdout_bytes.decode()
@@ -94,7 +100,9 @@ def shared_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     stored, started, stopped = tmp_path_factory.mktemp("service"), Future[Site](), asyncio.Event()
 
     async def serve() -> None:
-        service = DocsService(DocsServiceOptions(stored, pages=600, days=20, analytics_calls_an_hour=1_000))
+        service = DocsService(
+            DocsServiceOptions(stored, pages=600, days=20, analytics_calls_an_hour=1_000)
+        )
         async with aiohttp.ClientSession() as session:
             caller = Caller(session, await service.start())
             started.set_result(Site(asyncio.get_running_loop(), caller, stored, stored))
@@ -141,7 +149,9 @@ def test_table_has_the_totals_and_the_most_read_pages(site: Site) -> None:
     pages = {path: count(readers) for path, readers in site.readers().items()}
     best = sorted(pages, key=lambda path: (-pages[path][2], path))[:20]
     assert [row[-1] for row in table] == best
-    assert [tuple(int(number) for number in row[:3]) for row in table] == [pages[path] for path in best]
+    assert [tuple(int(number) for number in row[:3]) for row in table] == [
+        pages[path] for path in best
+    ]
 
 
 def test_json_document_has_the_same_numbers_of_the_same_fetch(site: Site) -> None:
@@ -151,7 +161,9 @@ def test_json_document_has_the_same_numbers_of_the_same_fetch(site: Site) -> Non
     assert site.count_calls() - calls == -(-len(rows) // 250)
     pages = document.pop("pages")
     people, agents, everyone = site.totals()
-    assert datetime.now(UTC) - datetime.fromisoformat(document.pop("taken_at")) < timedelta(minutes=5)
+    assert datetime.now(UTC) - datetime.fromisoformat(document.pop("taken_at")) < timedelta(
+        minutes=5
+    )
     assert document == {
         "project": "acme-docs",
         "from": str(FIRST),

@@ -17,13 +17,16 @@ FIRST, LAST = date(2026, 10, 5), date(2026, 10, 11)
 
 counts = st.integers(0, 50)
 some_pages = st.lists(
-    st.builds(PageVisitors, path=st.text(max_size=8), human=counts, ai=counts, total=counts), max_size=60
+    st.builds(PageVisitors, path=st.text(max_size=8), human=counts, ai=counts, total=counts),
+    max_size=60,
 )
 
 
 @given(some_pages)
 def test_table_ranks_pages_of_any_order(pages: list[PageVisitors]) -> None:
-    output = format_table(Visitors(human=1, ai=1, total=1), pages, "acme", VisitorsArgs(FIRST, LAST), NOW)
+    output = format_table(
+        Visitors(human=1, ai=1, total=1), pages, "acme", VisitorsArgs(FIRST, LAST), NOW
+    )
     rows = output.split("  Page\n")[1].splitlines() if pages else []
     best = sorted((page.total for page in pages), reverse=True)[:MOST_ROWS_SHOWN]
     assert [int(line[22:32]) for line in rows] == best
@@ -31,7 +34,9 @@ def test_table_ranks_pages_of_any_order(pages: list[PageVisitors]) -> None:
 
 @given(some_pages)
 def test_json_document_has_any_texts(pages: list[PageVisitors]) -> None:
-    text = format_json(Visitors(human=1, ai=2, total=3), pages, 'a"\n', VisitorsArgs(FIRST, LAST, "\\"), NOW)
+    text = format_json(
+        Visitors(human=1, ai=2, total=3), pages, 'a"\n', VisitorsArgs(FIRST, LAST, "\\"), NOW
+    )
     document: dict[str, Any] = json.loads(text)
     assert document["pages"] == [page.model_dump() for page in pages]
     assert (document["project"], document["path"], document["complete"]) == ('a"\n', "/\\", True)

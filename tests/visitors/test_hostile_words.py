@@ -8,7 +8,14 @@ import httpx
 import pytest
 
 from tests.talk import Talk
-from tests.visitors.test_content_gaps import HOSTILE, check_prompt, form_of, harmless, readers_who_write, rows
+from tests.visitors.test_content_gaps import (
+    HOSTILE,
+    check_prompt,
+    form_of,
+    harmless,
+    readers_who_write,
+    rows,
+)
 from tests.work.readers import DAY, MONDAY, digests, subscribe, until
 
 
@@ -21,7 +28,9 @@ async def test_hostile_texts_are_harmless_in_a_digest(talk: Talk, texts: tuple[s
     await subscribe(talk)
     await until(talk, 9)
     offered = rows(harmless(digests(talk)[-1]))
-    quoting = [row for row in offered if "page:" not in row.message["blocks"][0]["accessory"]["value"]]
+    quoting = [
+        row for row in offered if "page:" not in row.message["blocks"][0]["accessory"]["value"]
+    ]
     assert quoting
     for at, row in enumerate(quoting):
         check_prompt(await form_of(talk, row, talk.ben))

@@ -24,8 +24,26 @@ NOW = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
 TODAY = NOW.date()
 WEEK, OCTOBER = "14–20 Nov 2026", "1–31 Oct 2026"
 EVIL = (
-    *("<!channel>", "<!here|here>", "<@U0EVE>", "<#C0DOCS|docs>", "<https://evil.example|docs>", "@channel"),
-    *("https://evil.example", "*bold*", "_it_", "~no~", "`", "```", "&lt;!channel&gt;", "&", ">", ":smile:"),
+    *(
+        "<!channel>",
+        "<!here|here>",
+        "<@U0EVE>",
+        "<#C0DOCS|docs>",
+        "<https://evil.example|docs>",
+        "@channel",
+    ),
+    *(
+        "https://evil.example",
+        "*bold*",
+        "_it_",
+        "~no~",
+        "`",
+        "```",
+        "&lt;!channel&gt;",
+        "&",
+        ">",
+        ":smile:",
+    ),
     *("\n", "\u2028", "\u202e", "\0", "\ud800", "\u200d", "\U000e0041"),
 )
 WORDS = (
@@ -44,7 +62,20 @@ WORDS = (
         "2026-09",
         "to",
     ),
-    *("20", "ai", "/api", "/", "*", "monday", "9:30", "pm", "25:00", "Europe/Berlin", "every", "2026-02-31"),
+    *(
+        "20",
+        "ai",
+        "/api",
+        "/",
+        "*",
+        "monday",
+        "9:30",
+        "pm",
+        "25:00",
+        "Europe/Berlin",
+        "every",
+        "2026-02-31",
+    ),
     *("0000000001", "9" * 5_000, "٣", "²", "October", "2025", "..", "9999-12", "/" * 400),
 )
 PIECES = st.lists(st.sampled_from((*EVIL, *WORDS)), max_size=9)
@@ -69,7 +100,9 @@ async def answer_to(talk: Talk, text: str) -> str:
     await talk.ana.types(f"/docs-visitors {text}")
     await talk.time.passes(4)
     [answer] = [
-        note for note in talk.ana.reads() if not note.message.get("files") and "I'll answer here" not in note
+        note
+        for note in talk.ana.reads()
+        if not note.message.get("files") and "I'll answer here" not in note
     ]
     return str(answer)
 
@@ -130,7 +163,16 @@ async def test_options_come_in_any_order(talk: Talk) -> None:
 
 SECTIONS = {
     "/api": (
-        *("path /api", "/api", "path api", "path /api/", "/api/*", "/api/**", "//api", "path `/api`"),
+        *(
+            "path /api",
+            "/api",
+            "path api",
+            "path /api/",
+            "/api/*",
+            "/api/**",
+            "//api",
+            "path `/api`",
+        ),
         "path https://docs.example/api",
     ),
     "/API/Keys": ("path /API/Keys",),
@@ -152,7 +194,10 @@ async def test_section_is_the_same_in_every_form(talk: Talk) -> None:
 
 async def test_days_are_those_of_the_zone(talk: Talk) -> None:
     await talk.process.starts(analytics_zone="Europe/Berlin")
-    assert (await options_of(talk, "yesterday compare 2026-11-20"))[:2] == ("21 Nov 2026", "20 Nov 2026")
+    assert (await options_of(talk, "yesterday compare 2026-11-20"))[:2] == (
+        "21 Nov 2026",
+        "20 Nov 2026",
+    )
 
 
 @pytest.mark.parametrize(
@@ -197,7 +242,9 @@ async def test_malformed_question_has_a_clear_answer(talk: Talk, text: str, reas
         ("last week sort humn", "last week sort human", "Show last week sort human"),
     ],
 )
-async def test_near_miss_has_a_button_for_the_guess(talk: Talk, text: str, guess: str, label: str) -> None:
+async def test_near_miss_has_a_button_for_the_guess(
+    talk: Talk, text: str, guess: str, label: str
+) -> None:
     note = await talk.ana.answer_to(f"/docs-visitors {text}")
     assert note == f"Did you mean {guess}?"
     assert note.buttons == [label]
@@ -208,7 +255,9 @@ async def test_near_miss_has_a_button_for_the_guess(talk: Talk, text: str, guess
     talk.everything()
 
 
-@pytest.mark.parametrize("text", ["gestern", "7d top 25", "last week sort quickly", "unsubscribe 09:00"])
+@pytest.mark.parametrize(
+    "text", ["gestern", "7d top 25", "last week sort quickly", "unsubscribe 09:00"]
+)
 async def test_text_without_a_guess_has_no_button(talk: Talk, text: str) -> None:
     note = await talk.ana.answer_to(f"/docs-visitors {text}")
     assert "\n" not in note
@@ -260,7 +309,10 @@ async def test_words_of_a_subscription_come_in_any_order(talk: Talk) -> None:
         ("24:00", "`24:00` isn't a time. Try `/docs-visitors subscribe monday 09:00`."),
         ("9:60", "`9:60` isn't a time"),
         ("13pm", "`13pm` isn't a time"),
-        ("someday", "I don't know the word `someday`. Try `/docs-visitors subscribe monday 09:00`."),
+        (
+            "someday",
+            "I don't know the word `someday`. Try `/docs-visitors subscribe monday 09:00`.",
+        ),
         ("t 09:00", "I don't know the word `t`"),
         ("pm", "I don't know the word `pm`"),
         ("9:5", "I don't know the word `9:5`"),

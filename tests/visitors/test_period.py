@@ -65,7 +65,9 @@ def test_compared_period_ends_before_the_period_begins(period: Period) -> None:
         (Period(date(2026, 6, 1), date(2026, 9, 1)), Period(date(2026, 2, 23), date(2026, 5, 26))),
     ],
 )
-def test_month_quarter_or_year_is_compared_with_the_one_before(period: Period, before: Period) -> None:
+def test_month_quarter_or_year_is_compared_with_the_one_before(
+    period: Period, before: Period
+) -> None:
     assert period.before() == before
 
 
@@ -133,7 +135,18 @@ SECTIONS = {
     "/api": {"/api", "/api/", "/api/keys"},
     "/api/": {"/api", "/api/", "/api/keys"},
     "/api*": {"/api", "/api/", "/api/keys", "/apiary"},
-    "/": {"/", "/ap", "/api", "/api/", "/api/keys", "/apiary", "/API/keys", "/guides/api", "/a_b", "/axb/c"},
+    "/": {
+        "/",
+        "/ap",
+        "/api",
+        "/api/",
+        "/api/keys",
+        "/apiary",
+        "/API/keys",
+        "/guides/api",
+        "/a_b",
+        "/axb/c",
+    },
     "/a%b": set[str](),
     "/a_b": {"/a_b"},
 }

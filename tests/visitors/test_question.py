@@ -24,10 +24,15 @@ async def test_private_answer_has_totals_changes_and_pages(talk: Talk) -> None:
 
 
 async def test_no_chart_point_is_a_sum(talk: Talk) -> None:
-    talk.service.site.visits = [Visit(FIRST + number * DAY, 1, "human", "/a") for number in range(7)]
+    talk.service.site.visits = [
+        Visit(FIRST + number * DAY, 1, "human", "/a") for number in range(7)
+    ]
     answer = await asked(talk, "compare none")
     [chart] = [block for block in answer.message["blocks"] if block["type"] == "data_visualization"]
-    series = {line["name"]: [point["value"] for point in line["data"]] for line in chart["chart"]["series"]}
+    series = {
+        line["name"]: [point["value"] for point in line["data"]]
+        for line in chart["chart"]["series"]
+    }
     assert series["Total"] == [1] * 7
     assert "*1 visitor* · 1 person · 0 AI agents" in answer
 
@@ -100,14 +105,19 @@ async def test_windows_of_different_length_have_no_moved_pages(talk: Talk) -> No
     for message in (answer, *await pressed(talk, "More")):
         signs = "Falls", "longer read", "Newly", "(new)", "Worth", "−"
         assert not [sign for sign in signs if sign in message]
-    assert "Not compared with 1–30 Sep 2026: it has 30 days and not 7, and had 60 visitors." in answer
+    assert (
+        "Not compared with 1–30 Sep 2026: it has 30 days and not 7, and had 60 visitors." in answer
+    )
 
 
 async def test_window_before_the_data_is_not_compared(talk: Talk) -> None:
     talk.service.site.read("/a", FIRST, LAST, people=300)
     talk.service.site.read("/a", FIRST - 4 * DAY, FIRST - DAY, people=50)
     answer = await asked(talk)
-    assert "Not compared with 19–25 Oct 2026: no visits known for 13–19 Oct 2026, so the data may" in answer
+    assert (
+        "Not compared with 19–25 Oct 2026: no visits known for 13–19 Oct 2026, so the data may"
+        in answer
+    )
     assert not [word for word in ("%)", "(new)", "Worth", ", compared") if word in answer]
 
 

@@ -89,7 +89,14 @@ async def test_digest_recommends_the_strongest_gap_of_each_kind(readers: Talk) -
 
 @pytest.mark.parametrize(
     ("hits", "rate", "is_worth"),
-    [(10, 0, True), (9, 0, False), (10, 10, True), (10, 20, False), (100, 19, True), (100, 20, False)],
+    [
+        (10, 0, True),
+        (9, 0, False),
+        (10, 10, True),
+        (10, 20, False),
+        (100, 19, True),
+        (100, 20, False),
+    ],
 )
 async def test_search_is_recommended_by_its_count_and_clicks(
     readers: Talk, hits: int, rate: float, is_worth: bool
@@ -98,7 +105,9 @@ async def test_search_is_recommended_by_its_count_and_clicks(
     assert ("retries" in await first_digest(readers)) == is_worth
 
 
-@pytest.mark.parametrize(("helpful", "against", "is_worth"), [(2, 3, True), (1, 3, False), (3, 3, False)])
+@pytest.mark.parametrize(
+    ("helpful", "against", "is_worth"), [(2, 3, True), (1, 3, False), (3, 3, False)]
+)
 async def test_page_is_recommended_by_its_votes(
     readers: Talk, helpful: int, against: int, is_worth: bool
 ) -> None:
@@ -131,7 +140,9 @@ async def test_drafted_row_has_its_job_instead_of_a_button(readers: Talk) -> Non
     await press_first(readers, digest)
     again = digests(readers)[0]
     first, *rest = recommended(again)
-    assert first.startswith("*Readers didn't find* “rate limits” · :pencil2: <@U02BEN> asked for it · <")
+    assert first.startswith(
+        "*Readers didn't find* “rate limits” · :pencil2: <@U02BEN> asked for it · <"
+    )
     assert first.endswith("|Job 1>")
     assert rest == recommended(digest)[1:]
     assert again.buttons == ["Improve it", "Draft it", "All numbers"]
@@ -147,7 +158,9 @@ async def test_drafted_row_has_its_job_instead_of_a_button(readers: Talk) -> Non
         ("Explain retries", False),
     ],
 )
-async def test_subject_of_an_open_job_is_left_out(readers: Talk, prompt: str, is_left_out: bool) -> None:
+async def test_subject_of_an_open_job_is_left_out(
+    readers: Talk, prompt: str, is_left_out: bool
+) -> None:
     await subscribe(readers)
     await readers.started(prompt)
     await until(readers, 4)
@@ -195,7 +208,9 @@ async def test_next_digest_begins_with_the_outcome(readers: Talk) -> None:
 
 
 @pytest.mark.parametrize("status", ["failed", "archived", "gone"])
-async def test_readers_need_is_recommended_again_after_a_bad_end(readers: Talk, status: str) -> None:
+async def test_readers_need_is_recommended_again_after_a_bad_end(
+    readers: Talk, status: str
+) -> None:
     await press_first(readers, await first_digest(readers))
     if status == "gone":
         readers.service.jobs.clear()
@@ -214,7 +229,10 @@ async def test_feature_adds_a_source_of_recommendations(readers: Talk) -> None:
     source = RecommendationSource(recommend, lambda *_: (), refresh)
     readers.process.features = tuple(replace(one, hooks=(*one.hooks, source)) for one in FEATURES)
     digest = await first_digest(readers)
-    assert digest.splitlines()[2] == "*Teammates asked* “Is there a sandbox?” · 99 questions, no answer"
+    assert (
+        digest.splitlines()[2]
+        == "*Teammates asked* “Is there a sandbox?” · 99 questions, no answer"
+    )
     assert digest.buttons[-1] == "1 more idea"
     await press_first(readers, digest)
     assert readers.agent_got()[0].startswith("Write the page about the sandbox.")
@@ -249,7 +267,9 @@ async def test_digest_reports_unreadable_votes(readers: Talk) -> None:
 async def test_digest_of_a_section_has_no_searches(readers: Talk) -> None:
     await subscribe(readers, "monday 09:00 UTC path /bad")
     await until(readers, 9)
-    assert recommended(digests(readers)[0]) == ["*Readers dislike* `/bad` · 12 of 15 votes: “Step 3 fails”"]
+    assert recommended(digests(readers)[0]) == [
+        "*Readers dislike* `/bad` · 12 of 15 votes: “Step 3 fails”"
+    ]
     assert "searches" not in readers.service.calls
 
 
@@ -299,7 +319,10 @@ async def test_forgotten_job_has_no_outcome(readers: Talk) -> None:
 
 
 async def test_content_gaps_are_read_after_all_pages(readers: Talk) -> None:
-    both = {"acme": {"id": "acme-docs", "label": "Acme docs"}, "beta": {"id": "beta-docs", "label": "Beta"}}
+    both = {
+        "acme": {"id": "acme-docs", "label": "Acme docs"},
+        "beta": {"id": "beta-docs", "label": "Beta"},
+    }
     await readers.process.starts(docs_projects=json.dumps(both), analytics_calls_an_hour=10)
     readers.service.sites["beta-docs"] = beta = Site()
     beta.fill(750, MONDAY, MONDAY + 6 * DAY)

@@ -45,7 +45,9 @@ async def test_answer_is_about_the_channels_project(talk: Talk) -> None:
     assert "Who read the docs (Beta)" in answer
     await talk.ana.presses("/page-0 · 1", on=answer)
     assert "Beta" in talk.ana.form()
-    [choice] = [block for block in talk.ana.form().message["blocks"] if block.get("block_id") == "project"]
+    [choice] = [
+        block for block in talk.ana.form().message["blocks"] if block.get("block_id") == "project"
+    ]
     assert choice["element"]["initial_option"]["value"] == "beta"
     assert "Who read the docs (Acme docs)" in await asked(talk, "compare none project:acme top 3")
 
@@ -70,7 +72,9 @@ async def test_projects_with_one_key_share_its_budget_of_calls(talk: Talk, keys:
     answer = await asked(talk, "compare none project:beta")
     assert ("of this hour are used" in answer) == (keys == BOTH)
     assert bool(calls_of_beta(talk)) == (keys != BOTH)
-    assert (await talk.ana.answer_to("/docs-agent limits")).count("0 of 2 reads left") == 1 + (keys == BOTH)
+    assert (await talk.ana.answer_to("/docs-agent limits")).count("0 of 2 reads left") == 1 + (
+        keys == BOTH
+    )
 
 
 @CALLS_OF_BOTH
@@ -83,7 +87,9 @@ async def test_429_holds_all_projects_with_the_key(talk: Talk, keys: str) -> Non
     await talk.time.passes(60)
     assert bool(calls_of_beta(talk)) == (keys != BOTH)
     await talk.time.passes(600)
-    assert any("(Beta)" in answer for answer in [*talk.ana.reads(), await asked(talk, "project:beta")])
+    assert any(
+        "(Beta)" in answer for answer in [*talk.ana.reads(), await asked(talk, "project:beta")]
+    )
 
 
 async def test_hanging_service_delays_no_other_project(talk: Talk) -> None:

@@ -79,7 +79,9 @@ async def test_unsubscribing_ends_the_digest(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize(("path", "other"), [("/api", "Monday"), ("/", "Friday")])
-async def test_unsubscribing_a_path_ends_that_digest_alone(talk: Talk, path: str, other: str) -> None:
+async def test_unsubscribing_a_path_ends_that_digest_alone(
+    talk: Talk, path: str, other: str
+) -> None:
     await subscribe(talk)
     await subscribe(talk, "friday 16:30 UTC path /api")
     assert "still gets 1 other" in await answer(talk, f"unsubscribe path {path}")

@@ -17,9 +17,35 @@ TODAY = date(2026, 11, 21)
 DAYS = st.dates(date(2005, 1, 1), date(2034, 12, 31))
 PIECES = st.sampled_from(
     (
-        *("7", "28", "d", "days", "today", "last", "this", "week", "month", "oct", "May", "2026", "31"),
+        *(
+            "7",
+            "28",
+            "d",
+            "days",
+            "today",
+            "last",
+            "this",
+            "week",
+            "month",
+            "oct",
+            "May",
+            "2026",
+            "31",
+        ),
         *("since", "monday", "Q3", "q", "year", "quarter", "1st", "Feb", "29", "1 Oct"),
-        *("2026-10", "2026-02-31", "0000", "9999-12-31", "9999-12", "..", "...", "–", "to", "-", " "),
+        *(
+            "2026-10",
+            "2026-02-31",
+            "0000",
+            "9999-12-31",
+            "9999-12",
+            "..",
+            "...",
+            "–",
+            "to",
+            "-",
+            " ",
+        ),
         *("٣", "９", "\0", "`", "İ", "\ud800"),
     )
 )
@@ -80,7 +106,16 @@ REFUSED = {
     "1 Jan 2027 hasn't come yet; today is 21 Nov": ("2027-01",),
     "hasn't come yet": ("December 2026",),
     "the calendar has no such day": (
-        *("9999-12-31", "31 Feb", "0 Oct", "2026-02-31", "2026-02-29", "2026-10-00", "2026-13", "0000-01-01"),
+        *(
+            "9999-12-31",
+            "31 Feb",
+            "0 Oct",
+            "2026-02-31",
+            "2026-02-29",
+            "2026-10-00",
+            "2026-13",
+            "0000-01-01",
+        ),
     ),
     "1 Jan 2027 hasn't come yet": ("2027",),
     "1 Oct 2027 hasn't come yet": ("Q4 2027",),
@@ -91,7 +126,19 @@ REFUSED = {
 }
 """The texts that are refused for each reason."""
 UNKNOWN = (
-    *("nonsense", "..", "2026-10..", "..2026-10", "to", "oc", "7", "7 weeks", "-7d", "7.5d", "20261005"),
+    *(
+        "nonsense",
+        "..",
+        "2026-10..",
+        "..2026-10",
+        "to",
+        "oc",
+        "7",
+        "7 weeks",
+        "-7d",
+        "7.5d",
+        "20261005",
+    ),
     *("2026-W41", "2026-10-05T12:00", "10/05/2026", "２０２６-１０", "٧d", "2026-10-٠٥"),
     *("2026-09..2026-10..2026-11", "7d.." * 1_000 + "7d", "." * 4_000 + " x y", "9" * 5_000 + "d"),
 )
@@ -135,7 +182,10 @@ async def test_today_depends_on_the_zone(talk: Talk) -> None:
                 "December": "1–31 Dec 2026",
             },
         ),
-        (datetime(2026, 11, 23, tzinfo=UTC), {"this week": "23 Nov 2026", "last week": "16–22 Nov 2026"}),
+        (
+            datetime(2026, 11, 23, tzinfo=UTC),
+            {"this week": "23 Nov 2026", "last week": "16–22 Nov 2026"},
+        ),
         (datetime(2028, 3, 31, tzinfo=UTC), {"last month": "1–29 Feb 2028"}),
     ],
 )
@@ -179,7 +229,9 @@ def test_days_are_the_same_in_every_form(first: date, more: int, today: date) ->
             with pytest.raises(BadPeriod, match="hasn't come yet"):
                 parse_period(name, today)
         return
-    assert {parse_period(name, today) for name in names} == {Period(first, first + timedelta(days=1))}
+    assert {parse_period(name, today) for name in names} == {
+        Period(first, first + timedelta(days=1))
+    }
     last = min(first + timedelta(days=more), today)
     assert parse_period(f"{first}..{last}", today) == Period(first, last + timedelta(days=1))
 

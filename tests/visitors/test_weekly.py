@@ -34,13 +34,21 @@ async def test_digest_compares_the_week_with_the_week_before(talk: Talk) -> None
     assert "posted" in await listed(talk)
     read("/quickstart", MONDAY + 7 * DAY, MONDAY + 13 * DAY, people=200, agents=200)
     await until(talk, 16)
-    assert "400 readers, 300% more than the week before (100) · 5 in 10 are AI agents" in digests(talk)[-1]
+    assert (
+        "400 readers, 300% more than the week before (100) · 5 in 10 are AI agents"
+        in digests(talk)[-1]
+    )
 
 
 async def test_digest_names_a_risen_a_fallen_and_a_new_page(talk: Talk) -> None:
     read = talk.service.site.read
     read("/old", WEEK - 7 * DAY, WEEK - DAY, people=40)
-    for page, was, now in (("/up", 40, 160), ("/up/less", 40, 90), ("/down", 160, 40), ("/new", 0, 30)):
+    for page, was, now in (
+        ("/up", 40, 160),
+        ("/up/less", 40, 90),
+        ("/down", 160, 40),
+        ("/new", 0, 30),
+    ):
         read(page, WEEK, MONDAY - DAY, people=was)
         read(page, MONDAY, MONDAY + 6 * DAY, people=now)
     await subscribe(talk)
@@ -79,7 +87,9 @@ async def test_digest_has_the_jobs_to_review(talk: Talk) -> None:
     await talk.time.passes(30)
     [line] = [line for line in digests(talk)[0].splitlines() if "review" in line]
     whom = "for <!subteam^S01WRITERS>, the oldest is"
-    assert re.fullmatch(rf"\*Waiting for review: 5\* {re.escape(whom)} <.*\|Fix page 1> \(1.min\)", line)
+    assert re.fullmatch(
+        rf"\*Waiting for review: 5\* {re.escape(whom)} <.*\|Fix page 1> \(1.min\)", line
+    )
     await talk.ana.presses("See all")
     assert "Fix page 5" in talk.ana.reads()[-1]
     talk.everything()

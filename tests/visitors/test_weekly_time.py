@@ -28,7 +28,9 @@ WEEKLY = st.builds(WeeklyTime, st.sampled_from(Weekday), WALL_TIMES, ZONES)
 MOMENTS = st.one_of(
     st.integers(0, _SECONDS).map(lambda second: _BEGIN + timedelta(seconds=second)),
     st.builds(
-        lambda month, minutes: datetime(month[0], month[1], 1, tzinfo=UTC) + timedelta(minutes=minutes),
+        lambda month, minutes: (
+            datetime(month[0], month[1], 1, tzinfo=UTC) + timedelta(minutes=minutes)
+        ),
         st.sampled_from(_CHANGES),
         st.integers(0, 31 * 24 * 60),
     ),
@@ -41,33 +43,57 @@ MOMENTS = st.one_of(
         ("Europe/Berlin", "0 09:00", "2026-03-22 12:00", "03-23 09:00 +0100, 03-30 09:00 +0200"),
         ("America/New_York", "0 09:00", "2026-10-25 12:00", "10-26 09:00 -0400, 11-02 09:00 -0500"),
         ("Asia/Kathmandu", "0 09:00", "2026-03-22 12:00", "03-23 09:00 +0545, 03-30 09:00 +0545"),
-        ("Africa/Casablanca", "0 09:00", "2026-02-08 12:00", "02-09 09:00 +0100, 02-16 09:00 +0000"),
+        (
+            "Africa/Casablanca",
+            "0 09:00",
+            "2026-02-08 12:00",
+            "02-09 09:00 +0100, 02-16 09:00 +0000",
+        ),
         # Left out by the clocks: it comes as much later as they jumped.
         ("Europe/Berlin", "6 02:30", "2026-03-22 12:00", "03-29 03:30 +0200, 04-05 02:30 +0200"),
         ("America/New_York", "6 02:30", "2026-03-01 12:00", "03-08 03:30 -0400, 03-15 02:30 -0400"),
-        ("Australia/Lord_Howe", "6 02:15", "2026-09-27 12:00", "10-04 02:45 +1100, 10-11 02:15 +1100"),
+        (
+            "Australia/Lord_Howe",
+            "6 02:15",
+            "2026-09-27 12:00",
+            "10-04 02:45 +1100, 10-11 02:15 +1100",
+        ),
         # Twice in a night: the first one counts.
         ("Europe/Berlin", "6 02:30", "2026-10-18 12:00", "10-25 02:30 +0200, 11-01 02:30 +0100"),
-        ("Australia/Lord_Howe", "6 01:45", "2026-03-29 12:00", "04-05 01:45 +1100, 04-12 01:45 +1030"),
+        (
+            "Australia/Lord_Howe",
+            "6 01:45",
+            "2026-03-29 12:00",
+            "04-05 01:45 +1100, 04-12 01:45 +1030",
+        ),
         ("Europe/Berlin", "6 02:30", "2026-10-25 01:00", "11-01 02:30 +0100"),
         # A Friday that the country left out is made up on the next day.
         ("Pacific/Apia", "4 09:00", "2011-12-24 00:00", "12-31 09:00 +1400, 01-06 09:00 +1400"),
         ("Pacific/Apia", "4 09:00", "2011-12-30 18:00", "12-31 09:00 +1400"),
     ],
 )
-def test_weekly_time_follows_the_wall_clock(zone: str, weekly: str, after: str, expected: str) -> None:
+def test_weekly_time_follows_the_wall_clock(
+    zone: str, weekly: str, after: str, expected: str
+) -> None:
     weekday, at = weekly.split()
     begin = datetime.fromisoformat(after).replace(tzinfo=UTC)
     runs, moment = list[datetime](), begin
     for _ in expected.split(","):
         moment = WeeklyTime(int(weekday), time.fromisoformat(at), zone).next_after(moment)
         runs.append(moment)
-    assert ", ".join(run.astimezone(ZoneInfo(zone)).strftime("%m-%d %H:%M %z") for run in runs) == expected
+    assert (
+        ", ".join(run.astimezone(ZoneInfo(zone)).strftime("%m-%d %H:%M %z") for run in runs)
+        == expected
+    )
 
 
-@example(WeeklyTime(Weekday.MONDAY, time(9), "Europe/Berlin"), datetime(2026, 11, 23, 8, tzinfo=UTC))
+@example(
+    WeeklyTime(Weekday.MONDAY, time(9), "Europe/Berlin"), datetime(2026, 11, 23, 8, tzinfo=UTC)
+)
 @given(WEEKLY, MOMENTS)
-def test_slow_walk_along_the_wall_clock_finds_the_same(weekly: WeeklyTime, moment: datetime) -> None:
+def test_slow_walk_along_the_wall_clock_finds_the_same(
+    weekly: WeeklyTime, moment: datetime
+) -> None:
     assert weekly.next_after(moment) == _slow_next_after(weekly, moment)
 
 
@@ -83,7 +109,10 @@ def _wall(zone: str, day: date) -> dict[datetime, datetime]:
 
 def _slow_next_after(weekly: WeeklyTime, moment: datetime) -> datetime:
     """Search every day around the moment, without any rule of clock changes."""
-    around = [moment.astimezone(ZoneInfo(weekly.zone)).date() + timedelta(days=day) for day in range(-8, 10)]
+    around = [
+        moment.astimezone(ZoneInfo(weekly.zone)).date() + timedelta(days=day)
+        for day in range(-8, 10)
+    ]
     times = [_slow_on(weekly, day) for day in around if day.weekday() == weekly.weekday]
     return min(time for time in times if time > moment)
 

@@ -30,7 +30,10 @@ SEED, WINDOWS = 1, 25
 MOST, FEW, MOST_QUOTES = 100, 30, 5
 OPTIONS = docs_service.DocsServiceOptions(Path(), seed=SEED, days=21, analytics_calls_an_hour=1_000)
 SITE = Site(f"{SEED}:acme-docs", "acme-docs", {})
-SECRETS = {"acme_live_9f8e7d6c5b4a39281706f5e4d3c2b1a0": "[key]", "maria.lopez@example.com": "[email]"}
+SECRETS = {
+    "acme_live_9f8e7d6c5b4a39281706f5e4d3c2b1a0": "[key]",
+    "maria.lopez@example.com": "[email]",
+}
 NAMED = {
     "": (date(2026, 10, 26), TODAY),
     "last week": (date(2026, 10, 26), TODAY),
@@ -53,7 +56,9 @@ class Window(NamedTuple):
 
     def part(self, done: Sequence[tuple[int, Any]]) -> list[Any]:
         """What of all that readers did was in it, with days in UTC."""
-        begin, end = (datetime.combine(day, time(), UTC).timestamp() for day in (self.first, self.end))
+        begin, end = (
+            datetime.combine(day, time(), UTC).timestamp() for day in (self.first, self.end)
+        )
         return [each for at, each in done if begin <= at < end]
 
 
@@ -70,7 +75,11 @@ def a_window(chance: random.Random) -> Window:
     if days == 1:
         forms = (f"{first}", f"{first:%B} {first.day}", f"{first.day}. {first:%b} 2026")
     else:
-        forms = (f"{first}..{last}", f"{first.day} {first:%b} to {last.day} {last:%B}", f"{first} – {last}")
+        forms = (
+            f"{first}..{last}",
+            f"{first.day} {first:%b} to {last.day} {last:%B}",
+            f"{first} – {last}",
+        )
     return Window(chance.choice(forms), first, last + DAY)
 
 
@@ -78,14 +87,20 @@ def read_events(folder: Path, topic: str) -> list[tuple[int, Any]]:
     """What the sandbox's readers did until now, from its stored visits: the newest first, with its moment."""
     [path] = folder.glob("readers-*.db")
     with closing(sqlite3.connect(path)) as stored:
-        visits = list(stored.execute("SELECT visitor, kind, path, at FROM visits JOIN pages ON id = page"))
+        visits = list(
+            stored.execute("SELECT visitor, kind, path, at FROM visits JOIN pages ON id = page")
+        )
     name, does, whose = {
         "searches": ("searches", Act.search, {"human"}),
         "questions": ("assistant", Act.ask, {"human"}),
         "feedback": ("feedback", lambda act: act.remark(0), {"human", "ai"}),
     }[topic]
     first, last = PARTS[name]
-    visits = [each for each in visits if each[1] in whose and first <= (each[0] + each[3]) % ONE_IN <= last]
+    visits = [
+        each
+        for each in visits
+        if each[1] in whose and first <= (each[0] + each[3]) % ONE_IN <= last
+    ]
     visits.sort(key=lambda visit: (-visit[3], visit[0], visit[2]))
     return [(each[3], does(Act(SITE, *each))) for each in visits if each[3] < START.timestamp()]
 
@@ -117,7 +132,9 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def searches(events: Sequence[tuple[str, str | None]]) -> Told:
-    frequent = sorted(Counter(text for text, _ in events).items(), key=lambda each: (-each[1], each[0]))
+    frequent = sorted(
+        Counter(text for text, _ in events).items(), key=lambda each: (-each[1], each[0])
+    )
     hits, clicks = Counter[str](), Counter[str]()
     for text, count in frequent[:MOST]:
         hits[kept(text)] += count
@@ -149,7 +166,9 @@ class Page(NamedTuple):
         down, up, code = self.counts or (0, 0, 0)
         parts = [f"{down} not helpful", f"{up} helpful"] if self.counts else []
         parts += [counted(code, "remark on code", "remarks on code")] if code else []
-        parts += [] if self.who == "people" else [f"{counted(len(self.said), 'remark')} of AI agents"]
+        parts += (
+            [] if self.who == "people" else [f"{counted(len(self.said), 'remark')} of AI agents"]
+        )
         quote = f": “{escape(self.said[0], quote=False)}”" if self.said else ""
         return f"`{self.path}` {', '.join(parts)}{quote}"
 
@@ -161,7 +180,12 @@ class Page(NamedTuple):
 def feedback(remarks: Sequence[Json]) -> Told:
     marked = Counter(each["path"] for each in remarks)
     read = sorted(marked, key=lambda page: (-marked[page], page))[:MOST]
-    up, down, code, said = Counter[str](), Counter[str](), Counter[str](), defaultdict[str, list[str]](list)
+    up, down, code, said = (
+        Counter[str](),
+        Counter[str](),
+        Counter[str](),
+        defaultdict[str, list[str]](list),
+    )
     for each in remarks:
         if (page := each["path"]) in read:
             up[page] += each.get("helpful") is True
@@ -170,7 +194,9 @@ def feedback(remarks: Sequence[Json]) -> Told:
     by_agents = defaultdict[str, list[str]](list)
     for each in remarks[:MOST]:
         if each["comment"] is not None:
-            (by_agents if each["source"] == "agent" else said)[each["path"]].append(kept(each["comment"]))
+            (by_agents if each["source"] == "agent" else said)[each["path"]].append(
+                kept(each["comment"])
+            )
     voted = [page for page in read if up[page] or down[page]]
     pages = {*voted, *said, *(page for page in read if code[page])}
     people_first = sorted(pages, key=lambda page: (-down[page], -len(said[page]), up[page], page))
@@ -258,28 +284,42 @@ async def talk(talk: Talk, folder: Path) -> AsyncIterator[Talk]:
 async def quotes_of(talk: Talk, answer: Shown) -> list[str]:
     """Return readers' words in the form that the button at the first row of an answer opens."""
     row = next(block for block in answer.message["blocks"] if "accessory" in block)
-    await talk.ana.presses(row["accessory"]["text"]["text"], Shown.of({**answer.message, "blocks": [row]}))
+    await talk.ana.presses(
+        row["accessory"]["text"]["text"], Shown.of({**answer.message, "blocks": [row]})
+    )
     prompt: str = talk.ana.form().message["blocks"][0]["element"]["initial_value"]
     talk.slack.state.views.clear()
     return re.findall("^> (.*)$", prompt, re.MULTILINE)
 
 
 @pytest.mark.parametrize("topic", COUNTS)
-async def test_answer_has_the_numbers_of_an_independent_count(talk: Talk, folder: Path, topic: str) -> None:
-    chance, events, seen = random.Random(f"{SEED}:{topic}"), read_events(folder, topic), Counter[str]()
+async def test_answer_has_the_numbers_of_an_independent_count(
+    talk: Talk, folder: Path, topic: str
+) -> None:
+    chance, events, seen = (
+        random.Random(f"{SEED}:{topic}"),
+        read_events(folder, topic),
+        Counter[str](),
+    )
     for window in [a_window(chance) for _ in range(WINDOWS)]:
         told = COUNTS[topic](window.part(events))
         answer = await asked(talk, f"{topic} {window.words} csv")
         *_, (_, _, file) = await files(talk)
         header, *rows = csv.reader(io.StringIO(file))
-        assert [row[: 3 if topic == "searches" else len(header)] for row in rows] == told.cells, window
+        assert [row[: 3 if topic == "searches" else len(header)] for row in rows] == told.cells, (
+            window
+        )
         if not rows:
             assert answer.startswith("The docs service has no "), window
             continue
         _, total, *lines = answer.splitlines()
         assert total == told.total, window
-        assert [line.partition(" ")[2] for line in lines[:5] if line[0].isdigit()] == told.lines[:5], window
-        assert (f"That is too few to tell much ({told.events:,})." in lines) == (told.events < FEW), window
+        assert [line.partition(" ")[2] for line in lines[:5] if line[0].isdigit()] == told.lines[
+            :5
+        ], window
+        assert (f"That is too few to tell much ({told.events:,})." in lines) == (
+            told.events < FEW
+        ), window
         assert await quotes_of(talk, answer) == told.quotes, window
         seen.update(["few" if told.events < FEW else "many", "part" if told.is_part else "whole"])
     assert len(seen) == len(("few", "many", "part", "whole")), seen

@@ -16,7 +16,9 @@ MONDAY = TODAY
 WEEK = MONDAY - 7 * DAY
 
 
-async def asked(talk: Talk, words: str = "", by: Person | None = None, seconds: float = 20) -> Shown:
+async def asked(
+    talk: Talk, words: str = "", by: Person | None = None, seconds: float = 20
+) -> Shown:
     """Ask, and read the one answer; a note about its reading may come before it, a file after it."""
     person = by or talk.ana
     await person.types(f"/docs-visitors {words}".strip())
@@ -26,7 +28,9 @@ async def asked(talk: Talk, words: str = "", by: Person | None = None, seconds: 
     return answer
 
 
-async def pressed(talk: Talk, label: str, by: Person | None = None, on: Shown | None = None) -> list[Shown]:
+async def pressed(
+    talk: Talk, label: str, by: Person | None = None, on: Shown | None = None
+) -> list[Shown]:
     """Press a button, and read what is new in private."""
     person = by or talk.ana
     await person.presses(label, on)
@@ -70,7 +74,12 @@ async def all_numbers(talk: Talk, digest: Shown) -> Shown:
 def searches(*rows: tuple[str, int, float | None], **more: Any) -> dict[str, Any]:
     """Return searches as the service reports them: words, hits and the percentage with a click."""
     found = [
-        {"searchQuery": words, "hits": hits, "ctr": ctr, "topClickedPage": "https://docs.example/limits?a=b"}
+        {
+            "searchQuery": words,
+            "hits": hits,
+            "ctr": ctr,
+            "topClickedPage": "https://docs.example/limits?a=b",
+        }
         for words, hits, ctr in rows
     ]
     total = sum(hits for _, hits, _ in rows)
@@ -89,7 +98,10 @@ def feedback_of(*rows: tuple[str, str, str | None]) -> dict[str, Any]:
         }
         for at, (page, source, text) in enumerate(rows)
     ]
-    return {"feedback": [{**each, "contact": "ana@example.com"} for each in found], "hasMore": False}
+    return {
+        "feedback": [{**each, "contact": "ana@example.com"} for each in found],
+        "hasMore": False,
+    }
 
 
 def votes_of(*rows: tuple[str, int, int]) -> dict[str, Any]:
@@ -104,7 +116,13 @@ def votes_of(*rows: tuple[str, int, int]) -> dict[str, Any]:
 def turns(*rows: tuple[str, str | None, str]) -> dict[str, Any]:
     """Return questions as the service reports them: text, category and whether it was answered."""
     found = [
-        {"id": str(at), "query": text, "queryCategory": category, "resolutionStatus": status, "pageUrl": None}
+        {
+            "id": str(at),
+            "query": text,
+            "queryCategory": category,
+            "resolutionStatus": status,
+            "pageUrl": None,
+        }
         for at, (text, category, status) in enumerate(rows)
     ]
     return {"conversations": found, "hasMore": False}

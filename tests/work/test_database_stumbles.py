@@ -73,7 +73,10 @@ TROUBLES = pytest.mark.parametrize("trouble", [away, not_confirmed], ids=["away"
 def fail(database: Stumbling, when: Callable[[], bool], trouble: Trouble) -> None:
     """Let the next writes fail from this moment on."""
     database.when = when
-    database.before, database.after = list(trouble.get("before", ())), list(trouble.get("after", ()))
+    database.before, database.after = (
+        list(trouble.get("before", ())),
+        list(trouble.get("after", ())),
+    )
 
 
 @TROUBLES

@@ -23,7 +23,13 @@ Send = Callable[[Talk, str], Coroutine[Any, Any, object]]
 async def _event(talk: Talk, **fields: Any) -> None:
     """Pass an event to the bot as Slack writes it, with a new timestamp."""
     ts = talk.slack.state.new_ts()
-    event = {"type": "message", "user": talk.ana.id, "channel": talk.room("docs").id, "ts": ts, **fields}
+    event = {
+        "type": "message",
+        "user": talk.ana.id,
+        "channel": talk.room("docs").id,
+        "ts": ts,
+        **fields,
+    }
     event.setdefault("channel_type", "im" if event["channel"].startswith("D") else "channel")
     payload = {"type": "event_callback", "event_id": f"Ev{ts}", "team_id": "T1", "event": event}
     assert (await talk.receives(payload))[0] == 200
@@ -54,8 +60,16 @@ async def _edit(talk: Talk, text: str) -> None:
 
 
 async def _type(talk: Talk, command: str, text: str) -> None:
-    payload = {"command": command, "text": text, "user_id": talk.ana.id, "channel_id": talk.room("docs").id}
-    payload |= {"trigger_id": talk.slack.state.new_ts(), "response_url": "https://hooks.slack.com/1"}
+    payload = {
+        "command": command,
+        "text": text,
+        "user_id": talk.ana.id,
+        "channel_id": talk.room("docs").id,
+    }
+    payload |= {
+        "trigger_id": talk.slack.state.new_ts(),
+        "response_url": "https://hooks.slack.com/1",
+    }
     assert (await talk.receives(payload))[0] == 200
 
 
@@ -102,7 +116,17 @@ ENTRANCES: dict[str, Send] = {
         _subscription,
     )
 }
-OPTIONS = ("at ", "csv ", "top 20 ", "compare ", "path /a ", "monday ", "project:acme ", "jobs ", "#a ")
+OPTIONS = (
+    "at ",
+    "csv ",
+    "top 20 ",
+    "compare ",
+    "path /a ",
+    "monday ",
+    "project:acme ",
+    "jobs ",
+    "#a ",
+)
 
 
 async def _open() -> Talk:

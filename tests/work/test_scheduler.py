@@ -27,7 +27,17 @@ async def test_every_worker_is_a_job_of_the_scheduler_with_its_id(talk: Talk) ->
     workers.start(await workers_of(talk), find_nothing)
     jobs = {job.id: job for job in workers.scheduler.get_jobs()}
     await workers.stop(HANG_SECONDS)
-    names = {"poll", "submit", "deliver", "prepare", "abandoned", "preview", "answer", "digest", LOOK}
+    names = {
+        "poll",
+        "submit",
+        "deliver",
+        "prepare",
+        "abandoned",
+        "preview",
+        "answer",
+        "digest",
+        LOOK,
+    }
     assert names <= set(jobs)
     assert {job.max_instances for job in jobs.values()} == {1}
     assert all(job.coalesce for job in jobs.values())

@@ -35,7 +35,9 @@ _NOTHING = ("so nothing was started", "is not a valid command")
 @pytest.fixture
 async def talk(talk: Talk) -> Talk:
     """A conversation with two projects and a job of Ana's."""
-    await talk.process.starts(docs_projects=json.dumps({name: {"id": f"{name}-docs"} for name in NAMES}))
+    await talk.process.starts(
+        docs_projects=json.dumps({name: {"id": f"{name}-docs"} for name in NAMES})
+    )
     await talk.started("Write page 1")
     talk.everything()
     return talk

@@ -18,7 +18,9 @@ from tests.talk_database import DATABASE_URL
 MOST_BYTES = 2_150
 """For each job with ids as long as Slack's, on pages without gaps. 10,000 jobs may take 20 MB."""
 JOBS = 2_000
-PROMPT = "Add a quickstart for the Python SDK, with the installation, a first request and its errors"
+PROMPT = (
+    "Add a quickstart for the Python SDK, with the installation, a first request and its errors"
+)
 
 
 def copied(table: AnyTable, row: RowMapping, number: int) -> dict[str, Any]:
@@ -59,7 +61,9 @@ async def test_a_finished_job_takes_about_two_kilobytes(talk: Talk, tmp_path: Pa
 
     def fill(tx: Transaction) -> None:
         for table in tables:
-            copies = [copied(table, row, number) for number in range(1, JOBS + 1) for row in rows[table]]
+            copies = [
+                copied(table, row, number) for number in range(1, JOBS + 1) for row in rows[table]
+            ]
             tx.connection.execute(insert(table), copies)
 
     def size(tx: Transaction) -> int:

@@ -33,7 +33,9 @@ async def test_hanging_create_delays_no_other_prompt(talk: Talk) -> None:
 
 
 async def test_hanging_create_delays_no_other_project(talk: Talk) -> None:
-    await talk.process.starts(docs_projects='{"acme": {"id": "acme-docs"}, "beta": {"id": "beta-docs"}}')
+    await talk.process.starts(
+        docs_projects='{"acme": {"id": "acme-docs"}, "beta": {"id": "beta-docs"}}'
+    )
     talk.service.hangs("create")
     await talk.ana.asks("Write One project:acme")
     await talk.ana.asks("Write Two project:beta")

@@ -145,7 +145,9 @@ async def test_a_job_that_has_been_sent_cannot_be_withdrawn(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_where_the_bot_may_not_post_nothing_is_started_and_the_person_is_told(talk: Talk) -> None:
+async def test_where_the_bot_may_not_post_nothing_is_started_and_the_person_is_told(
+    talk: Talk,
+) -> None:
     await talk.ana.asks("Add a quickstart", channel="docs-secret")
     await talk.time.passes()
     assert talk.agent_got() == []
@@ -213,7 +215,9 @@ async def test_an_empty_reply_with_a_file_is_explained_to_its_author_alone(talk:
     talk.status()
 
 
-async def test_a_reply_to_a_first_message_in_doubt_is_taken_when_slack_delivers_it_again(talk: Talk) -> None:
+async def test_a_reply_to_a_first_message_in_doubt_is_taken_when_slack_delivers_it_again(
+    talk: Talk,
+) -> None:
     talk.faults.loses_the_answer("chat.postMessage")
     await talk.ana.asks("Add a quickstart")
     await talk.time.passes(0.5)
@@ -223,7 +227,9 @@ async def test_a_reply_to_a_first_message_in_doubt_is_taken_when_slack_delivers_
     talk.everything()
 
 
-async def test_a_post_that_stays_unclear_is_given_up_after_a_day_and_told_directly(talk: Talk) -> None:
+async def test_a_post_that_stays_unclear_is_given_up_after_a_day_and_told_directly(
+    talk: Talk,
+) -> None:
     await talk.started()
     talk.service.finish()
     talk.faults.goes_down("chat.postMessage", "conversations.replies")

@@ -75,7 +75,9 @@ async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) 
     asked = await ask(context, allowed, request)
     if asked.same:
         return Answer(message=say.same_job(asked.job))
-    return Answer(message=await note_doubt(context, allowed.origin, request, asked, invocation.text))
+    return Answer(
+        message=await note_doubt(context, allowed.origin, request, asked, invocation.text)
+    )
 
 
 async def _submit(context: Context, submission: Submission) -> FormErrors | None:
@@ -125,7 +127,9 @@ async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
     offer = await offer_thread(context, thread, used.origin.message_ts)
     # A message outside of a thread has no earlier messages.
     is_read = offer.is_read or used.origin.thread is None
-    earlier = forms.earlier_blocks(offer.messages, offer.left_out, is_chosen=offer.is_chosen, is_read=is_read)
+    earlier = forms.earlier_blocks(
+        offer.messages, offer.left_out, is_chosen=offer.is_chosen, is_read=is_read
+    )
     return await _ask_form(context, used.origin, text, earlier)
 
 
@@ -167,7 +171,9 @@ def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer
     """Return the handler of a button about a prompt of a job that the person may see."""
 
     async def pressed(context: Context, press: Press) -> Answer:
-        prompt = await context.store.read(lambda tx: Prompts(tx).get(PromptId(number_in(press.value))))
+        prompt = await context.store.read(
+            lambda tx: Prompts(tx).get(PromptId(number_in(press.value)))
+        )
         if prompt is None:
             return _unknown(press)
         job = await context.store.read(lambda tx: Jobs(tx).get(prompt.job))
@@ -221,7 +227,9 @@ async def _ask_anyway(context: Context, press: Press, target: Readable) -> Answe
 
 
 @_on_prompt
-async def _follow_up_anyway(context: Context, press: Press, target: Readable, prompt: Prompt) -> Answer:
+async def _follow_up_anyway(
+    context: Context, press: Press, target: Readable, prompt: Prompt
+) -> Answer:
     result = await follow_up_anyway(context, target, prompt, _occasion(press))
     if not result.accepted:
         return Answer(message=say.cannot_follow_up(result.job))
@@ -250,14 +258,18 @@ async def _withdraw(context: Context, press: Press, target: Readable) -> Answer:
 @_on_job
 async def _keep_quiet(context: Context, _press: Press, target: Readable) -> Answer:
     prompt = await context.store.read(lambda tx: Prompts(tx).starting(target.job.number))
-    stopped = prompt is not None and await stop_watching(context, steerable(context, target, prompt))
+    stopped = prompt is not None and await stop_watching(
+        context, steerable(context, target, prompt)
+    )
     return _told_if_late(stopped)
 
 
 async def _ask_by_press(context: Context, press: Press) -> Answer:
     """Open the form with a prompt of the welcome; on the Home tab it asks for the channel."""
     _, prompt = say.PROMPTS[Action(press.value)] if press.value in set(say.PROMPTS) else ("", "")
-    place = press.origin if press.origin.message_ts else replace(press.origin, channel=ChannelId(""))
+    place = (
+        press.origin if press.origin.message_ts else replace(press.origin, channel=ChannelId(""))
+    )
     return await _ask_form(context, place, prompt)
 
 
@@ -322,7 +334,12 @@ COMMAND = Command(
         in_help=True,
     ),
     alone=Word(
-        "", "", "Opens a form with room for several lines.", _open_form, after_mention=None, in_help=True
+        "",
+        "",
+        "Opens a form with room for several lines.",
+        _open_form,
+        after_mention=None,
+        in_help=True,
     ),
     words=WORDS,
     also=about_replies,

@@ -35,7 +35,9 @@ _AFTER_NAME = re.compile(rf"\s*(?:#{NUMBER}(?=[\s,:]|$)|\S+)[\s,:]*(.*)", re.DOT
 """The text after the name of a job in a wire text."""
 
 
-async def _send_to_guessed(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
+async def _send_to_guessed(
+    context: Context, invocation: Invocation, _match: re.Match[str]
+) -> Answer:
     """Send the text to the job that its first word names by a service id, or to the person's latest job here.
 
     If this person can see no job of that id, the word is part of the follow-up.
@@ -124,12 +126,16 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     if target is None:
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
     raw = slack_text.from_plain(submission.fields.get("prompt") or "")
-    if await is_form_unsent(context, target.allowed.but(channel=target.job.channel), raw, raw, target):
+    if await is_form_unsent(
+        context, target.allowed.but(channel=target.job.channel), raw, raw, target
+    ):
         return None
     result = await follow_up(context, target, PromptRequest(raw))
     if result.same is not None:
         return FormErrors({"prompt": say.SAME_ANEW})
-    return None if result.accepted else FormErrors({"prompt": bare(say.cannot_follow_up(target.job))})
+    return (
+        None if result.accepted else FormErrors({"prompt": bare(say.cannot_follow_up(target.job))})
+    )
 
 
 COMMAND = Command(

@@ -39,7 +39,8 @@ async def unsent(
     intent = classify(plain, door) if len(raw) <= LONGEST else None
     if (
         intent is None
-        or deed_for(intent, door, retries=target is not None and target.job.can_run_again) is Deed.SEND
+        or deed_for(intent, door, retries=target is not None and target.job.can_run_again)
+        is Deed.SEND
     ):
         return None
     draft = Unsent(allowed.origin.key, allowed.origin.thread, (whole or raw).strip())
@@ -69,7 +70,9 @@ def at_message(press: Press, draft: Unsent) -> Allowed:
     return press.allowed.but(key=draft.key, thread=draft.thread, message_ts=ts)
 
 
-async def send_anyway(context: Context, press: Press, instead_of: RequestKey | None = None) -> Answer:
+async def send_anyway(
+    context: Context, press: Press, instead_of: RequestKey | None = None
+) -> Answer:
     """Send a question, or a prompt with a key in it, to the agent. A second press sends nothing.
 
     ``instead_of``: the earlier request of the same message.

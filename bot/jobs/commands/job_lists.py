@@ -37,7 +37,10 @@ _PAGE = 10
 
 
 async def _list(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
-    typed, origin = [word for word in invocation.words.split() if word.lower() != "jobs"], invocation.origin
+    typed, origin = (
+        [word for word in invocation.words.split() if word.lower() != "jobs"],
+        invocation.origin,
+    )
     tokens = [word.lower() for word in typed]
     mine, only = "mine" in tokens, next((kind for kind in reversed(Listed) if kind in tokens), None)
     named = [_CHANNEL.fullmatch(word) for word in typed if word.lower() not in ("mine", *Listed)]
@@ -45,7 +48,13 @@ async def _list(context: Context, invocation: Invocation, _match: re.Match[str])
         return Answer(message=say.NO_SUCH_CHANNEL)
     everywhere = only is Listed.REVIEW and not mine and not named
     mine = mine or (is_direct_message(origin.channel) and not named and not everywhere)
-    channel = ChannelId(named[0][1]) if named and named[0] else None if mine or everywhere else origin.channel
+    channel = (
+        ChannelId(named[0][1])
+        if named and named[0]
+        else None
+        if mine or everywhere
+        else origin.channel
+    )
     return await _show(context, invocation.allowed, say.JobListing(channel, mine, only))
 
 
@@ -81,7 +90,9 @@ STATUS = Word(
     run=of_job(_status),
     hint="status 42",
     in_help=True,
-    takes=lambda text: re.fullmatch(r"(?:job\s+)?(?=[^\s0-9]*[0-9])\S+", text, re.IGNORECASE) is not None,
+    takes=lambda text: (
+        re.fullmatch(r"(?:job\s+)?(?=[^\s0-9]*[0-9])\S+", text, re.IGNORECASE) is not None
+    ),
 )
 
 
@@ -110,7 +121,9 @@ async def _show(context: Context, allowed: Allowed, listing: say.JobListing) -> 
     def look(tx: Transaction) -> Sequence[TrackedJob]:
         if readable:
             return Jobs(tx).to_review(readable, user, _PAGE + 1, skipped)
-        return Jobs(tx).in_channel(channel, _PAGE + 1, user, mine=mine, only=listing.only, skipped=skipped)
+        return Jobs(tx).in_channel(
+            channel, _PAGE + 1, user, mine=mine, only=listing.only, skipped=skipped
+        )
 
     rows = await context.store.read(look)
     jobs = [(job, status_message_link(context, job)) for job in rows[:_PAGE]]
@@ -164,7 +177,10 @@ async def projects_to_choose(
 
 
 async def choose(
-    context: Context, origin: Origin, act: Act, change: Callable[[Transaction], None] = lambda _: None
+    context: Context,
+    origin: Origin,
+    act: Act,
+    change: Callable[[Transaction], None] = lambda _: None,
 ) -> None:
     """Write a choice for a channel, and its audit row."""
 
@@ -190,7 +206,10 @@ async def _choose_project(context: Context, invocation: Invocation, match: re.Ma
     if admins and origin.user not in admins and not is_direct_message(origin.channel):
         return Answer(message=general.may_not_choose(project, origin.channel))
     await choose(
-        context, origin, Act.CHOSE_PROJECT, lambda tx: Channels(tx).choose_project(origin.channel, project.id)
+        context,
+        origin,
+        Act.CHOSE_PROJECT,
+        lambda tx: Channels(tx).choose_project(origin.channel, project.id),
     )
     return Answer(message=general.chosen(project))
 
@@ -248,7 +267,10 @@ async def _reviewers(context: Context, invocation: Invocation, match: re.Match[s
     if len(named) != len(typed) or len(named) > general.MOST_REVIEWERS:
         return Answer(message=general.NO_REVIEWERS)
     await choose(
-        context, origin, Act.CHOSE_REVIEWERS, lambda tx: Channels(tx).choose_reviewers(origin.channel, named)
+        context,
+        origin,
+        Act.CHOSE_REVIEWERS,
+        lambda tx: Channels(tx).choose_reviewers(origin.channel, named),
     )
     return Answer(message=general.reviewers_chosen(named))
 

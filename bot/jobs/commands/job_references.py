@@ -75,7 +75,11 @@ def of_job(
         unknown = Answer(message=no_such_job(match[1]))
         job = await find_job(context, match[1])
         return await for_reader(
-            context, invocation.allowed, job, unknown, lambda target: do(context, invocation, target, match)
+            context,
+            invocation.allowed,
+            job,
+            unknown,
+            lambda target: do(context, invocation, target, match),
         )
 
     return run

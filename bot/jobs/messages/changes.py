@@ -8,7 +8,15 @@ from collections.abc import Iterator, Sequence
 
 from bot.ids import Block, Message
 from bot.jobs.messages.status_message import lines_changed, open_words
-from bot.jobs.model.changes import Change, ChangedFile, ChangedLine, Mark, changes_in, compare_words, title_of
+from bot.jobs.model.changes import (
+    Change,
+    ChangedFile,
+    ChangedLine,
+    Mark,
+    changes_in,
+    compare_words,
+    title_of,
+)
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.pull_requests import Size
 from bot.messages import blocks as b
@@ -58,7 +66,9 @@ def changes_view(job: TrackedJob, files: Sequence[ChangedFile]) -> Block:
             pages += page
             room -= sum(len(_text_of(block)) for block in page)
         else:
-            rest.append(f"{_name(file, url)} {lines_changed(Size(file.additions, file.deletions, 1))}")
+            rest.append(
+                f"{_name(file, url)} {lines_changed(Size(file.additions, file.deletions, 1))}"
+            )
     total = job.pull_request.size.files if job.pull_request else len(files)
     begun = f"*{b.link(url, open_words(url, 'PR'))}* · {counted(max(total, len(files)), 'file', 'files')}"
     starts = range(0, len(rest), _LINKS_IN_A_BLOCK)
@@ -112,16 +122,24 @@ def _drawn(change: Change, *, is_new: bool) -> Block | None:
     if all(piece.mark is Mark.KEPT for piece in pieces):
         return None
     if change.is_code:
-        signed = (f"{'' if is_new else _CODE_SIGNS[piece.mark] + ' '}{piece.text}" for piece in pieces)
+        signed = (
+            f"{'' if is_new else _CODE_SIGNS[piece.mark] + ' '}{piece.text}" for piece in pieces
+        )
         code = clip(visible("".join(signed)).rstrip("\n"), _CHANGE_LENGTH)
-        return {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": code or " "}]}
+        return {
+            "type": "rich_text_preformatted",
+            "elements": [{"type": "text", "text": code or " "}],
+        }
     elements: list[Block] = []
     room = _CHANGE_LENGTH
     for at, piece in enumerate(pieces):
         text = visible(piece.text)
         if piece.mark is Mark.KEPT and len(text) > _KEPT_LENGTH:
             half = _KEPT_LENGTH // 2
-            begins, ends = ("" if at == 0 else text[:half]), ("" if at == len(pieces) - 1 else text[-half:])
+            begins, ends = (
+                ("" if at == 0 else text[:half]),
+                ("" if at == len(pieces) - 1 else text[-half:]),
+            )
             text = f"{begins} … {ends}"
         text = clip(text, room)
         room -= len(text)

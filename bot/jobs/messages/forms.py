@@ -22,11 +22,19 @@ def _view(callback_id: str, title: str, private: str, *blocks: Block) -> Block:
 
 def _input(name: str, label: str, element: Block, hint: str | None = None) -> Block:
     made: Block = {"type": "input", "block_id": name, "label": b.plain_text(label)}
-    return made | {"element": element | {"action_id": name}} | ({"hint": b.plain_text(hint)} if hint else {})
+    return (
+        made
+        | {"element": element | {"action_id": name}}
+        | ({"hint": b.plain_text(hint)} if hint else {})
+    )
 
 
 def _text_input(placeholder: str, text: str) -> Block:
-    made: Block = {"type": "plain_text_input", "multiline": True, "max_length": b.PLAIN_INPUT_LENGTH}
+    made: Block = {
+        "type": "plain_text_input",
+        "multiline": True,
+        "max_length": b.PLAIN_INPUT_LENGTH,
+    }
     made["placeholder"] = b.plain_text(placeholder)
     return made | {"initial_value": clip(visible(text), b.PLAIN_INPUT_LENGTH)} if text else made
 
@@ -58,8 +66,12 @@ def earlier_blocks(
 ) -> tuple[Block, ...]:
     """Return the part of the form with the earlier messages of a thread, to edit or untick."""
     if not is_read:
-        return (b.context("Slack didn't let me read the thread's earlier messages, so none go along."),)
-    parts = "; ".join(counted(left_out[key], *nouns) for key, nouns in _LEFT_OUT.items() if left_out.get(key))
+        return (
+            b.context("Slack didn't let me read the thread's earlier messages, so none go along."),
+        )
+    parts = "; ".join(
+        counted(left_out[key], *nouns) for key, nouns in _LEFT_OUT.items() if left_out.get(key)
+    )
     if not messages:
         return (b.context(f"No earlier messages go along. Left out: {parts}."),) if parts else ()
     option = b.option("Send them to the agent, as background", "yes")
@@ -98,7 +110,9 @@ def ask_form(
         element["filter"] = {"include": ["public", "private"], "exclude_bot_users": True}
         chosen.append(_input("channel", "Where should I report?", element))
     if projects:
-        options = [(one_line(docs.label, b.OPTION_LENGTH) or docs.name, docs.name) for docs in projects]
+        options = [
+            (one_line(docs.label, b.OPTION_LENGTH) or docs.name, docs.name) for docs in projects
+        ]
         chosen.append(_input("project", "Which docs?", _select(options)))
     return _view("ask", "Ask the docs agent", private, prompt, *chosen, *earlier)
 
@@ -132,4 +146,6 @@ def follow_up_form(jobs: Sequence[TrackedJob], *, private: str, is_chosen: bool 
         (f"{name(job.number)} {one_line(title, b.OPTION_LENGTH)}", str(job.number))
         for job, title in zip(jobs, titles, strict=True)
     ]
-    return _view("follow_up", "Follow up", private, _input("job", "Which job?", _select(options)), prompt)
+    return _view(
+        "follow_up", "Follow up", private, _input("job", "Which job?", _select(options)), prompt
+    )

@@ -32,7 +32,9 @@ WHAT_SHOULD_CHANGE = b.words("What should change? Reply with what it should say.
 def cannot_answer(unsent: Unsent) -> Message:
     """Return the answer to a question, with a button that sends it to the agent."""
     text = "I change docs; I can't answer questions here."
-    return b.with_buttons(text, [b.button("Draft a page on it", b.Action.SEND_ANYWAY, unsent.dumps())])
+    return b.with_buttons(
+        text, [b.button("Draft a page on it", b.Action.SEND_ANYWAY, unsent.dumps())]
+    )
 
 
 def taken_as_task(unsent: Unsent) -> Message:
@@ -43,7 +45,11 @@ def taken_as_task(unsent: Unsent) -> Message:
 
 def did_you_mean(unsent: Unsent, job: TrackedJob | None) -> Message:
     """Return the answer to a word that is almost one of the bot's own. ``job``: the newest one here."""
-    steps = [b.button(f"Status of {name(job.number)}", b.Action.DETAILS, str(job.number))] if job else []
+    steps = (
+        [b.button(f"Status of {name(job.number)}", b.Action.DETAILS, str(job.number))]
+        if job
+        else []
+    )
     steps += [*WAYS_ON, b.button("Help", b.Action.HELP_MORE, "1")]
     steps.append(b.button("Send it to the agent", b.Action.SEND_ANYWAY, unsent.dumps()))
     return b.with_buttons("Did you mean one of these?", steps)
@@ -52,11 +58,15 @@ def did_you_mean(unsent: Unsent, job: TrackedJob | None) -> Message:
 def page_is_taken(job: TrackedJob, permalink: str | None, draft: Unsent) -> Message:
     """Return the question before a prompt about a page that ``job`` changes."""
     since = b.moment(job.asked_at, "{date_short_pretty}")
-    whose = f"{b.link(permalink, name(job.number))} ({b.mention(job.requester)}, open since {since})"
+    whose = (
+        f"{b.link(permalink, name(job.number))} ({b.mention(job.requester)}, open since {since})"
+    )
     reply = replace(draft, job=job.number).dumps()
     to_job = b.button(f"Send it to {name(job.number)}", b.Action.SEND_TO_JOB, reply)
     anew = b.button("Start a new one", b.Action.SEND_ANYWAY, draft.dumps())
-    return b.with_buttons(f"{whose} changes this page. Reply there, or start a new one.", [to_job, anew])
+    return b.with_buttons(
+        f"{whose} changes this page. Reply there, or start a new one.", [to_job, anew]
+    )
 
 
 def files_cannot_go(files: Sequence[str], draft: Unsent) -> Message:
@@ -73,7 +83,9 @@ CANCELLED = b.words("Nothing was started.")
 def merged_before(job: TrackedJob) -> Message:
     """Return the reply about an instruction in the thread of a job whose pull request is merged."""
     url = b.web_address(job.pr_link)
-    return b.words(f"{b.link(url, open_words(url, 'PR')) if url else 'It'} is merged, so this is a new job.")
+    return b.words(
+        f"{b.link(url, open_words(url, 'PR')) if url else 'It'} is merged, so this is a new job."
+    )
 
 
 def key_found(unsent: Unsent | None, typed: str = "") -> Message:
@@ -114,8 +126,14 @@ def cannot_stop(job: TrackedJob, *, withdraws: bool, may_steer: bool) -> Message
     """
     title, number = name(job.number), str(job.number)
     if withdraws or job.state is JobState.WAITING:
-        text = f"{title} hasn't started yet." if job.state is JobState.WAITING else "A follow-up still waits."
-        return b.with_buttons(text, [b.button("Withdraw", b.Action.WITHDRAW, number)] if withdraws else [])
+        text = (
+            f"{title} hasn't started yet."
+            if job.state is JobState.WAITING
+            else "A follow-up still waits."
+        )
+        return b.with_buttons(
+            text, [b.button("Withdraw", b.Action.WITHDRAW, number)] if withdraws else []
+        )
     if job.state is JobState.WORKING:
         steps = [b.button("Keep quiet about it", b.Action.KEEP_QUIET, number)] if may_steer else []
         return b.with_buttons(f"I can't stop {title} once it runs.", steps)
@@ -145,10 +163,19 @@ def status_line(
         usual: the usual time of the project's jobs; None if unknown.
         asks: for a yes or no.
     """
-    url, ended = b.web_address(job.pr_link), b.moment(job.ended_at, "{time}") if job.ended_at else ""
+    url, ended = (
+        b.web_address(job.pr_link),
+        b.moment(job.ended_at, "{time}") if job.ended_at else "",
+    )
     title = b.quoted(job.pull_request.title if job.pull_request else job.text, _TITLE_LENGTH)
     sign, _, state = state_words(job).partition(" ")
-    since = [running(job, usual)] if job.state is JobState.WORKING else [f"since {ended}"] if ended else []
+    since = (
+        [running(job, usual)]
+        if job.state is JobState.WORKING
+        else [f"since {ended}"]
+        if ended
+        else []
+    )
     since += wait_lines(waiting)
     link = f" · {b.link(url, open_words(url, 'PR'))}" if url else ""
     text = ", ".join([f"{sign} *{title}*{link} · {state.replace('*', '')}", *filter(None, since)])

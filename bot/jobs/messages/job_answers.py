@@ -38,13 +38,17 @@ CHANNEL_NOT_YOURS = (
     "choose another one, or send this again in a moment."
 )
 FORM_WITHOUT_JOB = "I couldn't tell which job this is for. Close this and try again."
-SAME_ANEW = "You asked exactly this less than a minute ago. Change it, or send it again in a minute."
+SAME_ANEW = (
+    "You asked exactly this less than a minute ago. Change it, or send it again in a minute."
+)
 _LISTED_URL_LENGTH, _LISTED_TITLE_LENGTH = 300, 80
 
 
 def cannot_post(refused: NotPosted, bot_name: str, prompt: str = "") -> Message:
     """Return the answer to a request whose thread could not be opened, so nothing was started."""
-    text = f":no_entry: Nothing was started: I can't report in {b.channel(refused.channel)}, because "
+    text = (
+        f":no_entry: Nothing was started: I can't report in {b.channel(refused.channel)}, because "
+    )
     return b.with_prompt(b.words(f"{text}{refusal(refused, bot_name)}"), prompt)
 
 
@@ -83,7 +87,9 @@ class JobListing:
         return f"{self.page + by} {kinds}{self.channel or ''}"
 
 
-def job_list(jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing | None = None) -> Message:
+def job_list(
+    jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing | None = None
+) -> Message:
     """Return a page of a list of jobs. Each is given with the permalink of its thread, if known."""
     listing = listing or JobListing()
     if not jobs and not listing.only and not listing.page:
@@ -173,7 +179,8 @@ def _row(job: TrackedJob, permalink: str | None, listing: JobListing) -> str:
 
 
 _MORE_CHANNELS = (
-    "There are more channels than I can look into at once: `/docs-agent jobs review #channel` lists one's."
+    "There are more channels than I can look into at once:"
+    " `/docs-agent jobs review #channel` lists one's."
 )
 
 
@@ -201,18 +208,26 @@ def _line(job: TrackedJob, permalink: str | None = None) -> str:
     )
 
 
-def job_status(job: TrackedJob, permalink: str | None = None, waiting: Sequence[Wait] = ()) -> Message:
+def job_status(
+    job: TrackedJob, permalink: str | None = None, waiting: Sequence[Wait] = ()
+) -> Message:
     """Return the status of one job, as the last poll found it, with a link to its thread and its buttons.
 
     ``waiting``: the job's pending work.
     """
     details = [_line(job), *wait_lines(waiting), *_details(job)]
     if job.pr_link and b.web_address(job.pr_link) is None:
-        details.append(f"Its pull request, at an address I can't link to: {b.code(job.pr_link, 300)}")
+        details.append(
+            f"Its pull request, at an address I can't link to: {b.code(job.pr_link, 300)}"
+        )
     if job.problem and job.state is not JobState.WITHDRAWN:
         details.append(f"Problem: {b.quoted(title(job.problem), 200)}")
     if job.state.takes_follow_ups:
-        which = "those that mention me" if job.needs_mention else "all but thanks and talk among yourselves"
+        which = (
+            "those that mention me"
+            if job.needs_mention
+            else "all but thanks and talk among yourselves"
+        )
         details.append(
             f"I send the agent replies: {which}. They get :eyes:; "
             "edit or delete one within 8 seconds to take it back"
@@ -246,7 +261,9 @@ def _details(job: TrackedJob) -> list[str]:
             f":warning: The docs service's answers about it have failed since {b.moment(job.unread_since)}."
         )
     if job.missing_since:
-        rows.append(f":warning: The docs service hasn't known it since {b.moment(job.missing_since)}.")
+        rows.append(
+            f":warning: The docs service hasn't known it since {b.moment(job.missing_since)}."
+        )
     return rows
 
 
@@ -299,7 +316,9 @@ def cannot_follow_up(job: TrackedJob) -> Message:
     )
 
 
-TOO_LATE = b.words("That's been decided already, so I did nothing. The thread shows what was chosen.")
+TOO_LATE = b.words(
+    "That's been decided already, so I did nothing. The thread shows what was chosen."
+)
 """The answer to a button whose decision has already been made."""
 NO_WORDS_LEFT = b.words("Those words are gone, so there is nothing to send again. Press *Dismiss*.")
 """The answer to *Send again* for an unconfirmed prompt whose messages were deleted."""
@@ -307,7 +326,9 @@ NO_WORDS_LEFT = b.words("Those words are gone, so there is nothing to send again
 
 def not_reviewable(job: TrackedJob) -> Message:
     """Return the answer to a review button of a job that has gone on meanwhile."""
-    return b.words(f"{name(job.number)} has gone on since, so I did nothing. Its first message shows how.")
+    return b.words(
+        f"{name(job.number)} has gone on since, so I did nothing. Its first message shows how."
+    )
 
 
 def started_before(number: JobNumber) -> Message:
@@ -327,7 +348,9 @@ def same_job(job: JobNumber) -> Message:
 def same_follow_up(job: JobNumber, prompt: int) -> Message:
     """Return the answer to a follow-up repeated within a minute, with a button to send it anyway."""
     text = f"That's exactly what you sent to {name(job)} less than a minute ago, so I haven't sent it again."
-    return b.with_buttons(text, [b.button("Send it once more", b.Action.FOLLOW_UP_ANYWAY, str(prompt))])
+    return b.with_buttons(
+        text, [b.button("Send it once more", b.Action.FOLLOW_UP_ANYWAY, str(prompt))]
+    )
 
 
 def edited_too_late(job: TrackedJob) -> Message:
@@ -360,7 +383,11 @@ def too_many_waiting(limit: int, prompt_text: str) -> Message:
 
 
 def key_notice(
-    project: ProjectId, *, forbidden: bool, docs: Project | None = None, entry: Project | None = None
+    project: ProjectId,
+    *,
+    forbidden: bool,
+    docs: Project | None = None,
+    entry: Project | None = None,
 ) -> Message:
     """Return the notice to admins of a refused key, with the next steps.
 
@@ -422,12 +449,18 @@ def limits(projects: Sequence[Limits]) -> Message:
 def _left(of: Limits) -> str:
     free = max(0, of.limit - of.used)
     spent = f" (you used {number(of.mine)})" if of.mine else ""
-    frees = f"; the next frees at {b.moment(of.frees_at, '{time}')}" if of.frees_at and not free else ""
+    frees = (
+        f"; the next frees at {b.moment(of.frees_at, '{time}')}" if of.frees_at and not free else ""
+    )
     waits = (
-        f" {counted(of.waiting, 'prompt waits', 'prompts wait')}; people take turns." if of.waiting else ""
+        f" {counted(of.waiting, 'prompt waits', 'prompts wait')}; people take turns."
+        if of.waiting
+        else ""
     )
     reads = max(0, of.analytics.limit - of.analytics.used)
-    reads_at = f"; the next at {b.moment(of.analytics.free_at, '{time}')}" if of.analytics.free_at else ""
+    reads_at = (
+        f"; the next at {b.moment(of.analytics.free_at, '{time}')}" if of.analytics.free_at else ""
+    )
     key = ":warning: The docs service refuses my key, so everything waits until that's fixed.\n"
     heading = f"*{b.label(of.project.label)}*: " if of.project else ""
     return (

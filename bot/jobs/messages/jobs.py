@@ -68,7 +68,9 @@ def format_result(
     about_preview = ""
     if job.state is JobState.PULL_REQUEST:
         is_open = not (job.pull_request and job.pull_request.ended_at)
-        buttons = view(job, style="primary" if is_first else None, called="Review") if is_open else []
+        buttons = (
+            view(job, style="primary" if is_first else None, called="Review") if is_open else []
+        )
         if job.sees_pull_request:
             buttons.append(b.button("Changes", b.Action.CHANGES, str(job.number)))
         buttons += preview_buttons(job, preview, is_offered=offers_preview)
@@ -109,7 +111,9 @@ def _end(job: TrackedJob, subject: str) -> tuple[str, str]:
         "odd": b.quoted(job.pr_link or "", 300),
         "change": change,
         "over": "merged" if pull and pull.is_merged else "closed",
-        "live": f" It may be on {b.code(job.ref)} already." if job.ref and job.branch is None else "",
+        "live": f" It may be on {b.code(job.ref)} already."
+        if job.ref and job.branch is None
+        else "",
     }
     return _about(job, "{everybody} " + result, (), **more), _about(job, advice, (), **more)
 
@@ -182,7 +186,10 @@ ENDS_WITH_BUTTONS = _BAD_ENDS | {JobState.PULL_REQUEST}
 
 
 def reminder(
-    job: TrackedJob, status_message_link: str | None, now: datetime, reviewers: Sequence[Reviewer] = ()
+    job: TrackedJob,
+    status_message_link: str | None,
+    now: datetime,
+    reviewers: Sequence[Reviewer] = (),
 ) -> Message:
     """Return the reminder, sent once, of a pull request without an outcome.
 
@@ -257,12 +264,16 @@ def not_served(job: TrackedJob) -> Message:
 
 def run_again_as(job: TrackedJob, permalink: str | None) -> Message:
     """Return the reply in the thread of a job whose prompt was run again as ``job``."""
-    return b.words(f"{b.mention(job.requester)} ran this again as {b.link(permalink, name(job.number))}.")
+    return b.words(
+        f"{b.mention(job.requester)} ran this again as {b.link(permalink, name(job.number))}."
+    )
 
 
 def refused_message(job: TrackedJob, problem: Problem) -> Message:
     """Return the reply about a first prompt that was refused."""
-    text = f"{b.mention(job.requester)} :no_entry: {name(job.number)} wasn't started. {problem.text}"
+    text = (
+        f"{b.mention(job.requester)} :no_entry: {name(job.number)} wasn't started. {problem.text}"
+    )
     return b.with_buttons(text, [run_again_button(job)])
 
 
@@ -301,7 +312,9 @@ def unconfirmed_message(
     return b.with_buttons(text, buttons)
 
 
-def decided(job: TrackedJob, asked_by: UserId, follow_up: bool, decision: str, by: UserId) -> Message:
+def decided(
+    job: TrackedJob, asked_by: UserId, follow_up: bool, decision: str, by: UserId
+) -> Message:
     """Return the question about an unconfirmed prompt after its decision."""
     return b.words(
         f"{b.mention(asked_by)} :grey_question: {_sent(job, follow_up)} was sent, and nobody knew whether it "
@@ -311,7 +324,9 @@ def decided(job: TrackedJob, asked_by: UserId, follow_up: bool, decision: str, b
 
 def answered_after_all(job: TrackedJob, asked_by: UserId, follow_up: bool) -> Message:
     """Return the question about an unconfirmed prompt after a late answer."""
-    return b.words(f"{b.mention(asked_by)} :white_check_mark: {_sent(job, follow_up)} has started after all.")
+    return b.words(
+        f"{b.mention(asked_by)} :white_check_mark: {_sent(job, follow_up)} has started after all."
+    )
 
 
 def _sent(job: TrackedJob, follow_up: bool) -> str:
@@ -350,7 +365,11 @@ def preview_line(job: TrackedJob, preview: Preview | None) -> str:
         return ""
     if preview.state is PreviewState.BROKEN:
         last = (preview.log or "").rpartition("\n")[2]
-        reason = f": “{b.quoted(last, _LOG_LENGTH)}”" if last else ", and the docs service doesn't say why"
+        reason = (
+            f": “{b.quoted(last, _LOG_LENGTH)}”"
+            if last
+            else ", and the docs service doesn't say why"
+        )
         return f":warning: The preview doesn't build{reason}."
     if preview.state is PreviewState.READY and b.web_address(preview.url) is None:
         return f"The preview is ready, but I can't link to its address: {b.code(preview.url or '', 300)}."
@@ -372,7 +391,11 @@ def preview_buttons(job: TrackedJob, preview: Preview | None, *, is_offered: boo
     if preview.state is PreviewState.READY:
         url = b.web_address(preview.url)
         return [b.button("Open preview", b.Action.OPEN_PREVIEW, number, url=url)] if url else []
-    return [b.button("Fix it", b.Action.FIX_PREVIEW, number)] if preview.state is PreviewState.BROKEN else []
+    return (
+        [b.button("Fix it", b.Action.FIX_PREVIEW, number)]
+        if preview.state is PreviewState.BROKEN
+        else []
+    )
 
 
 def fix_preview_prompt(preview: Preview) -> str:

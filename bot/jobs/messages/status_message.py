@@ -50,7 +50,9 @@ def signature(name: str | None, channel: str | None) -> str:
     return f"Asked{by}{where}." if by or where else ""
 
 
-def newest_that_fit(talk: Sequence[tuple[str, str]], most_characters: int = MOST_CHARACTERS) -> Sequence[str]:
+def newest_that_fit(
+    talk: Sequence[tuple[str, str]], most_characters: int = MOST_CHARACTERS
+) -> Sequence[str]:
     """Return messages, each a name and a text, as lines of a conversation, oldest first.
 
     The newest stay: at most ``MOST_MESSAGES``, with at most ``most_characters`` together. The newest is
@@ -95,9 +97,13 @@ def files_not_sent(other: Sequence[str], unread: Sequence[str]) -> Message:
     """
     rows = []
     if other:
-        rows.append(f"Not sent to the agent: {file_names(other)}. I send up to 5 text files of up to 20 kB.")
+        rows.append(
+            f"Not sent to the agent: {file_names(other)}. I send up to 5 text files of up to 20 kB."
+        )
     if unread:
-        rows.append(f"Not sent to the agent, because Slack didn't let me read it: {file_names(unread)}.")
+        rows.append(
+            f"Not sent to the agent, because Slack didn't let me read it: {file_names(unread)}."
+        )
     return b.words(f":warning: {' '.join(rows)}")
 
 
@@ -114,14 +120,20 @@ def taken_words(earlier: ThreadContext) -> str:
 def prompt_view(job: TrackedJob, texts: Sequence[str]) -> Block:
     """Return the view of a job's prompt and of the attachments of its prompts, ``texts``."""
     parts = b.split("\n\n".join(map(visible, (job.text, *texts))), _PART_LENGTH)
-    return b.modal("What the agent got", *map(b.quote, list(parts)[:_MOST_PARTS]), callback_id="prompt")
+    return b.modal(
+        "What the agent got", *map(b.quote, list(parts)[:_MOST_PARTS]), callback_id="prompt"
+    )
 
 
 QUOTE_LENGTH = 80
 """The status message shows the first line of a prompt, up to this length; *Details* leads to all of it."""
-_NUMBERED = re.compile(r"/(?:pulls?|pull-requests|pullrequest|merge_requests)/([0-9]{1,8})(?![^/?#])")
+_NUMBERED = re.compile(
+    r"/(?:pulls?|pull-requests|pullrequest|merge_requests)/([0-9]{1,8})(?![^/?#])"
+)
 """The number of a pull request in its address, as GitHub, GitLab, Bitbucket, Azure and Gitea write it."""
-_KNOWN_HOSTS = frozenset({"github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "dev.azure.com"})
+_KNOWN_HOSTS = frozenset(
+    {"github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "dev.azure.com"}
+)
 
 _STATE = {
     JobState.WAITING: ":hourglass_flowing_sand: *Waiting to start*",
@@ -350,7 +362,9 @@ _WORDS = {
 }
 
 
-def wait_words(kind: QueueWhy | None, until: datetime | None, before: int | None = None, *, noun: str) -> str:
+def wait_words(
+    kind: QueueWhy | None, until: datetime | None, before: int | None = None, *, noun: str
+) -> str:
     """Return the reason and the end of a wait.
 
     Args:
@@ -358,7 +372,9 @@ def wait_words(kind: QueueWhy | None, until: datetime | None, before: int | None
         noun: the subject of the sentence.
     """
     soon = f"at {b.moment(until, '{time}')}" if until else "soon"
-    return _WORDS[kind].format(what=noun, soon=soon, before=f", {before} before it" if before else "")
+    return _WORDS[kind].format(
+        what=noun, soon=soon, before=f", {before} before it" if before else ""
+    )
 
 
 _TITLE_LENGTH = 120

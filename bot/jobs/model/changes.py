@@ -91,7 +91,9 @@ class Change:
         """Return whole lines of code, or the words of a text."""
         if self.is_code:
             return [Piece(f"{text}\n", _MARKS.get(sign, Mark.KEPT)) for sign, text in self.lines]
-        return [piece for old, new in self.runs() for piece in compare_words(_joined(old), _joined(new))]
+        return [
+            piece for old, new in self.runs() for piece in compare_words(_joined(old), _joined(new))
+        ]
 
 
 def _joined(lines: Sequence[str]) -> str:
@@ -108,7 +110,9 @@ def changes_in(path: str, patch: str) -> Iterator[Change]:
 def _of_hunk(hunk: str, *, is_prose: bool) -> Iterator[Change]:
     # A removed fence is none in the new text, and an added one none in the old.
     # An odd number of fences, of which the first names no language: it seems to end a block of code.
-    fences = [line[1:].strip() for line in hunk.split("\n") if line[1:].lstrip().startswith(_FENCES)]
+    fences = [
+        line[1:].strip() for line in hunk.split("\n") if line[1:].lstrip().startswith(_FENCES)
+    ]
     begins_in_code = len(fences) % 2 == 1 and fences[0] in _FENCES
     in_code = dict.fromkeys("-+", begins_in_code)
     change = Change(not is_prose)
@@ -166,7 +170,9 @@ def changed_lines(files: Sequence[ChangedFile], most: int) -> tuple[ChangedLine,
         if file.patch is None or len(file.patch) > _LONGEST_PATCH:
             return ()
         title = title_of(file.path, file.patch)
-        for old, new in (run for change in changes_in(file.path, file.patch) for run in change.runs()):
+        for old, new in (
+            run for change in changes_in(file.path, file.patch) for run in change.runs()
+        ):
             before, after = ([text.strip() for text in side if text.strip()] for side in (old, new))
             if before and after and len(before) != len(after):
                 return ()

@@ -69,7 +69,15 @@ class Deed(StrEnum):
     LEAVE = "leave"
 
 
-_OWN = (Intent.HELP, Intent.STATUS, Intent.STOP, Intent.RETRY, Intent.MERGE, Intent.REVIEWED, Intent.PING)
+_OWN = (
+    Intent.HELP,
+    Intent.STATUS,
+    Intent.STOP,
+    Intent.RETRY,
+    Intent.MERGE,
+    Intent.REVIEWED,
+    Intent.PING,
+)
 LEARNED = (Intent.INSTRUCTION, Intent.QUESTION, Intent.TALK)
 _ALWAYS: Mapping[Intent, Deed] = {
     **dict.fromkeys(_OWN, Deed.RUN),
@@ -137,8 +145,14 @@ def classify(text: str, door: Door, learned: Learned | None = None) -> Intent:
         if is_word and get_close_matches(tokens[0], _COMMANDS, 1, _ALMOST):
             return Intent.SLIP
         asks = _ASKS.match(folded)
-        is_question = asks and (folded.rstrip().endswith("?") or (asks[1] and len(folded.split()) < 10))
-        return Intent.QUESTION if is_question and learned.questions.odds(text) > 0 else Intent.INSTRUCTION
+        is_question = asks and (
+            folded.rstrip().endswith("?") or (asks[1] and len(folded.split()) < 10)
+        )
+        return (
+            Intent.QUESTION
+            if is_question and learned.questions.odds(text) > 0
+            else Intent.INSTRUCTION
+        )
     if _PEOPLE.match(text) or _OPENERS.match(folded):
         doubt = -_SURE
     else:
@@ -150,7 +164,9 @@ def may_be_question(text: str) -> bool:
     """Return whether a text that was taken as an instruction may be a question all the same."""
     folded = _folded(text)
     is_like_one = "?" in folded or _ASKS.match(folded)
-    return len(text) <= LONGEST and _LEARNED.questions.odds(text) > (_SURELY_NONE if is_like_one else _SURE)
+    return len(text) <= LONGEST and _LEARNED.questions.odds(text) > (
+        _SURELY_NONE if is_like_one else _SURE
+    )
 
 
 @lru_cache(1)  # a command asks three times in a row
@@ -204,7 +220,10 @@ def job_number(text: str) -> int | None:
 
 def asks_yes_or_no(text: str) -> bool:
     """Return whether a question about a job can be answered with yes: "is it ready?"."""
-    return re.match(r"(?:is|are|did|has|ready|done|finished)\b", text.strip(), re.IGNORECASE) is not None
+    return (
+        re.match(r"(?:is|are|did|has|ready|done|finished)\b", text.strip(), re.IGNORECASE)
+        is not None
+    )
 
 
 def _folded(text: str) -> str:
@@ -218,9 +237,12 @@ def _words_and_signs(folded: str) -> tuple[tuple[str, ...], list[str]]:
     if bare.isascii():  # most are, and each command is classified: 8 us instead of 17
         bare = bare.replace("^", " ").replace("`", " ")
     else:
-        signs += [char for char in bare if unicodedata.category(char) == "So" and ord(char) > 0x2000]
+        signs += [
+            char for char in bare if unicodedata.category(char) == "So" and ord(char) > 0x2000
+        ]
         bare = "".join(
-            char if unicodedata.category(char) not in ("So", "Sk", "Mn", "Cf") else " " for char in bare
+            char if unicodedata.category(char) not in ("So", "Sk", "Mn", "Cf") else " "
+            for char in bare
         )
     tokens = tuple(word for part in bare.split() if (word := part.strip(_MARKS)))
     return tuple(word for word in tokens if word not in _POLITE) or tokens, signs
@@ -283,7 +305,8 @@ class Classifier:
         every = of_kind.keys() | of_others.keys()
         sums = [counts.total() + _SMOOTHING * len(every) for counts in (of_kind, of_others)]
         self._weights = {
-            name: log((of_kind[name] + _SMOOTHING) / sums[0]) - log((of_others[name] + _SMOOTHING) / sums[1])
+            name: log((of_kind[name] + _SMOOTHING) / sums[0])
+            - log((of_others[name] + _SMOOTHING) / sums[1])
             for name in every
         }
 
@@ -304,7 +327,9 @@ class Learned(NamedTuple):
 
 def learn(examples: Sequence[tuple[str, Intent]]) -> Learned:
     """Learn from texts, each with its kind."""
-    instructions, questions, talk = ([text for text, kind in examples if kind is label] for label in LEARNED)
+    instructions, questions, talk = (
+        [text for text, kind in examples if kind is label] for label in LEARNED
+    )
     return Learned(Classifier(talk, instructions + questions), Classifier(questions, instructions))
 
 

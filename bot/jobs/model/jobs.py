@@ -347,7 +347,9 @@ class TrackedJob:
     @property
     def is_merged(self) -> bool:
         """Whether its pull request was merged."""
-        return self.state is JobState.PULL_REQUEST and bool(self.pull_request and self.pull_request.is_merged)
+        return self.state is JobState.PULL_REQUEST and bool(
+            self.pull_request and self.pull_request.is_merged
+        )
 
     @property
     def awaits_review(self) -> bool:

@@ -125,7 +125,9 @@ def also_asked(job: TrackedJob, requester: UserId) -> tuple[UserId, ...]:
 def with_asker(job: TrackedJob, user: UserId) -> TrackedJob:
     """Add a user who asked in the running iteration to those who wait for its end."""
     waiting = dict.fromkeys((*job.also_asked, user))
-    return replace(job, also_asked=tuple(one for one in waiting if one != job.recipient)[:_MOST_TOLD])
+    return replace(
+        job, also_asked=tuple(one for one in waiting if one != job.recipient)[:_MOST_TOLD]
+    )
 
 
 def not_queued(job: TrackedJob) -> TrackedJob:
@@ -229,7 +231,9 @@ def prompt_postponed(prompt: Prompt, due_at: datetime, *, is_refused: bool = Fal
 
     ``is_refused``: the service refused it as it refuses a bad key; ``sent_at`` keeps the time of that.
     """
-    return replace(prompt, state=P.WAITING, due_at=due_at, sent_at=prompt.sent_at if is_refused else None)
+    return replace(
+        prompt, state=P.WAITING, due_at=due_at, sent_at=prompt.sent_at if is_refused else None
+    )
 
 
 def prompt_unconfirmed(prompt: Prompt) -> Prompt:

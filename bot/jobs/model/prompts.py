@@ -12,7 +12,16 @@ from typing import ClassVar, Self
 
 from pydantic import SecretStr
 
-from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, SubscriptionId, UserId
+from bot.ids import (
+    ChannelId,
+    JobNumber,
+    MessageTs,
+    ProjectId,
+    PromptId,
+    RequestKey,
+    SubscriptionId,
+    UserId,
+)
 from bot.jobs.model.jobs import About, TakeThread, TrackedJob
 from bot.ports import Origin, SharedFile
 
@@ -45,9 +54,34 @@ _WORD = re.compile(r"[^\s`\"“”‘’<>()\[\]|,;:!?*]+")
 _KINDS = frozenset(("page", "pages", "guide", "article"))
 _NO_NAMES = frozenset(
     [
-        *("a", "an", "the", "this", "that", "our", "your", "my", "its", "each", "every", "whole", "new"),
+        *(
+            "a",
+            "an",
+            "the",
+            "this",
+            "that",
+            "our",
+            "your",
+            "my",
+            "its",
+            "each",
+            "every",
+            "whole",
+            "new",
+        ),
         *("on", "of", "to", "in", "at", "from", "for", "with", "and", "or", "about"),
-        *("fix", "update", "improve", "change", "edit", "rewrite", "shorten", "correct", "check", "mend"),
+        *(
+            "fix",
+            "update",
+            "improve",
+            "change",
+            "edit",
+            "rewrite",
+            "shorten",
+            "correct",
+            "check",
+            "mend",
+        ),
         *("add", "write", "create", "extend", "make"),
     ]
 )

@@ -136,7 +136,11 @@ class Preview:
     @property
     def is_put_off(self) -> bool:
         """Return whether the service refused to begin it for now."""
-        return self.state is PreviewState.ASKED and self.due_at is not None and self.due_at > self.asked_at
+        return (
+            self.state is PreviewState.ASKED
+            and self.due_at is not None
+            and self.due_at > self.asked_at
+        )
 
     @property
     def outlasts(self) -> bool:
@@ -149,6 +153,8 @@ def end_of(logs: Sequence[str]) -> str | None:
 
     The caller has removed hidden characters.
     """
-    lines = [line.strip()[:_READ_LENGTH] for text in logs for line in text.splitlines() if line.strip()]
+    lines = [
+        line.strip()[:_READ_LENGTH] for text in logs for line in text.splitlines() if line.strip()
+    ]
     tail = masked("\n".join(lines[-_MOST_LINES:])).splitlines()
     return "\n".join(line[:_LINE_LENGTH] for line in tail) or None

@@ -130,7 +130,9 @@ def in_turn(
     return going, others
 
 
-def next_free_at(uses: Sequence[Use], limit: int, now: datetime, held_until: datetime | None) -> datetime:
+def next_free_at(
+    uses: Sequence[Use], limit: int, now: datetime, held_until: datetime | None
+) -> datetime:
     """Return the earliest time at which a waiting prompt can go: when a use frees or a share grows."""
     if held_until and len(uses) < limit:
         return held_until

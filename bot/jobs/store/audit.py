@@ -29,11 +29,21 @@ class Audit(Repository):
         self, act: Act, user: UserId, job: TrackedJob, at: datetime, prompt: PromptId | None = None
     ) -> None:
         """Add an act on a job. ``prompt``: the prompt whose end will be written to the row."""
-        values = {"project": job.project, "channel": job.channel, "job": job.number, "prompt": prompt}
+        values = {
+            "project": job.project,
+            "channel": job.channel,
+            "job": job.number,
+            "prompt": prompt,
+        }
         self._add(act, user, at, values)
 
     def subscribed(
-        self, act: Act, origin: Origin, subscription: SubscriptionId, project: ProjectId, at: datetime
+        self,
+        act: Act,
+        origin: Origin,
+        subscription: SubscriptionId,
+        project: ProjectId,
+        at: datetime,
     ) -> None:
         place = {"project": project, "channel": origin.channel}
         self._add(act, origin.user, at, {**place, "subscription": subscription})

@@ -29,7 +29,18 @@ from bot.jobs.model.jobs import JobState
 from bot.jobs.model.prompts import PromptState
 from bot.jobs.store.tables import inbox, jobs, prompts
 from bot.ports import Mention, Origin, ThreadReply, message_key, time_of, ts_at
-from bot.store.leases import FREE, HOLDER, Claimer, LeaseLost, Rows, claim, claiming, held, one_of, read_rows
+from bot.store.leases import (
+    FREE,
+    HOLDER,
+    Claimer,
+    LeaseLost,
+    Rows,
+    claim,
+    claiming,
+    held,
+    one_of,
+    read_rows,
+)
 from bot.store.queues import QueueTable
 from bot.store.retention import RetentionRule
 from bot.store.schema import OneRow, UtcDateTime, insert_unless_there, is_set, reader
@@ -98,7 +109,9 @@ class Inbox(Rows[InboxMessage]):
         """
         is_new = self._add(message, said_at, state=HeardState.NEW, due_at=said_at)
         if not is_new and isinstance(message, ThreadReply) and message.parent:
-            known = and_(_c.key == message.origin.key, _c.parent.is_(None), _c.state == HeardState.NEW)
+            known = and_(
+                _c.key == message.origin.key, _c.parent.is_(None), _c.state == HeardState.NEW
+            )
             self.connection.execute(inbox.update().where(known).values(parent=message.parent))
         return is_new
 
@@ -174,13 +187,17 @@ class Inbox(Rows[InboxMessage]):
 
     def held_by_author(self, message: InboxMessage) -> Sequence[InboxMessage]:
         """Return all that is held of a message's author in its place."""
-        mine = and_(_c.channel == message.channel, _c.place == message.place, _c.user == message.user)
+        mine = and_(
+            _c.channel == message.channel, _c.place == message.place, _c.user == message.user
+        )
         return self._all(mine, _c.state == HeardState.HELD)
 
     def taken_beside(self, message: InboxMessage, within: timedelta) -> Sequence[InboxMessage]:
         """Return the taken messages of its author in the same place, from just before and just after."""
         first, last = (ts_at(time_of(message.ts) + by) for by in (-within, within))
-        mine = and_(_c.channel == message.channel, _c.place == message.place, _c.user == message.user)
+        mine = and_(
+            _c.channel == message.channel, _c.place == message.place, _c.user == message.user
+        )
         return self._all(mine, _c.state == HeardState.TAKEN, _c.ts.between(first, last))
 
     def is_waited_for(self, channel: ChannelId, place: str) -> bool:
@@ -192,7 +209,12 @@ class Inbox(Rows[InboxMessage]):
         return self._all(_c.request == request)
 
     def moved(
-        self, request: RequestKey, to: RequestKey, state: HeardState, by: UserId, door: Door | None = None
+        self,
+        request: RequestKey,
+        to: RequestKey,
+        state: HeardState,
+        by: UserId,
+        door: Door | None = None,
     ) -> None:
         """Let the messages of a request, or the one with its key, belong to another one.
 
@@ -213,7 +235,9 @@ class Inbox(Rows[InboxMessage]):
 
     def change(self, message: InboxMessage, **values: object) -> None:
         """Write a change by a message's author, whoever works on it."""
-        self.connection.execute(inbox.update().where(_c.id == message.id).values({**values, **FREE}))
+        self.connection.execute(
+            inbox.update().where(_c.id == message.id).values({**values, **FREE})
+        )
 
     def brought(self, channel: ChannelId, first: MessageTs, last: MessageTs) -> set[MessageTs]:
         """Return the messages from ``first`` to ``last`` that are parts of prompts of jobs that go on."""
@@ -238,11 +262,15 @@ class Inbox(Rows[InboxMessage]):
 
     def oldest(self) -> MessageTs | None:
         """Return the first message of this database; None while it is empty."""
-        return self.connection.execute(select(func.min(_c.ts)).where(_c.state != HeardState.UNREAD)).scalar()
+        return self.connection.execute(
+            select(func.min(_c.ts)).where(_c.state != HeardState.UNREAD)
+        ).scalar()
 
     def newest(self) -> MessageTs | None:
         """Return the newest message; None for an empty inbox."""
-        return self.connection.execute(select(func.max(_c.ts)).where(_c.state != HeardState.UNREAD)).scalar()
+        return self.connection.execute(
+            select(func.max(_c.ts)).where(_c.state != HeardState.UNREAD)
+        ).scalar()
 
     def read_from(self, channel: ChannelId, place: str, since: MessageTs, due_at: datetime) -> None:
         """Make a conversation due to be read from a time on."""
@@ -337,7 +365,10 @@ class Inbox(Rows[InboxMessage]):
     def settle_unread(self, unread: UnreadConversation, owner: str) -> None:
         """Forget a conversation that was read, unless it has become due again meanwhile. Raises LeaseLost."""
         mine = and_(_c.id == unread.id, _c.claimed_by == owner)
-        if self.connection.execute(inbox.delete().where(mine, _c.due_at == unread.due_at)).rowcount != 1:
+        if (
+            self.connection.execute(inbox.delete().where(mine, _c.due_at == unread.due_at)).rowcount
+            != 1
+        ):
             self._write_unread(unread, owner)
 
     def put_back_unread(self, unread: UnreadConversation, owner: str, due_at: datetime) -> None:
@@ -354,10 +385,19 @@ class Inbox(Rows[InboxMessage]):
 
         The newest message of a direct conversation stays, so that the conversation is known.
         """
-        unsettled = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING, PromptState.UNCONFIRMED)
+        unsettled = (
+            PromptState.NEW,
+            PromptState.WAITING,
+            PromptState.SENDING,
+            PromptState.UNCONFIRMED,
+        )
         waits = exists().where(prompts.c.key == _c.request, one_of(prompts.c.state, unsettled))
         done = and_(_c.state == HeardState.TAKEN, _c.change.is_(None), _c.text.is_not(None), ~waits)
         self.connection.execute(inbox.update().where(done).values(text=None, files=None))
-        newer = exists().where(_OTHER.c.channel == _c.channel, _OTHER.c.place == "", _OTHER.c.ts > _c.ts)
-        old = and_(_c.state == HeardState.SETTLED, _c.said_at < now - _KEPT_FOR, _c.request.is_(None))
+        newer = exists().where(
+            _OTHER.c.channel == _c.channel, _OTHER.c.place == "", _OTHER.c.ts > _c.ts
+        )
+        old = and_(
+            _c.state == HeardState.SETTLED, _c.said_at < now - _KEPT_FOR, _c.request.is_(None)
+        )
         self.connection.execute(inbox.delete().where(old, or_(_c.place != "", newer)))

@@ -29,7 +29,17 @@ from bot.jobs.store.audit import write_job_end
 from bot.jobs.store.tables import SEEN, back_offs, jobs, prompts, pull_requests
 from bot.ports import ThreadRef
 from bot.store.channels import channels
-from bot.store.leases import FREE, LIMIT, Claimer, Rows, claim, claiming, is_ahead, one_of, read_rows
+from bot.store.leases import (
+    FREE,
+    LIMIT,
+    Claimer,
+    Rows,
+    claim,
+    claiming,
+    is_ahead,
+    one_of,
+    read_rows,
+)
 from bot.store.queues import QueueTable
 from bot.store.schema import diff, reader, row_values
 
@@ -44,7 +54,8 @@ _MOST_ABOUT_GAPS = 1_000
 _AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
 # An open job has no review; with this condition the index of jobs without one is used.
 _IS_OPEN = and_(
-    jobs.c.state.in_((JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)), jobs.c.review.is_(None)
+    jobs.c.state.in_((JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)),
+    jobs.c.review.is_(None),
 )
 _IS_SHOWN = and_(_IS_OPEN, jobs.c.state != JobState.UNCONFIRMED, jobs.c.root_ts.is_not(None))
 # Each value by itself, as SQLite would read all jobs for any value.
@@ -60,7 +71,11 @@ _BEGINNING = literal("message:", String) + jobs.c.channel + ":" + jobs.c.thread_
 _AMONG_PEOPLE = and_(
     jobs.c.thread_ts.is_not(None),
     ~jobs.c.channel.startswith("D"),
-    select(prompts.c.id).where(prompts.c.key == _BEGINNING).correlate(jobs).scalar_subquery().is_(None),
+    select(prompts.c.id)
+    .where(prompts.c.key == _BEGINNING)
+    .correlate(jobs)
+    .scalar_subquery()
+    .is_(None),
     select(_first.c.number)
     .where(_first.c.channel == jobs.c.channel, _first.c.root_ts == jobs.c.thread_ts)
     .correlate(jobs)
@@ -71,10 +86,15 @@ _AMONG_PEOPLE = and_(
 _MORE = (
     func.coalesce(_BY_MENTION.correlate(jobs), false()).label("by_mention"),
     _AMONG_PEOPLE.label("among_people"),
-    select(pull_requests.c.seen).where(pull_requests.c.job == jobs.c.number).scalar_subquery().label("seen"),
+    select(pull_requests.c.seen)
+    .where(pull_requests.c.job == jobs.c.number)
+    .scalar_subquery()
+    .label("seen"),
 )
 _WITH_SHORT_TEXT = [
-    func.substr(column, 1, 300, type_=column.type).label(column.name) if column is jobs.c.text else column
+    func.substr(column, 1, 300, type_=column.type).label(column.name)
+    if column is jobs.c.text
+    else column
     for column in jobs.c
 ]
 _WITH_NUMBER = select(jobs, *_MORE).where(jobs.c.number == bindparam("this"))
@@ -101,7 +121,10 @@ def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
     """Return the condition that a job has its status message in a thread."""
     # The channel in both, so that SQLite uses the whole index of each and does not read the channel's jobs.
     in_channel = jobs.c.channel == thread.channel
-    return or_(and_(in_channel, jobs.c.root_ts == thread.ts), and_(in_channel, jobs.c.thread_ts == thread.ts))
+    return or_(
+        and_(in_channel, jobs.c.root_ts == thread.ts),
+        and_(in_channel, jobs.c.thread_ts == thread.ts),
+    )
 
 
 def _listed(
@@ -132,7 +155,9 @@ class Jobs(Rows[TrackedJob]):
     )
 
     def add(self, new: TrackedJob) -> JobNumber:
-        return JobNumber(self.connection.execute(_ADD, row_values(new, jobs, without="number")).scalar_one())
+        return JobNumber(
+            self.connection.execute(_ADD, row_values(new, jobs, without="number")).scalar_one()
+        )
 
     def get(self, number: JobNumber) -> TrackedJob | None:
         """Return the job with this number; None when there is none."""
@@ -190,7 +215,11 @@ class Jobs(Rows[TrackedJob]):
     def usual_time(self, project: ProjectId) -> timedelta | None:
         """Return the median time of a project's last jobs; None for fewer than three."""
         began, ended = jobs.c.iteration_started_at, jobs.c.ended_at
-        done = (jobs.c.project == project, began.is_not(None), jobs.c.state == JobState.PULL_REQUEST)
+        done = (
+            jobs.c.project == project,
+            began.is_not(None),
+            jobs.c.state == JobState.PULL_REQUEST,
+        )
         newest = select(began, ended).where(*done).order_by(jobs.c.asked_at.desc()).limit(_USUAL_OF)
         times = sorted(end - begin for begin, end in self.connection.execute(newest))
         return times[len(times) // 2] if len(times) >= _FEWEST_USUAL else None
@@ -207,7 +236,9 @@ class Jobs(Rows[TrackedJob]):
         """Return the oldest jobs to review in these channels, and wherever the user sent one a prompt."""
         theirs = jobs.c.number.in_(select(prompts.c.job).where(prompts.c.asked_by == user))
         visible = or_(jobs.c.channel.in_(channels), jobs.c.requester == user, theirs)
-        return self._many(and_(_AWAITS_REVIEW, jobs.c.requester != "", visible), limit, skipped, by=_OLDEST)
+        return self._many(
+            and_(_AWAITS_REVIEW, jobs.c.requester != "", visible), limit, skipped, by=_OLDEST
+        )
 
     def going(self, project: ProjectId, limit: int) -> Sequence[TrackedJob]:
         """Return the newest jobs of a project that wait, run, or have an open pull request."""
@@ -262,7 +293,12 @@ class Jobs(Rows[TrackedJob]):
     def list_unreviewed(self, project: ProjectId, limit: int) -> Sequence[TrackedJob]:
         """Return a project's newest jobs that are open or to review, with the beginnings of their texts."""
         going = and_(jobs.c.project == project, or_(_IS_OPEN, _AWAITS_REVIEW))
-        newest = select(*_WITH_SHORT_TEXT, *_MORE).where(going).order_by(jobs.c.number.desc()).limit(limit)
+        newest = (
+            select(*_WITH_SHORT_TEXT, *_MORE)
+            .where(going)
+            .order_by(jobs.c.number.desc())
+            .limit(limit)
+        )
         return read_rows(jobs, self.connection.execute(newest).mappings(), self.read)
 
     def without_trouble(
@@ -275,7 +311,9 @@ class Jobs(Rows[TrackedJob]):
         silent = or_(jobs.c.trouble.is_(None), jobs.c.trouble != trouble)
         waits = jobs.c.queue_why.in_((QueueWhy.SERVICE, QueueWhy.KEY))
         failing = or_(jobs.c.unread_since.is_not(None), waits) if only_failing else true()
-        return self._many(and_(_IS_SHOWN, jobs.c.project == project, silent, failing), limit, by=_OLDEST)
+        return self._many(
+            and_(_IS_SHOWN, jobs.c.project == project, silent, failing), limit, by=_OLDEST
+        )
 
     def to_remind(self, now: datetime, limit: int) -> Sequence[TrackedJob]:
         """Return jobs whose threads are due for a reminder of their pull request."""
@@ -287,9 +325,14 @@ class Jobs(Rows[TrackedJob]):
     ) -> tuple[Sequence[TrackedJob], int]:
         """Return a channel's oldest jobs whose pull requests wait for review, and how many do in all."""
         matching = and_(
-            jobs.c.channel == channel, jobs.c.project == project, jobs.c.requester != "", _AWAITS_REVIEW
+            jobs.c.channel == channel,
+            jobs.c.project == project,
+            jobs.c.requester != "",
+            _AWAITS_REVIEW,
         )
-        count = self.connection.execute(select(func.count()).select_from(jobs).where(matching)).scalar_one()
+        count = self.connection.execute(
+            select(func.count()).select_from(jobs).where(matching)
+        ).scalar_one()
         return self._many(matching, limit, by=_OLDEST), int(count)
 
     def has_trouble(self) -> bool:

@@ -54,7 +54,8 @@ class AnalyticsQuota(Quota):
     def read(self, project: ProjectId, limit: int, now: datetime) -> Budget:
         """Return the calls used in the last hour, and when the next call is possible if none is left."""
         calls = select(func.count(), func.min(analytics_calls.c.at)).where(
-            analytics_calls.c.project == project, analytics_calls.c.at.between(now - WINDOW, now + SKEW)
+            analytics_calls.c.project == project,
+            analytics_calls.c.at.between(now - WINDOW, now + SKEW),
         )
         used, oldest_at = self.connection.execute(calls).one()
         free_at = self.exhausted_until(project, now)
@@ -95,7 +96,9 @@ class BackOffs(Repository):
         """Start or extend the project's back-off."""
         values = asdict(back_off)
         if not insert_unless_there(self.connection, back_offs, {"project": project, **values}):
-            self.connection.execute(update(back_offs).where(back_offs.c.project == project).values(**values))
+            self.connection.execute(
+                update(back_offs).where(back_offs.c.project == project).values(**values)
+            )
 
     def end_by(self, job: JobNumber, until: datetime) -> None:
         """End the back-off of a job's project by then, if only prompts are refused."""

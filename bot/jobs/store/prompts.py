@@ -42,7 +42,9 @@ def is_behind() -> ColumnElement[bool]:
     """Return the condition that an earlier prompt of the job is not settled."""
     earlier = prompts.alias("earlier")
     return exists().where(
-        earlier.c.job == prompts.c.job, earlier.c.id < prompts.c.id, one_of(earlier.c.state, UNSETTLED)
+        earlier.c.job == prompts.c.job,
+        earlier.c.id < prompts.c.id,
+        one_of(earlier.c.state, UNSETTLED),
     )
 
 
@@ -68,7 +70,9 @@ _HAS_STATUS_MESSAGE = and_(STARTS_JOB, jobs.c.root_ts.is_not(None))
 _SENDABLE = and_(
     ~is_behind(),
     ~_HAS_UNREAD_WORDS,
-    exists().where(jobs.c.number == prompts.c.job, or_(_HAS_STATUS_MESSAGE, jobs.c.service_id.is_not(None))),
+    exists().where(
+        jobs.c.number == prompts.c.job, or_(_HAS_STATUS_MESSAGE, jobs.c.service_id.is_not(None))
+    ),
     ~exists().where(back_offs.c.project == prompts.c.project, is_ahead(back_offs.c.until)),
 )
 """The condition that a waiting prompt waits only for its time and the quota.
@@ -132,12 +136,17 @@ _BEGIN_SENDING = claiming(
         "in_queue": False,
     },
 )
-_WAITING_PROJECTS = select(prompts.c.project).where(WAITING_PROMPTS.waits, WAITING_PROMPTS.is_free).distinct()
+_WAITING_PROJECTS = (
+    select(prompts.c.project).where(WAITING_PROMPTS.waits, WAITING_PROMPTS.is_free).distinct()
+)
 _QUOTA_QUEUE = (
     select(
         *prompts.c["id", "job", "kind", "asked_by", "asked_at", "due_at", "in_queue", "sent_at"],
         *(
-            select(column).where(jobs.c.number == prompts.c.job).scalar_subquery().label(f"told_{name}")
+            select(column)
+            .where(jobs.c.number == prompts.c.job)
+            .scalar_subquery()
+            .label(f"told_{name}")
             for name, column in (("until", jobs.c.queue_until), ("before", jobs.c.queue_before))
         ),
     )
@@ -207,7 +216,9 @@ class Prompts(Rows[Prompt]):
 
     def add(self, new: Prompt) -> PromptId:
         """Store a prompt and return its id. The key of its origin is unique (see ``job_of``)."""
-        return PromptId(self.connection.execute(_ADD, row_values(new, prompts, without="id")).scalar_one())
+        return PromptId(
+            self.connection.execute(_ADD, row_values(new, prompts, without="id")).scalar_one()
+        )
 
     def job_of(self, key: RequestKey) -> JobNumber | None:
         """Return the job of the request with this key; None when the request is new."""
@@ -238,7 +249,9 @@ class Prompts(Rows[Prompt]):
         """Return the prompt that starts a job; None when there is none."""
         return self._newest(and_(prompts.c.job == job, STARTS_JOB))
 
-    def same_follow_up(self, user: UserId, job: JobNumber, raw: str, since: datetime) -> PromptId | None:
+    def same_follow_up(
+        self, user: UserId, job: JobNumber, raw: str, since: datetime
+    ) -> PromptId | None:
         """Return the user's newest follow-up with this text after ``since``, unless refused or withdrawn."""
         same = and_(
             prompts.c.kind == PromptKind.FOLLOW_UP,
@@ -262,7 +275,10 @@ class Prompts(Rows[Prompt]):
         """
         sent = (prompts.c.kind == PromptKind.FOLLOW_UP, prompts.c.state == PromptState.SENT)
         by_then = and_(
-            prompts.c.job == job.number, *sent, prompts.c.sent_at <= job.ended_at, prompts.c.text != ""
+            prompts.c.job == job.number,
+            *sent,
+            prompts.c.sent_at <= job.ended_at,
+            prompts.c.text != "",
         )
         newest = self._newest(by_then) if job.version > 1 and job.ended_at else None
         return subject_of((newest and newest.text) or (job.about and job.about.title) or job.text)
@@ -303,7 +319,11 @@ class Prompts(Rows[Prompt]):
 
     def free_new(self, prompt: PromptId, owner: str) -> None:
         """Free a new prompt that this owner has claimed; do nothing if it is another's or is prepared."""
-        held = and_(prompts.c.id == prompt, prompts.c.claimed_by == owner, prompts.c.state == PromptState.NEW)
+        held = and_(
+            prompts.c.id == prompt,
+            prompts.c.claimed_by == owner,
+            prompts.c.state == PromptState.NEW,
+        )
         self.connection.execute(update(prompts).where(held).values(FREE))
 
     def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
@@ -320,7 +340,9 @@ class Prompts(Rows[Prompt]):
             return []
         return self._claim(_BEGIN_SENDING, claimer, ids=ids)
 
-    def uses(self, project: ProjectId, now: datetime, since: datetime | None = None) -> Sequence[Use]:
+    def uses(
+        self, project: ProjectId, now: datetime, since: datetime | None = None
+    ) -> Sequence[Use]:
         """Return the project's uses in the last hour, or from ``since`` on."""
         sent = and_(
             prompts.c.sent_at.between(since or now - QUOTA_PERIOD, now + SKEW),
@@ -379,7 +401,9 @@ class Prompts(Rows[Prompt]):
             and_(state == PromptState.WITHDRAWN, attempts > 0),
             and_(state == PromptState.REFUSED, attempts > 1),
         )
-        return self._newest(and_(prompts.c.job == job, prompts.c.kind == PromptKind.FOLLOW_UP, unknown))
+        return self._newest(
+            and_(prompts.c.job == job, prompts.c.kind == PromptKind.FOLLOW_UP, unknown)
+        )
 
     def unsettled_of(self, job: JobNumber) -> Sequence[Prompt]:
         """Return a job's prompts that are new, waiting or being sent, oldest first."""
@@ -391,7 +415,9 @@ class Prompts(Rows[Prompt]):
 
     def move(self, prompt: Prompt, project: ProjectId) -> None:
         """Move a prompt that has not been sent to another project, but not the job that it starts."""
-        self.connection.execute(prompts.update().where(prompts.c.id == prompt.id).values(project=project))
+        self.connection.execute(
+            prompts.update().where(prompts.c.id == prompt.id).values(project=project)
+        )
         its_row = audit.update().where(audit.c.job == prompt.job, audit.c.prompt == prompt.id)
         self.connection.execute(its_row.values(project=project))
 
@@ -402,11 +428,15 @@ class Prompts(Rows[Prompt]):
         """
         earlier = and_(prompts.c.job == job, prompts.c.id < before)
         given_at = func.max(prompts.c.asked_at).filter(prompts.c.take_thread == TakeThread.GIVEN)
-        row = self.connection.execute(select(func.max(prompts.c.message_ts), given_at).where(earlier)).one()
+        row = self.connection.execute(
+            select(func.max(prompts.c.message_ts), given_at).where(earlier)
+        ).one()
         return max((ts for ts in (row[0], row[1] and ts_at(row[1])) if ts), default=None)
 
     def attachments(self, job: JobNumber) -> Sequence[str]:
         """Return the attachments of a job's prompts, oldest first."""
         with_some = and_(prompts.c.job == job, prompts.c.attachments != "")
-        rows = self.connection.execute(select(prompts.c.attachments).where(with_some).order_by(prompts.c.id))
+        rows = self.connection.execute(
+            select(prompts.c.attachments).where(with_some).order_by(prompts.c.id)
+        )
         return list(rows.scalars())

@@ -43,7 +43,9 @@ JOBS = RetentionRule(
         "previews": previews.c.job,
         "messages": deliveries.c.job,
     },
-    names_person=lambda user: {"problem": jobs.c.problem.in_([f"{kind}:{user}" for kind in JobProblem])},
+    names_person=lambda user: {
+        "problem": jobs.c.problem.in_([f"{kind}:{user}" for kind in JobProblem])
+    },
 )
 PROMPTS = RetentionRule("prompts", prompts, _is_of_finished_job(prompts.c.job), None)
 PULL_REQUESTS = RetentionRule(

@@ -12,7 +12,13 @@ from bot.ids import JobNumber
 from bot.jobs.model.jobs import JobState, QueueWhy, Wait, Waiting
 from bot.jobs.model.prompts import PromptState
 from bot.jobs.model.quota import KEY_REASONS, MAY_NOT_WRITE
-from bot.jobs.store.prompts import ABANDONED_PROMPTS, IN_TURN, NEW_PROMPTS, UNSETTLED, WAITING_PROMPTS
+from bot.jobs.store.prompts import (
+    ABANDONED_PROMPTS,
+    IN_TURN,
+    NEW_PROMPTS,
+    UNSETTLED,
+    WAITING_PROMPTS,
+)
 from bot.jobs.store.tables import back_offs, jobs, prompts
 from bot.outbox.model import QUIET, DeliveryKind, DeliveryState
 from bot.outbox.store import (
@@ -52,11 +58,16 @@ _POLLS = (
     .select_from(jobs)
     .outerjoin(
         _pause,
-        and_(_pause.c.project == jobs.c.project, is_ahead(_pause.c.until), _pause.c.reason != MAY_NOT_WRITE),
+        and_(
+            _pause.c.project == jobs.c.project,
+            is_ahead(_pause.c.until),
+            _pause.c.reason != MAY_NOT_WRITE,
+        ),
     )
 )
 _CLAIMABLE_DELIVERY = and_(
-    or_(DELIVERIES.waits, UNCLEAR_DELIVERIES.waits, ABANDONED_DELIVERIES.is_queued), ~waits_in_thread()
+    or_(DELIVERIES.waits, UNCLEAR_DELIVERIES.waits, ABANDONED_DELIVERIES.is_queued),
+    ~waits_in_thread(),
 )
 _OLDEST_MESSAGE = (
     select(*deliveries.c["job", "created_at", "due_at"], _CLAIMABLE_DELIVERY.label("is_claimable"))
@@ -79,7 +90,9 @@ class Waits(Repository):
             until = max(row["poll_at"], row["paused_until"] or row["poll_at"])
             reason = _trouble(row["reason"]) if row["paused_until"] else None
             poll_at = row["poll_at"]
-            polls.append(Wait(Waiting.POLL, reason, poll_at, until if until > now else None, row["number"]))
+            polls.append(
+                Wait(Waiting.POLL, reason, poll_at, until if until > now else None, row["number"])
+            )
         message = self.oldest_message(now, job=number)
         return [*asked, *polls, *([message] if message else [])]
 
@@ -132,14 +145,22 @@ class Waits(Repository):
 def _prompt(row: RowMapping, now: datetime) -> Wait:
     reason, until, before = None, _ahead(row, now), 0
     is_waiting = row["state"] == PromptState.WAITING
-    if row["state"] == PromptState.UNCONFIRMED or (is_waiting and row["job_state"] == JobState.UNCONFIRMED):
+    if row["state"] == PromptState.UNCONFIRMED or (
+        is_waiting and row["job_state"] == JobState.UNCONFIRMED
+    ):
         reason, until = QueueWhy.PERSON, None
     elif is_waiting and row["reason"]:
         reason, until = _trouble(row["reason"]), row["paused_until"]
     elif is_waiting and row["in_queue"] and until:
         reason, before = QueueWhy.LIMIT, row["queue_before"] or 0
     return Wait(
-        Waiting.PROMPT, reason, row["asked_at"], until, row["job"], before, _claimable_since(row, "asked_at")
+        Waiting.PROMPT,
+        reason,
+        row["asked_at"],
+        until,
+        row["job"],
+        before,
+        _claimable_since(row, "asked_at"),
     )
 
 
@@ -156,7 +177,9 @@ def _claimable_since(row: RowMapping, asked: str) -> datetime | None:
     return max(row[asked], row["due_at"]) if row["is_claimable"] else None
 
 
-def _oldest(column: ColumnElement[datetime], condition: ColumnElement[bool]) -> ScalarSelect[datetime]:
+def _oldest(
+    column: ColumnElement[datetime], condition: ColumnElement[bool]
+) -> ScalarSelect[datetime]:
     return select(func.min(column, type_=UtcDateTime)).where(condition).scalar_subquery()
 
 

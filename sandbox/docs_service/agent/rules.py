@@ -44,7 +44,9 @@ _VERBS = (
     r"say|state|include|warn|remove|delete|rename|replace|shorten|make)\b"
 )
 _SPLIT = re.compile(rf"(?i)(?<=[.!?;])\s+|\s*\n\s*|,?\s+(?:and|then)\s+(?={_VERBS})")
-_POLITE = re.compile(r"(?i)^(?:(?:please|and|also|then|can you|could you)\s+)+|[\s,]+(?:please|too|as well)$")
+_POLITE = re.compile(
+    r"(?i)^(?:(?:please|and|also|then|can you|could you)\s+)+|[\s,]+(?:please|too|as well)$"
+)
 _SMALL_TALK = re.compile(
     r"(?i)(?:\W|_|\b(?:thanks?|thank you|great|ok|yes|no|hi|hello|lgtm|looks good|to me)\b)*"
 )
@@ -85,12 +87,18 @@ def decide(
     for instruction in instructions:
         # "It" in a further sentence is the subject of the first one.
         steps.append(step := _step(now, instruction, messages if not steps else [], page))
-        now, page = now | {path: fill(text, project) for path, text in step.files.items()}, step.page
+        now, page = (
+            now | {path: fill(text, project) for path, text in step.files.items()},
+            step.page,
+        )
     changed = {path: text for path, text in now.items() if files.get(path) != text}
     if not changed:
         return Unchanged(next((step.reason for step in steps if step.reason), _NOTHING))
     page = page if page in changed else next(path for path in changed if path != MENU)
-    edits = [f"{'updated' if path in files else 'added'} {path}" for path in sorted(changed, key=page.__ne__)]
+    edits = [
+        f"{'updated' if path in files else 'added'} {path}"
+        for path in sorted(changed, key=page.__ne__)
+    ]
     title = next((step.title for step in steps if step.title), capital(instructions[0]))
     return Change(changed, clip(title, 72), sentence(", ".join(edits)), page)
 
@@ -105,7 +113,9 @@ class _Step:
     reason: str = ""
 
 
-def _step(files: Mapping[str, str], instruction: str, messages: Sequence[Said], page: str | None) -> _Step:
+def _step(
+    files: Mapping[str, str], instruction: str, messages: Sequence[Said], page: str | None
+) -> _Step:
     """Carry out an instruction, with the messages before it if they hold its subject."""
     site = pages(files)
     named, rest = named_page(site, instruction)
@@ -131,9 +141,14 @@ def _instructions(prompt: str) -> list[str]:
     An instruction that quotes a reader's search asks for a page about it.
     """
     if search_text := sought(prompt):
-        subject = re.sub(r"(?i)^how (?:do|can) (?:I|we)\b", "how to", one_line(search_text).rstrip("?"))
+        subject = re.sub(
+            r"(?i)^how (?:do|can) (?:I|we)\b", "how to", one_line(search_text).rstrip("?")
+        )
         return [f"Add a page about {subject}"[:_MAX_INSTRUCTION_LENGTH]]
-    parts = [one_line(part)[:_MAX_INSTRUCTION_LENGTH] for part in _SPLIT.split(without_background(prompt))]
+    parts = [
+        one_line(part)[:_MAX_INSTRUCTION_LENGTH]
+        for part in _SPLIT.split(without_background(prompt))
+    ]
     plain = [_POLITE.sub("", part.strip(" .!?,;:…-*>#")).strip() for part in parts]
     instructions = [part for part in plain if not _SMALL_TALK.fullmatch(part)]
     further = [one for one in instructions[1:] if re.match(_VERBS, one, re.IGNORECASE)]
@@ -151,10 +166,14 @@ def _carry_out(
     subject = _LEADING_VERB.sub("", rest)
     paths = [named or page] if named or page else _pages_to_edit(site, rest, subject)
     if paths is None:
-        return _create(files, site, Topic.read(re.sub(r"^.*/([\w-]+)”?$", r"\1", subject).replace("-", " ")))
+        return _create(
+            files, site, Topic.read(re.sub(r"^.*/([\w-]+)”?$", r"\1", subject).replace("-", " "))
+        )
     changed = {path: edit(site, path, rest, subject) for path in paths if path}
     changed = {path: new for path, new in changed.items() if new != site[path]}
-    return {path: new.render() for path, new in changed.items()}, named or page or next(iter(changed), None)
+    return {path: new.render() for path, new in changed.items()}, named or page or next(
+        iter(changed), None
+    )
 
 
 def _pages_to_edit(site: Mapping[str, Page], instruction: str, subject: str) -> list[str] | None:
@@ -166,12 +185,16 @@ def _pages_to_edit(site: Mapping[str, Page], instruction: str, subject: str) -> 
     return related(site, keywords(subject))[:1] or None if _ASIDE.search(instruction) else None
 
 
-def _create(files: Mapping[str, str], site: Mapping[str, Page], topic: Topic) -> tuple[dict[str, str], str]:
+def _create(
+    files: Mapping[str, str], site: Mapping[str, Page], topic: Topic
+) -> tuple[dict[str, str], str]:
     """Return the new page and the updated menu; if the page exists, add a section to it instead."""
     if topic.path in site:
         return {topic.path: add_section(site[topic.path], site, topic.subject).render()}, topic.path
     new = {topic.path: new_page(topic, site).render()}
-    return (new | {MENU: with_menu_entry(files[MENU], topic.path)} if MENU in files else new), topic.path
+    return (
+        new | {MENU: with_menu_entry(files[MENU], topic.path)} if MENU in files else new
+    ), topic.path
 
 
 _NOTES = "Good to know"
@@ -180,11 +203,17 @@ _SITE_WIDE = re.compile(r"(?i)\b(?:typos?|spelling|grammar)\b")
 _ASIDE = re.compile(
     r"(?i)\b(?P<example>examples?|samples?|snippets?)\b|^(?:mention|note|say|state|warn about)\b"
 )
-_ADDS = re.compile(r"(?i)(?:add|create|write|draft|document|explain|describe|mention|note|include|warn)\b")
+_ADDS = re.compile(
+    r"(?i)(?:add|create|write|draft|document|explain|describe|mention|note|include|warn)\b"
+)
 _OWN_WAY = re.compile(r"(?i)\b(?:typos?|spelling|grammar|examples?|samples?|snippets?)\b")
 """Instructions that name a change but no mistake."""
-_NOTE = re.compile(r"(?i)^(?:mention|note|say|state|(?P<warn>warn about))\s+(?P<that>that\s+)?(?P<said>.+)$")
-_SECTION = re.compile(r"(?i)^(?:an?\s|the\s|new\s)*(?:section|paragraph|table|more)\s+(?:about|on|of)\s+")
+_NOTE = re.compile(
+    r"(?i)^(?:mention|note|say|state|(?P<warn>warn about))\s+(?P<that>that\s+)?(?P<said>.+)$"
+)
+_SECTION = re.compile(
+    r"(?i)^(?:an?\s|the\s|new\s)*(?:section|paragraph|table|more)\s+(?:about|on|of)\s+"
+)
 
 
 def edit(site: Mapping[str, Page], path: str, instruction: str, subject: str) -> Page:
@@ -198,7 +227,9 @@ def edit(site: Mapping[str, Page], path: str, instruction: str, subject: str) ->
     if (match := _ASIDE.search(instruction)) and match["example"]:
         return add_example(page, instruction)
     if match := _NOTE.match(instruction):
-        lead = "Be careful with " if match["warn"] else "" if match["that"] else "This also holds for "
+        lead = (
+            "Be careful with " if match["warn"] else "" if match["that"] else "This also holds for "
+        )
         return page.with_bullet(_NOTES, sentence(lead + match["said"]))
     if subject == instruction:
         return page.with_bullet(_NOTES, sentence(instruction))
@@ -208,7 +239,9 @@ def edit(site: Mapping[str, Page], path: str, instruction: str, subject: str) ->
 def add_example(page: Page, instruction: str) -> Page:
     """Add sample code in the language that the instruction names, or else in the page's language."""
     language = language_of(instruction) or language_of(page.render()) or SHELL
-    match = re.search(r"\b(?:examples?|samples?|snippets?)\b.*?\b(?:for|of|about|on)\s+(.+)$", instruction)
+    match = re.search(
+        r"\b(?:examples?|samples?|snippets?)\b.*?\b(?:for|of|about|on)\s+(.+)$", instruction
+    )
     heading = f"Example: {clip(match[1], 50)}" if match else f"Example in {language.name}"
     return page.with_section(heading, example(match[1] if match else page.title, language))
 
@@ -223,7 +256,9 @@ def add_section(page: Page, site: Mapping[str, Page], subject: str) -> Page:
     if not keywords(topic.subject) - keywords(page.title):
         heading, topic = f"{page.title} step by step", Topic(page.title.lower())
     others = facts({path: other for path, other in site.items() if other != page}, topic.subject)
-    return page.with_section(heading, "\n\n".join(others[:2]) or f"Try it in test mode:\n\n{steps(topic)}")
+    return page.with_section(
+        heading, "\n\n".join(others[:2]) or f"Try it in test mode:\n\n{steps(topic)}"
+    )
 
 
 class End(StrEnum):
@@ -257,7 +292,9 @@ EXAMPLES = (
 def asked_end(prompt: str) -> End | None:
     """Return the outcome that the prompt asks for; None for an ordinary prompt."""
     asked = without_background(prompt)
-    return next((end for end, phrase in _PHRASES.items() if re.search(phrase, asked, re.IGNORECASE)), None)
+    return next(
+        (end for end, phrase in _PHRASES.items() if re.search(phrase, asked, re.IGNORECASE)), None
+    )
 
 
 def is_slow(prompt: str) -> bool:

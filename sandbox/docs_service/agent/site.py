@@ -81,7 +81,11 @@ def named_page(site: Mapping[str, Page], instruction: str) -> tuple[str | None, 
     for pattern in _PLACES:
         for match in re.finditer(pattern, instruction, re.IGNORECASE):
             groups = match.groupdict()
-            path = file_of(site, groups["path"]) if "path" in groups else find_page(site, groups["name"])
+            path = (
+                file_of(site, groups["path"])
+                if "path" in groups
+                else find_page(site, groups["name"])
+            )
             if path:
                 return path, one_line(instruction[: match.start()] + instruction[match.end() :])
     return None, instruction
@@ -98,7 +102,11 @@ def file_of(site: Mapping[str, Page], address: str) -> str | None:
 def find_page(site: Mapping[str, Page], phrase: str) -> str | None:
     """Return the page whose title and path have every word of the phrase; the shortest if several do."""
     stemmed = stems(re.sub(rf"\b{_NOUN}|\bthe\b", "", phrase, flags=re.IGNORECASE))
-    fits = [path for path in related(site, stemmed) if shared(stemmed, _name(site, path)) == len(stemmed)]
+    fits = [
+        path
+        for path in related(site, stemmed)
+        if shared(stemmed, _name(site, path)) == len(stemmed)
+    ]
     return min(fits, key=lambda path: len(_name(site, path)), default=None)
 
 
@@ -120,7 +128,9 @@ def facts(site: Mapping[str, Page], subject: str) -> list[str]:
             for paragraph in re.sub(r"```.*?```", "", body, flags=re.DOTALL).split("\n\n"):
                 text = one_line(paragraph)
                 if re.fullmatch(r"[A-Z](?:(?!\]\().){20,258}[.]", text) and heading[-1:] != "?":
-                    scores[text] = 2 * shared(topic, page.title) + shared(topic, f"{heading} {text}")
+                    scores[text] = 2 * shared(topic, page.title) + shared(
+                        topic, f"{heading} {text}"
+                    )
     least = max(1, *scores.values(), 0) / 2
     fits = [text for text in scores if scores[text] > least]
     return sorted(fits, key=lambda text: -scores[text])[:3] if len(fits) > 1 else []

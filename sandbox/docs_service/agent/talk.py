@@ -44,7 +44,9 @@ def sought(prompt: str) -> str | None:
         return question[1]
     quoted = earlier_messages(prompt)
     return (
-        quoted[0].text.partition("\n")[0] if quoted and _SOUGHT.search(without_background(prompt)) else None
+        quoted[0].text.partition("\n")[0]
+        if quoted and _SOUGHT.search(without_background(prompt))
+        else None
     )
 
 
@@ -78,8 +80,14 @@ def points_back(subject: str) -> bool:
 def spoken_page(site: Mapping[str, Page], messages: Sequence[Said]) -> str | None:
     """Return the page that the newest message speaks of that speaks of one: by link, path, name or title."""
     for text in (one_line(one.text) for one in reversed(messages)):
-        linked = (file_of(site, link) for link in re.findall(r"https?://[^/\s]+/([^\s?#>)]+)", text))
-        if page := next(filter(None, linked), None) or named_page(site, text)[0] or _titled(site, text):
+        linked = (
+            file_of(site, link) for link in re.findall(r"https?://[^/\s]+/([^\s?#>)]+)", text)
+        )
+        if (
+            page := next(filter(None, linked), None)
+            or named_page(site, text)[0]
+            or _titled(site, text)
+        ):
             return page
     return None
 
@@ -101,7 +109,9 @@ _RIGHT_WRONG = rf"{_IS}{_VALUE}{_REST}\b(?:not|instead of|rather than)\s+{_VALUE
 
 def corrections(text: str) -> Iterator[tuple[str, str]]:
     """Return the wrong and the right value of "says 60, it is 100", "100, not 60", "change 60 to 100"."""
-    pairs = [match for pattern in _WRONG_RIGHT for match in re.findall(pattern, text, re.IGNORECASE)]
+    pairs = [
+        match for pattern in _WRONG_RIGHT for match in re.findall(pattern, text, re.IGNORECASE)
+    ]
     pairs += [(wrong, right) for right, wrong in re.findall(_RIGHT_WRONG, text, re.IGNORECASE)]
     yield from ((wrong.strip('`"“”'), right.strip('`"“”')) for wrong, right in pairs)
 
@@ -125,4 +135,8 @@ _LACKS = re.compile(
 def missing(messages: Sequence[Said]) -> str | None:
     """Return an instruction from the newest message that misses something; None if there is none."""
     lacks = [thing for one in messages for thing in _LACKS.findall(one.text)]
-    return f"{'mention' if lacks[-1].startswith('that ') else 'explain'} {lacks[-1]}" if lacks else None
+    return (
+        f"{'mention' if lacks[-1].startswith('that ') else 'explain'} {lacks[-1]}"
+        if lacks
+        else None
+    )

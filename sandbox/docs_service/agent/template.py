@@ -12,7 +12,17 @@ from sandbox.docs_service.agent.site import Page, facts, link, related
 from sandbox.docs_service.agent.writing import bullets, capital, clip, fill_names, keywords, slug
 
 _FOLDER = Path(__file__).parent / "templates"
-_RESOURCES = ("webhooks", "labels", "returns", "invoices", "customers", "payments", "orders", "keys", "users")
+_RESOURCES = (
+    "webhooks",
+    "labels",
+    "returns",
+    "invoices",
+    "customers",
+    "payments",
+    "orders",
+    "keys",
+    "users",
+)
 _ARTICLES = r"(?:(?:an?|the|our|new|short|complete)\s+)*"
 _KIND = r"(?P<kind>quick-?start|tutorial|(?:API )?reference|FAQ|overview|guide|page|article)(?: guide| page)?"
 _TOPICS = (
@@ -50,7 +60,8 @@ LANGUAGES = (
 def language_of(text: str) -> Language | None:
     """Return the language that an instruction names or that a page's code is in; None if there is none."""
     return next(
-        (one for one in LANGUAGES if re.search(rf"\b(?i:{one.words})\b|```{one.fence}\n", text)), None
+        (one for one in LANGUAGES if re.search(rf"\b(?i:{one.words})\b|```{one.fence}\n", text)),
+        None,
     )
 
 
@@ -106,7 +117,10 @@ class Topic:
 def new_page(topic: Topic, site: Mapping[str, Page]) -> Page:
     """Return a page about the topic; `fill` replaces the product's names later."""
     language = language_of(topic.subject) or SHELL
-    paths = [*related(site, keywords(topic.subject))[:2], *(path for path in _DEFAULT_LINKS if path in site)]
+    paths = [
+        *related(site, keywords(topic.subject))[:2],
+        *(path for path in _DEFAULT_LINKS if path in site),
+    ]
     quick = f"Start with {topic.phrase} and make your first request to << product >> in about five minutes."
     plain = f"This page explains {topic.phrase} in << product >>, with a request that you can copy."
     values = {
@@ -119,7 +133,9 @@ def new_page(topic: Topic, site: Mapping[str, Page]) -> Page:
         "links": bullets([link(site, topic.path, path) for path in dict.fromkeys(paths)][:3]),
     }
     page = Page.parse(_render("page.md.j2", values))
-    return replace(page, sections={heading: body for heading, body in page.sections.items() if body})
+    return replace(
+        page, sections={heading: body for heading, body in page.sections.items() if body}
+    )
 
 
 def steps(topic: Topic, install: str = "") -> str:

@@ -29,12 +29,17 @@ def keywords(text: str) -> set[str]:
 def shared(topic: set[str], text: str) -> int:
     """Count the wanted stems in the text; "install" also matches "installation"."""
     present = stems(text)
-    return sum(one in present or (len(one) > 4 and any(s.startswith(one) for s in present)) for one in topic)
+    return sum(
+        one in present or (len(one) > 4 and any(s.startswith(one) for s in present))
+        for one in topic
+    )
 
 
 def without_background(text: str) -> str:
     """Return the text without the lines that give no instructions: quotes, their heads, and who asked."""
-    return re.sub(r"(?m)^(?:>.*|Earlier messages of .*|File .*:|Asked (?:by|in) .*\.)$", "", text).rstrip()
+    return re.sub(
+        r"(?m)^(?:>.*|Earlier messages of .*|File .*:|Asked (?:by|in) .*\.)$", "", text
+    ).rstrip()
 
 
 def one_line(text: str) -> str:
@@ -104,6 +109,8 @@ def fill_names(template: str, values: Mapping[str, str]) -> str:
 def seed_files(project: str) -> dict[str, str]:
     """Return the files of a new project: path to text."""
     return {
-        path.relative_to(_SEED).as_posix().removesuffix(".j2"): fill(path.read_text("utf-8"), project)
+        path.relative_to(_SEED).as_posix().removesuffix(".j2"): fill(
+            path.read_text("utf-8"), project
+        )
         for path in sorted(_SEED.rglob("*.j2"))
     }

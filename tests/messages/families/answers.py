@@ -13,7 +13,15 @@ from tests.builders import ANA, CHANNEL, NOW, PROJECT
 from tests.messages.samples import job
 
 QUESTION = Inquiry(
-    *(InquiryId(7), RequestKey("command:1"), PROJECT, CHANNEL, ANA, "How do I <rotate> a *key*?", "0" * 16),
+    *(
+        InquiryId(7),
+        RequestKey("command:1"),
+        PROJECT,
+        CHANNEL,
+        ANA,
+        "How do I <rotate> a *key*?",
+        "0" * 16,
+    ),
     *(InquiryState.GAP, NOW, NOW),
 )
 IN_THREAD = replace(QUESTION, thread_ts=MessageTs("1.2"))
@@ -44,5 +52,7 @@ def samples() -> Mapping[str, object]:
         "no gaps": messages.gap_list([]),
         "the prompt": messages.draft_prompt(messages.quoted_question(QUESTION)),
         "written": messages.written_notice(QUESTION, job(JobState.PULL_REQUEST)),
-        "written without a pull request": messages.written_notice(QUESTION, job(JobState.NO_PULL_REQUEST)),
+        "written without a pull request": messages.written_notice(
+            QUESTION, job(JobState.NO_PULL_REQUEST)
+        ),
     }

@@ -36,7 +36,9 @@ PATCH = "\n".join(
 )
 FILES = (
     ChangedFile("docs/rate-limits.md", "modified", 4, 3, None, PATCH),
-    ChangedFile("docs/new/index.md", "added", 3, 0, None, "@@ -0,0 +1,3 @@\n+# New <page>\n+\n+Words."),
+    ChangedFile(
+        "docs/new/index.md", "added", 3, 0, None, "@@ -0,0 +1,3 @@\n+# New <page>\n+\n+Words."
+    ),
     ChangedFile("docs/setup.md", "renamed", 0, 0, "docs/install.md"),
     ChangedFile("docs/old.md", "removed", 0, 9, None, "@@ -1 +0,0 @@\n-Gone"),
     ChangedFile("docs/logo.png", "modified", 0, 0),
@@ -49,8 +51,12 @@ LONG = "@@ -1 +1,40 @@\n" + "\n+\n".join(f"+Paragraph {at}. " + "word " * 40 for
 def samples() -> Mapping[str, object]:
     """A view of each kind of file, and one with more than fits."""
     watched = job(pull_request=SEEN)
-    many = [ChangedFile(f"page-{at}.md", "modified", 20 + at % 2, 0, None, LONG) for at in range(100)]
-    crowded = changes.changes_view(job(pull_request=replace(SEEN, size=Size(2_000, 0, 1_300))), many)
+    many = [
+        ChangedFile(f"page-{at}.md", "modified", 20 + at % 2, 0, None, LONG) for at in range(100)
+    ]
+    crowded = changes.changes_view(
+        job(pull_request=replace(SEEN, size=Size(2_000, 0, 1_300))), many
+    )
     return {
         "each kind of file": changes.changes_view(watched, FILES),
         "more than fits": [

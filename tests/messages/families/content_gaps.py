@@ -7,7 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from bot.visitors import gap_messages as say
-from bot.visitors.content_gaps import Comment, GapRows, Search, Source, Topic, UnansweredQuestion, Votes
+from bot.visitors.content_gaps import (
+    Comment,
+    GapRows,
+    Search,
+    Source,
+    Topic,
+    UnansweredQuestion,
+    Votes,
+)
 from bot.visitors.model import FileTo, Numbers, Query, ReadingProblem
 from tests.builders import BEN
 from tests.visitors.visitor_samples import QUESTION, WEEK, reading
@@ -46,7 +54,8 @@ READ = {
 def numbers(topic: Topic, *, is_part: bool = False, **query: Any) -> Numbers:
     """Return the readings of a question about a topic."""
     readings = (
-        reading(source=source, gap_rows=replace(rows, is_part=is_part)) for source, rows in READ[topic]
+        reading(source=source, gap_rows=replace(rows, is_part=is_part))
+        for source, rows in READ[topic]
     )
     return Numbers(Query(WEEK, topic=topic, **query), tuple(readings))
 
@@ -60,7 +69,9 @@ def frequent(topic: Topic) -> Numbers:
         comments=COMMENTS.comments,
         questions=QUESTIONS.questions * 3,
     )
-    return replace(numbers_of, readings=tuple(replace(item, gap_rows=many) for item in numbers_of.readings))
+    return replace(
+        numbers_of, readings=tuple(replace(item, gap_rows=many) for item in numbers_of.readings)
+    )
 
 
 def samples() -> Mapping[str, object]:
@@ -94,7 +105,9 @@ def samples() -> Mapping[str, object]:
             item.evidence for topic in READ for item in say.gap_recommendations(frequent(topic))
         ],
         **{
-            f"{topic}: a month later": say.compare_unmet(read, numbers(topic), say.gap_table(read)[0].key)
+            f"{topic}: a month later": say.compare_unmet(
+                read, numbers(topic), say.gap_table(read)[0].key
+            )
             for topic, read in by_topic.items()
         },
         **{f"{topic}: the file": list(say.gap_file(read)) for topic, read in by_topic.items()},

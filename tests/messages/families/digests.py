@@ -24,7 +24,15 @@ from bot.visitors.model import (
 )
 from tests.builders import BEN, CHANNEL, NOW, PROJECT
 from tests.messages.samples import PERMALINK, job
-from tests.visitors.visitor_samples import QUESTION, WEEK, question, reading, report, subscription, weekly
+from tests.visitors.visitor_samples import (
+    QUESTION,
+    WEEK,
+    question,
+    reading,
+    report,
+    subscription,
+    weekly,
+)
 
 RUN = datetime(2026, 11, 9, 8, 0, tzinfo=UTC)
 ACME = Project(PROJECT, "acme", "Acme <docs>")
@@ -34,7 +42,9 @@ EVIDENCE = "searched 1,043 times, opened twice"
 DRAFTED = ("Write it.", "", False), ("Mend it.", "Where is *paging*?", True)
 FOUND = (
     Recommendation("Readers didn't find", "a1", "webhook <b>retries", EVIDENCE, 1_043, *DRAFTED[0]),
-    Recommendation("Readers asked", "c3", "How do I rotate keys?", "9 questions, no answer", 9, *DRAFTED[0]),
+    Recommendation(
+        "Readers asked", "c3", "How do I rotate keys?", "9 questions, no answer", 9, *DRAFTED[0]
+    ),
     Recommendation("Readers dislike", "b2", "/api/users", "7 of 9 votes", 7, *DRAFTED[1]),
 )
 
@@ -58,10 +68,14 @@ def digests() -> Mapping[str, object]:
         "digest: one of several docs": brief(report=report(query={"label": "Acme <docs>"})),
         "digest: a section": brief(report=report(query={"section": "/api"})),
         "digest: about as many": brief(report=report(was=same)),
-        "digest: no week before": brief(report=report(was=None, not_compared="it couldn't be read")),
+        "digest: no week before": brief(
+            report=report(was=None, not_compared="it couldn't be read")
+        ),
         "digest: no visits": brief(report=report(site=NO_VISITORS, pages=(), was=None)),
         **{
-            f"digest: {ai} of {total} are AI agents": brief(report=report(site=Counts(total - ai, ai, total)))
+            f"digest: {ai} of {total} are AI agents": brief(
+                report=report(site=Counts(total - ai, ai, total))
+            )
             for ai, total in ((0, 10), (1, 100), (99, 100), (10, 10))
         },
         "digest: asked for": brief(
@@ -119,14 +133,20 @@ def samples() -> Mapping[str, object]:
         "paused: a section, several docs": say.paused(api, refused, bot, ACME),
         "missed": say.missed(of_subscription, WEEK, ReadingProblem.LATE, None),
         "missed: several docs": say.missed(of_subscription, WEEK, "newer", ACME),
-        "missed: no longer set up": say.missed(of_subscription, WEEK, ReadingProblem.NOT_SERVED, ACME),
+        "missed: no longer set up": say.missed(
+            of_subscription, WEEK, ReadingProblem.NOT_SERVED, ACME
+        ),
         "missed: asked for once": say.missed(question(), WEEK, ReadingProblem.UNWELL, None),
         "not posted": say.not_posted(api, NotPosted(Refusal.TOKEN, CHANNEL, NOW), bot, None),
         "digest coming": say.digest_coming(None, None),
         "digest coming: a section, several docs": say.digest_coming("/api", ACME),
-        "changed: no subscription": say.subscription_changed(SubscriptionChange.PAUSE, None, 0, NOW),
+        "changed: no subscription": say.subscription_changed(
+            SubscriptionChange.PAUSE, None, 0, NOW
+        ),
         "changed: no such one": say.subscription_changed(SubscriptionChange.PAUSE, None, 2, NOW),
-        "unsubscribed, 1 left": say.subscription_changed(SubscriptionChange.UNSUBSCRIBE, all_of_it, 1, NOW),
+        "unsubscribed, 1 left": say.subscription_changed(
+            SubscriptionChange.UNSUBSCRIBE, all_of_it, 1, NOW
+        ),
         **{
             f"changed: {change}": say.subscription_changed(change, all_of_it, 0, NOW)
             for change in SubscriptionChange

@@ -74,12 +74,17 @@ def _results() -> Mapping[str, object]:
             job(version=2, pull_request=replace(over, ended_at=LATER + timedelta(minutes=1)))
         ),
         "end: a follow-up of one that was closed after": ended(
-            job(version=2, pull_request=replace(over, is_merged=False, ended_at=LATER + timedelta(minutes=1)))
+            job(
+                version=2,
+                pull_request=replace(over, is_merged=False, ended_at=LATER + timedelta(minutes=1)),
+            )
         ),
         "end: an address that is no link": ended(job(pr_link="https://code.example@evil.example/")),
         **{f"end: {state}": ended(job(state, ended_at=LATER)) for state in BAD_ENDS},
         **{f"end of a follow-up: {state}": ended(job(state, version=2)) for state in BAD_ENDS},
-        "end: no pull request of a job on the main branch": ended(job(JobState.NO_PULL_REQUEST, ref="main")),
+        "end: no pull request of a job on the main branch": ended(
+            job(JobState.NO_PULL_REQUEST, ref="main")
+        ),
         "end where only mentions steer": ended(job(**by_mention)),
         "end of a follow-up where only mentions steer": ended(job(version=2, **by_mention)),
         "end: failed where only mentions steer": ended(job(JobState.FAILED, **by_mention)),
@@ -98,7 +103,9 @@ def samples() -> Mapping[str, object]:
         "preview: offered": ends(job()),
         "preview: broken, no log": ends(job(), preview=preview(PreviewState.BROKEN)),
         "preview: being renewed": ends(job(iteration=2), preview=preview()),
-        "preview: an address that is no link": ends(job(), preview=preview(url="http://preview.example")),
+        "preview: an address that is no link": ends(
+            job(), preview=preview(url="http://preview.example")
+        ),
         "preview: put off": ends(
             job(), preview=preview(PreviewState.ASKED, due_at=NOW + timedelta(minutes=1))
         ),

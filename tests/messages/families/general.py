@@ -16,7 +16,10 @@ from bot.projects import Project, Projects
 from tests.builders import ANA, BEN, CHANNEL
 from tests.messages.samples import job
 
-ACME, BETA = Project(ProjectId("p-1"), "acme", "Acme <docs>"), Project(ProjectId("p-2"), "beta", "beta")
+ACME, BETA = (
+    Project(ProjectId("p-1"), "acme", "Acme <docs>"),
+    Project(ProjectId("p-2"), "beta", "beta"),
+)
 BOTH, ONE = Projects((ACME, BETA)), Projects((ACME,))
 
 
@@ -31,8 +34,12 @@ def form_samples() -> Mapping[str, object]:
         "form: all that there is to ask": forms.ask_form(
             channel=None, private="", text="Say \u202eyes", projects=[BETA, ACME], earlier=earlier
         ),
-        "earlier messages: not chosen": forms.earlier_blocks("Ben: No", {}, is_chosen=False, is_read=True),
-        "earlier messages: not readable": forms.earlier_blocks("", {}, is_chosen=False, is_read=False),
+        "earlier messages: not chosen": forms.earlier_blocks(
+            "Ben: No", {}, is_chosen=False, is_read=True
+        ),
+        "earlier messages: not readable": forms.earlier_blocks(
+            "", {}, is_chosen=False, is_read=False
+        ),
         "earlier messages: none": forms.earlier_blocks("", {}, **chosen),
         **{
             f"earlier messages left out: {reason}, {count}": forms.earlier_blocks(
@@ -71,7 +78,11 @@ def samples() -> Mapping[str, object]:
         "no reviewers": [general.reviewers_here(()), general.reviewers_chosen(())],
         "reviewers in direct messages": general.REVIEWERS_IN_DIRECT,
         "reviewers that are none": general.NO_REVIEWERS,
-        **{f"may not: {kind}": not_allowed(kind, CHANNEL) for kind in Access if kind is not Access.MEMBER},
+        **{
+            f"may not: {kind}": not_allowed(kind, CHANNEL)
+            for kind in Access
+            if kind is not Access.MEMBER
+        },
         "may not, channel not named": not_allowed(Access.GUEST),
         "may not, in direct messages": not_allowed(Access.GUEST, ChannelId("D0ANA")),
         "may not, under the input of a form": b.bare(not_allowed(Access.GUEST, CHANNEL)),

@@ -36,5 +36,7 @@ def samples() -> Mapping[str, object]:
             for label, text in PROMPTS.values()
         },
         "whole help": say.full_help([command], ONE),
-        "whole help: several docs, only mentions steer": say.full_help([command], BOTH, by_mention=True),
+        "whole help: several docs, only mentions steer": say.full_help(
+            [command], BOTH, by_mention=True
+        ),
     }

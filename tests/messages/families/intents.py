@@ -23,14 +23,20 @@ def samples() -> Mapping[str, object]:
     ready, failed = job(JobState.PULL_REQUEST), job(JobState.FAILED)
     return {
         "a no": intents.WHAT_SHOULD_CHANGE,
-        "a task that may be a question": intents.taken_as_task(Unsent(RequestKey("command:1"), None, "SSO?")),
-        "a question": intents.cannot_answer(Unsent(RequestKey("command:1"), MessageTs("1.2"), "Say <what>")),
+        "a task that may be a question": intents.taken_as_task(
+            Unsent(RequestKey("command:1"), None, "SSO?")
+        ),
+        "a question": intents.cannot_answer(
+            Unsent(RequestKey("command:1"), MessageTs("1.2"), "Say <what>")
+        ),
         "a near miss": intents.did_you_mean(Unsent(RequestKey("command:1"), None, "stats"), ready),
         "a page of an open job": intents.page_is_taken(ready, PERMALINK, UNSENT),
         "files that cannot go": intents.files_cannot_go(["shot.png", "<b>.png"], UNSENT),
         "files that cannot go, cancelled": intents.CANCELLED,
         "after the merge": intents.merged_before(ready),
-        "a key in it": intents.key_found(Unsent(RequestKey("command:1"), None, "The token is x1"), "Typed"),
+        "a key in it": intents.key_found(
+            Unsent(RequestKey("command:1"), None, "The token is x1"), "Typed"
+        ),
         "a key in it, and no button": intents.key_found(None),
         "sent after all": intents.SENT,
         "thanks by command": intents.YOU_ARE_WELCOME,
@@ -48,7 +54,13 @@ def samples() -> Mapping[str, object]:
         "try again, not failed": intents.not_failed(ready),
         "merge it": intents.cannot_merge(ready),
         "merge it, without a pull request": intents.cannot_merge(failed),
-        **{f"status, {state}": intents.status_line(job(state), waits, asks=False) for state in _STATES},
+        **{
+            f"status, {state}": intents.status_line(job(state), waits, asks=False)
+            for state in _STATES
+        },
         "status, usual time": intents.status_line(job(JobState.WORKING), (), USUAL, asks=False),
-        **{f"is it ready, {state}": intents.status_line(job(state), waits, asks=True) for state in _STATES},
+        **{
+            f"is it ready, {state}": intents.status_line(job(state), waits, asks=True)
+            for state in _STATES
+        },
     }

@@ -24,7 +24,9 @@ def listing(**values: Any) -> say.JobListing:
     return replace(say.JobListing(CHANNEL), **values)
 
 
-def limits(used: int, waiting: int = 0, mine: int = 0, calls: Budget = FREE, **more: Any) -> say.Limits:
+def limits(
+    used: int, waiting: int = 0, mine: int = 0, calls: Budget = FREE, **more: Any
+) -> say.Limits:
     """Return both limits of a project."""
     return replace(say.Limits(used, 100, HALF_PAST, waiting, mine, calls), **more)
 
@@ -42,7 +44,9 @@ def lists(jobs: list[tuple[TrackedJob, str | None]]) -> Mapping[str, Message]:
         "list: of all channels": say.job_list(jobs, listing(channel=None, **far)),
         "list: not of all channels": say.job_list(jobs, listing(channel=None, is_all=False, **far)),
         "list: first page": say.job_list(jobs, listing(has_more=True)),
-        "list: between": say.job_list(jobs, listing(page=1, mine=True, only=Listed.OPEN, has_more=True)),
+        "list: between": say.job_list(
+            jobs, listing(page=1, mine=True, only=Listed.OPEN, has_more=True)
+        ),
         "list: an empty page": say.job_list([], listing(page=1)),
         "list: none to review": say.job_list([], listing(only=Listed.REVIEW)),
         "list: to review": say.job_list(jobs, listing(only=Listed.REVIEW)),
@@ -88,13 +92,19 @@ def statuses() -> Mapping[str, Message]:
 def samples() -> Mapping[str, object]:
     """Answers to commands, buttons and forms about jobs."""
     failed = job(JobState.FAILED, number=JobNumber(41), text="Fix the <!channel> page")
-    gone, archived = (NotPosted(kind, CHANNEL, NOW) for kind in (Refusal.THREAD_GONE, Refusal.ARCHIVED))
+    gone, archived = (
+        NotPosted(kind, CHANNEL, NOW) for kind in (Refusal.THREAD_GONE, Refusal.ARCHIVED)
+    )
     direct = NotPosted(Refusal.BETWEEN_PEOPLE, ChannelId("D0ANABEN"), NOW)
     closed = [state for state in JobState if not state.takes_follow_ups]
     return {
-        "cannot post, and the prompt": say.cannot_post(direct, "docs-agent", "Add a <page>\nwith two lines"),
+        "cannot post, and the prompt": say.cannot_post(
+            direct, "docs-agent", "Add a <page>\nwith two lines"
+        ),
         "cannot post": say.cannot_post(archived, "docs-agent"),
-        "a prompt too long to give back": say.cannot_post(archived, "b", "word " * 5_000).text[:160],
+        "a prompt too long to give back": say.cannot_post(archived, "b", "word " * 5_000).text[
+            :160
+        ],
         "undelivered: the thread is gone": say.reply_undelivered(job(), gone, "docs-agent"),
         "undelivered: archived": say.reply_undelivered(failed, archived, "docs-agent"),
         **lists([(job(), PERMALINK), (failed, None)]),
@@ -118,7 +128,9 @@ def samples() -> Mapping[str, object]:
         "too many wait": say.too_many_waiting(10, "Add <it>"),
         "one waits": say.too_many_waiting(1, ""),
         **{
-            f"key refused, {'403' if forbidden else '401'}": say.key_notice(PROJECT, forbidden=forbidden)
+            f"key refused, {'403' if forbidden else '401'}": say.key_notice(
+                PROJECT, forbidden=forbidden
+            )
             for forbidden in (False, True)
         },
         "key of one of several projects refused": say.key_notice(
@@ -129,7 +141,10 @@ def samples() -> Mapping[str, object]:
         "limits": say.limits([limits(63, mine=2)]),
         "limits: spent": say.limits([limits(100, waiting=3, mine=1, calls=SPENT)]),
         "limits: of several projects": say.limits(
-            [limits(1, project=ACME), limits(2, 1, project=replace(ACME, label="Beta"), key_is_refused=True)]
+            [
+                limits(1, project=ACME),
+                limits(2, 1, project=replace(ACME, label="Beta"), key_is_refused=True),
+            ]
         ),
         "in a form": [
             say.EMPTY_FORM,
@@ -138,5 +153,7 @@ def samples() -> Mapping[str, object]:
             say.FORM_WITHOUT_JOB,
             say.SAME_ANEW,
         ],
-        "nobody of the readers": say.reply_undelivered(job(requester=ANA, pr_link=None), gone, "docs-agent"),
+        "nobody of the readers": say.reply_undelivered(
+            job(requester=ANA, pr_link=None), gone, "docs-agent"
+        ),
     }

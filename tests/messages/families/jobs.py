@@ -27,11 +27,15 @@ def samples() -> Mapping[str, object]:
     asked_twice = replace(working, also_asked=(BEN,))
     by_mention: dict[str, Any] = {"by_mention": True}
     over = replace(SEEN, ended_at=NOW, is_merged=True)
-    held = Prompt(PromptId(7), JobNumber(42), PromptKind.FOLLOW_UP, BEN, "raw", NOW, text="Also <b>this</b>")
+    held = Prompt(
+        PromptId(7), JobNumber(42), PromptKind.FOLLOW_UP, BEN, "raw", NOW, text="Also <b>this</b>"
+    )
     refused = job(JobState.REFUSED)
     return {
         "a follow-up by command": jobs.follow_up_by_command(job(), "Mention *Python* <!here>", BEN),
-        "a long follow-up by command": jobs.follow_up_by_command(job(), "word " * 2_000, BEN).text[:120],
+        "a long follow-up by command": jobs.follow_up_by_command(job(), "word " * 2_000, BEN).text[
+            :120
+        ],
         **{
             f"a follow-up given up: {end}": jobs.follow_up_withdrawn(job(), held, end, ANA)
             for end in GIVEN_UP
@@ -45,7 +49,9 @@ def samples() -> Mapping[str, object]:
         "still running": jobs.still_running(working, NOW + timedelta(minutes=31)),
         "a follow-up still running": jobs.still_running(replace(working, version=2), NOW),
         "no longer polled": jobs.unwatched_message(asked_twice, NOW + timedelta(days=7)),
-        "no longer polled, where only mentions steer": jobs.unwatched_message(job(**by_mention), DAYS),
+        "no longer polled, where only mentions steer": jobs.unwatched_message(
+            job(**by_mention), DAYS
+        ),
         "somebody asked for quiet": jobs.stopped_watching(asked_twice, BEN),
         "no usable answer for long": jobs.unread(asked_twice, NOW, DAYS),
         "docs that are no longer set up": jobs.not_served(asked_twice),
@@ -55,7 +61,12 @@ def samples() -> Mapping[str, object]:
         "a follow-up is refused": jobs.follow_up_refused(BEN, problems.JOB_UNKNOWN),
         "unconfirmed": jobs.unconfirmed_message(job(JobState.UNCONFIRMED), 7, BEN, follow_up=False),
         "unconfirmed, answered, after another": jobs.unconfirmed_message(
-            job(), 7, BEN, follow_up=False, answered=True, earlier="https://github.com/acme/docs/pull/12"
+            job(),
+            7,
+            BEN,
+            follow_up=False,
+            answered=True,
+            earlier="https://github.com/acme/docs/pull/12",
         ),
         "an unconfirmed follow-up": jobs.unconfirmed_message(job(), 7, BEN, follow_up=True),
         "decided": jobs.decided(job(), ANA, False, jobs.DISMISS, BEN),

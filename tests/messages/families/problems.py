@@ -17,7 +17,9 @@ ENTRY = Project(PROJECT, "acme", "Acme docs")
 def samples() -> Mapping[str, object]:
     return {
         **{
-            f"Slack refused: {refusal}": problems.refusal(NotPosted(refusal, CHANNEL, NOW), "docs-agent")
+            f"Slack refused: {refusal}": problems.refusal(
+                NotPosted(refusal, CHANNEL, NOW), "docs-agent"
+            )
             for refusal in Refusal
         },
         "Slack refused, with a job": problems.refusal(
@@ -40,5 +42,7 @@ def samples() -> Mapping[str, object]:
         "form not opened": problems.FORM_NOT_OPENED,
         "unknown command": problems.UNKNOWN_COMMAND,
         "something broke": problems.something_broke("`a1b2`"),
-        "something broke after it may have been stored": problems.something_broke("a1", may_be_stored=True),
+        "something broke after it may have been stored": problems.something_broke(
+            "a1", may_be_stored=True
+        ),
     }

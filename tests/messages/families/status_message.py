@@ -23,7 +23,16 @@ from bot.jobs.messages.status_message import (
     wait_lines,
 )
 from bot.jobs.messages.status_message import format_status_message as status
-from bot.jobs.model.jobs import JobProblem, JobState, NotTaken, QueueWhy, Review, ThreadContext, Wait, Waiting
+from bot.jobs.model.jobs import (
+    JobProblem,
+    JobState,
+    NotTaken,
+    QueueWhy,
+    Review,
+    ThreadContext,
+    Wait,
+    Waiting,
+)
 from bot.messages import blocks as b
 from tests.builders import ANA, BEN, NOW
 from tests.messages.samples import HALF_PAST, LATER, PULL_REQUEST, SEEN, job
@@ -41,11 +50,19 @@ WITH_EARLIER = {
 def status_messages() -> Mapping[str, object]:
     """Return status messages by state and by the values of the job."""
     waiting, working = job(JobState.WAITING), job(JobState.WORKING)
-    several = job(project_label="<Acme>", version=3, text="Add a quickstart\n\nFor Python 3.11, with <pip>")
+    several = job(
+        project_label="<Acme>", version=3, text="Add a quickstart\n\nFor Python 3.11, with <pip>"
+    )
     return {
         **{f"state: {state}": status(job(state, ended_at=LATER)) for state in JobState},
-        **{f"withdrawn: {end}": status(job(JobState.WITHDRAWN, problem=f"{end}:{BEN}")) for end in GIVEN_UP},
-        **{f"reviewed: {end}": status(job(review=end, reviewed_by=BEN, reviewed_at=LATER)) for end in Review},
+        **{
+            f"withdrawn: {end}": status(job(JobState.WITHDRAWN, problem=f"{end}:{BEN}"))
+            for end in GIVEN_UP
+        },
+        **{
+            f"reviewed: {end}": status(job(review=end, reviewed_by=BEN, reviewed_at=LATER))
+            for end in Review
+        },
         "where only mentions steer": status(replace(working, by_mention=True)),
         "several docs, version 3, a prompt of several lines": status(several),
         "working, with the pull request of an earlier version": status(
@@ -54,7 +71,9 @@ def status_messages() -> Mapping[str, object]:
         "a pull request at an address without a link": status(job(pr_link="javascript:alert(1)")),
         "a pull request that the bot sees": status(job(pull_request=SEEN)),
         "a merged one": status(job(pull_request=MERGED, review=Review.MERGED)),
-        "a closed one": status(job(pull_request=replace(SEEN, ended_at=LATER), review=Review.CLOSED)),
+        "a closed one": status(
+            job(pull_request=replace(SEEN, ended_at=LATER), review=Review.CLOSED)
+        ),
         "one that was last seen at a time": status(job(pull_request=replace(SEEN, as_of=NOW))),
         **{
             f"waiting: {kind}": status(
@@ -71,10 +90,19 @@ def status_messages() -> Mapping[str, object]:
             for reason in (QueueWhy.SERVICE, QueueWhy.KEY)
         },
         "refused, with a code": status(job(JobState.REFUSED, problem="key_refused")),
-        "refused, with words of the service": status(job(JobState.REFUSED, problem="too long <!here>")),
-        "no longer polled after a week": status(job(JobState.UNWATCHED, ended_at=NOW + timedelta(days=7))),
-        **{name: status(replace(waiting, earlier=earlier)) for name, earlier in WITH_EARLIER.items()},
-        "no longer polled, nobody knows since when": status(replace(working, state=JobState.UNWATCHED)),
+        "refused, with words of the service": status(
+            job(JobState.REFUSED, problem="too long <!here>")
+        ),
+        "no longer polled after a week": status(
+            job(JobState.UNWATCHED, ended_at=NOW + timedelta(days=7))
+        ),
+        **{
+            name: status(replace(waiting, earlier=earlier))
+            for name, earlier in WITH_EARLIER.items()
+        },
+        "no longer polled, nobody knows since when": status(
+            replace(working, state=JobState.UNWATCHED)
+        ),
         "redrawn": redrawn(status(job(version=2)), posted_plain=False),
         "redrawn where Slack refused the blocks": redrawn(status(job()), posted_plain=True),
     }
@@ -86,7 +114,9 @@ def samples() -> Mapping[str, object]:
     return {
         **status_messages(),
         "buttons in private": [*in_private(job(earlier=ThreadContext(3))), *in_private(waiting)],
-        "a button to an address with a port": view(job(pr_link="https://code.example:8443/pull/5#top")),
+        "a button to an address with a port": view(
+            job(pr_link="https://code.example:8443/pull/5#top")
+        ),
         "words about pull requests": [
             *(open_words(url) for url in ADDRESSES),
             b.linkable("https://evil.example/pull/1", {"github.com"}) or "",
@@ -105,7 +135,9 @@ def samples() -> Mapping[str, object]:
             [("notes.txt", "one\ntwo")],
         ),
         "to the agent: at the end of a reply": IN_A_REPLY,
-        "the whole prompt": prompt_view(job(text="Add <it>\nnow"), ["Asked by Ana.", "File a.txt:\n> <one>"]),
+        "the whole prompt": prompt_view(
+            job(text="Add <it>\nnow"), ["Asked by Ana.", "File a.txt:\n> <one>"]
+        ),
         "the end of a prompt that quotes readers": AS_DATA,
         "who asked and was the reader": facts(replace(working, requester=ANA), "{date_short}"),
     }

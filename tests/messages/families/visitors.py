@@ -39,7 +39,9 @@ def answers() -> Mapping[str, Report]:
     none = {"compared": None}
     no_pages = dict[str, Any](pages=(), was=None)
     return {
-        "a week against the week before": report(query={"chart": (*WEEK.chart_points(),)}, chart=DAYS),
+        "a week against the week before": report(
+            query={"chart": (*WEEK.chart_points(),)}, chart=DAYS
+        ),
         **{
             f"more than {name}": report(query={"period": period, "compared": period.before()})
             for name, period in (("a month", MONTH), ("a quarter", QUARTER), ("a year", YEAR))
@@ -49,9 +51,13 @@ def answers() -> Mapping[str, Report]:
         "a day that is not over": report(query={"period": TODAY}, is_open=True, **NONE),
         "days that are not over": report(query=none, is_open=True, **NONE),
         "not compared": report(not_compared="no visits for it", **NONE),
-        "a point of the chart is missing": report(query={"chart": (*WEEK.chart_points(),)}, chart=DAYS[1:]),
+        "a point of the chart is missing": report(
+            query={"chart": (*WEEK.chart_points(),)}, chart=DAYS[1:]
+        ),
         **{
-            f"a section by {sort}": report(query={"section": "/api", "sort": sort, "top": 2}, chart=DAYS)
+            f"a section by {sort}": report(
+                query={"section": "/api", "sort": sort, "top": 2}, chart=DAYS
+            )
             for sort in SortBy
         },
         "a section without visits": report(query={"section": "/api", "label": "Acme"}, **no_pages),
@@ -61,16 +67,22 @@ def answers() -> Mapping[str, Report]:
         "no page could be read": report(now=reading(complete=False, rows=0), **no_pages),
         "no visits": report(site=NO_VISITORS, **no_pages),
         "no visits so far, and a file": report(
-            query={"period": TODAY, "file_to": FileTo.PRIVATE}, is_open=True, site=NO_VISITORS, **no_pages
+            query={"period": TODAY, "file_to": FileTo.PRIVATE},
+            is_open=True,
+            site=NO_VISITORS,
+            **no_pages,
         ),
         "no visits of one of several docs": report(
             query={"period": YEAR, "label": "Acme"}, site=NO_VISITORS, **no_pages
         ),
         "a file in the channel": report(query={"file_to": FileTo.CHANNEL}),
         "no calls were left": report(now=reading(**CUT), budget=Budget(100, 100, NOW)),
-        "a part was not read": report(now=reading(complete=False, rows=1, problem=ReadingProblem.UNWELL)),
+        "a part was not read": report(
+            now=reading(complete=False, rows=1, problem=ReadingProblem.UNWELL)
+        ),
         "the period before was read in part": report(
-            was=reading(BEFORE, complete=False, rows=750), pages=tuple(replace(p, was=None) for p in PAGES)
+            was=reading(BEFORE, complete=False, rows=750),
+            pages=tuple(replace(p, was=None) for p in PAGES),
         ),
         **{f"moved: {movement}": report(pages=pages) for movement, pages in MOVED.items()},
         "moved: vanished": report(pages=(), gone=(GONE,), now=reading(complete=False)),
@@ -93,17 +105,25 @@ def samples() -> Mapping[str, object]:
         "not to share": messages.answer(report(), QUESTION, can_share=False),
         "more": messages.more(week, QUESTION),
         "more: of a digest": messages.more(week, QUESTION, is_digest=True),
-        "more: nothing to compare with": messages.more(reports["nothing to compare with"], QUESTION),
+        "more: nothing to compare with": messages.more(
+            reports["nothing to compare with"], QUESTION
+        ),
         "more: everything moved": messages.more(report(pages=every, gone=(GONE,)), QUESTION),
         "more: no page, several docs": messages.more(
-            report(query={"label": "Acme"}, pages=(), was=None, now=reading(complete=False)), QUESTION
+            report(query={"label": "Acme"}, pages=(), was=None, now=reading(complete=False)),
+            QUESTION,
         ),
-        **{f"reading: {topic}": messages.progress_note(replace(query, topic=topic)) for topic in Topic},
+        **{
+            f"reading: {topic}": messages.progress_note(replace(query, topic=topic))
+            for topic in Topic
+        },
         "reading: one of several docs": messages.progress_note(replace(query, label="Acme <docs>")),
         **{f"not read: {code}": messages.reading_problem(code) for code in codes},
         "not readable": messages.not_readable(query, ReadingProblem.KEY),
         "budget used up": messages.budget_used_up(query, Budget(100, 100, NOW)),
-        "budget used up, nobody knows until when": messages.budget_used_up(query, Budget(1, 1, None)),
+        "budget used up, nobody knows until when": messages.budget_used_up(
+            query, Budget(1, 1, None)
+        ),
         "did you mean": messages.offer_corrected("last <week>", is_question=True),
         "did you mean, about a digest": messages.offer_corrected("pause", is_question=False),
         "shared before": messages.SHARED_BEFORE,

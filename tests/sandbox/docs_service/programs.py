@@ -21,12 +21,16 @@ Program = Callable[[str], str]
 
 def git(folder: Path, *words: str) -> str:
     identity = ("-c", "user.name=Ana", "-c", "user.email=ana@acme.example")
-    ran = subprocess.run(["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        ["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=True
+    )
     return ran.stdout.strip()
 
 
 @asynccontextmanager
-async def service(tmp_path: Path, repository: Path, agent: str, **options: Any) -> AsyncIterator[Caller]:
+async def service(
+    tmp_path: Path, repository: Path, agent: str, **options: Any
+) -> AsyncIterator[Caller]:
     """Run a docs service with this agent."""
     chosen = DocsServiceOptions(
         folder=tmp_path / "sandbox", pages=2, days=1, repository=repository, agent=agent, **options
@@ -57,7 +61,9 @@ async def page(caller: Caller, job: dict[str, Any]) -> str:
 
 
 def branches(repository: Path) -> list[str]:
-    return git(repository, "for-each-ref", "--format=%(refname:short)", "refs/heads/docs-bot").split()
+    return git(
+        repository, "for-each-ref", "--format=%(refname:short)", "refs/heads/docs-bot"
+    ).split()
 
 
 WRITES = 'pathlib.Path("webhooks.md").write_text(sys.stdin.read())'

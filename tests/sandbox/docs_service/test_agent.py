@@ -86,7 +86,10 @@ LIMITS = "Ben: the rate limits page says 60, it is 100"
         ("mention it in the FAQ", [LIMITS], "faq", "Yes, with 100 requests a minute"),
         (
             "fix it",
-            ["Ben: see https://docs.acme.example/docs/rate-limits#plans", "Chika: it must be 100, not `60`"],
+            [
+                "Ben: see https://docs.acme.example/docs/rate-limits#plans",
+                "Chika: it must be 100, not `60`",
+            ],
             "rate-limits",
             "| Free | 100 | 5 |",
         ),
@@ -127,8 +130,16 @@ def test_follow_ups_go_on_with_the_page_of_the_job() -> None:
         files, page = {**files, **made.files}, made.page
         assert page == "docs/sdks/python-quickstart.md"
     assert "- This also holds for Python 3.11.\n" in files[page]
-    assert "- Be careful with keys in source code.\n- Requests go through HTTPS_PROXY.\n" in files[page]
-    assert sections(files[page])[-4:] == ["Good to know", "Example: webhooks", "Proxies", "Next steps"]
+    assert (
+        "- Be careful with keys in source code.\n- Requests go through HTTPS_PROXY.\n"
+        in files[page]
+    )
+    assert sections(files[page])[-4:] == [
+        "Good to know",
+        "Example: webhooks",
+        "Proxies",
+        "Next steps",
+    ]
 
 
 @pytest.mark.parametrize("prompt", ["Thanks!", "Looks good to me.", "   ", "🎉"])
@@ -184,7 +195,9 @@ def test_any_prompt_gives_whole_pages_or_a_reason(prompt: str, page: str | None)
 
 
 def test_what_is_quoted_gives_no_instructions() -> None:
-    said = "Add a quickstart for the Python SDK\n\n> Ana: see below\n> Fail on purpose, take your time"
+    said = (
+        "Add a quickstart for the Python SDK\n\n> Ana: see below\n> Fail on purpose, take your time"
+    )
     assert asked_end(said) is None
     assert not is_slow(said)
     assert asked_end(said.replace("> ", "")) is End.FAILED

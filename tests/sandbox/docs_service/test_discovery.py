@@ -62,7 +62,9 @@ async def test_search_without_a_match_returns_nothing(caller: Caller) -> None:
     )
 
 
-@pytest.mark.parametrize("query", ['x" OR "y', "a* NEAR(b c)", "-title:key ^key", "ключ 鍵 😀", "w" * 500])
+@pytest.mark.parametrize(
+    "query", ['x" OR "y', "a* NEAR(b c)", "-title:key ^key", "ключ 鍵 😀", "w" * 500]
+)
 async def test_search_takes_any_text(caller: Caller, query: str) -> None:
     assert (await discover(caller, SEARCH, query=query)).status == 200
     many = " ".join(f"{query}{number}" for number in range(500))
@@ -117,8 +119,14 @@ async def test_answer_is_listed_among_the_questions_to_the_assistant(
     clock.forward(1)
     listed = await caller.request("GET", "/v1/analytics/acme-docs/assistant?limit=1")
     turn = listed.json["conversations"][0]
-    assert (turn["id"], turn["query"], turn["response"]) == (parts[-1]["threadId"], ROTATE, text_of(parts))
-    yesterday = await caller.request("GET", "/v1/analytics/acme-docs/assistant?dateTo=2026-10-14&limit=1000")
+    assert (turn["id"], turn["query"], turn["response"]) == (
+        parts[-1]["threadId"],
+        ROTATE,
+        text_of(parts),
+    )
+    yesterday = await caller.request(
+        "GET", "/v1/analytics/acme-docs/assistant?dateTo=2026-10-14&limit=1000"
+    )
     assert all(turn["id"] != parts[-1]["threadId"] for turn in yesterday.json["conversations"])
 
 
@@ -137,7 +145,9 @@ async def test_stream_ends_with_an_error_on_request(caller: Caller) -> None:
 
 
 async def test_the_bots_client_reads_answers_and_their_faults(caller: Caller) -> None:
-    client = DiscoveryClient("acme", base_url=f"{caller.base_url}/discovery", api_key=SecretStr(KEY))
+    client = DiscoveryClient(
+        "acme", base_url=f"{caller.base_url}/discovery", api_key=SecretStr(KEY)
+    )
     async with client:
         [passage] = await client.search("install the Python SDK", limit=1)
         assert "pip install" in (await client.page(passage.path)).content
@@ -170,7 +180,10 @@ async def test_discovery_takes_its_own_key_and_domain_only(caller: Caller, path:
         (PAGE, {"path": ""}),
         (ANSWER, {"fp": "a", "messages": []}),
         (ANSWER, {"fp": "a", "messages": [{"id": "1", "role": "robot", "parts": []}]}),
-        (ANSWER, {"messages": [{"id": "1", "role": "user", "parts": [{"type": "text", "text": "a"}]}]}),
+        (
+            ANSWER,
+            {"messages": [{"id": "1", "role": "user", "parts": [{"type": "text", "text": "a"}]}]},
+        ),
     ],
 )
 async def test_wrong_body_is_refused(caller: Caller, path: str, body: dict[str, Any]) -> None:

@@ -100,6 +100,8 @@ async def test_request_without_sender_ends_before_the_files_are_closed(
     ],
 )
 async def test_an_order_that_makes_no_sense_is_refused(caller: Caller, body: str) -> None:
-    reply = await caller.request("POST", "/sandbox/faults", data=body, headers={"Content-Type": JSON})
+    reply = await caller.request(
+        "POST", "/sandbox/faults", data=body, headers={"Content-Type": JSON}
+    )
     assert reply.status == 400
     assert list(reply.json) == ["error"]

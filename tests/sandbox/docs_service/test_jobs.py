@@ -29,7 +29,10 @@ async def test_an_archived_job_refuses_follow_ups(caller: Caller, clock: HeldClo
     job = (await caller.job(job_id)).json
     assert (job["status"], job["archivedAt"]) == ("archived", "2026-10-14T09:30:07.000Z")
     reply = await caller.follow_up(job_id, "Mention Python 3.11")
-    assert (reply.status, reply.json) == (400, {"error": "this job is archived and takes no more messages"})
+    assert (reply.status, reply.json) == (
+        400,
+        {"error": "this job is archived and takes no more messages"},
+    )
 
 
 async def test_a_person_archives_a_job_on_its_page(caller: Caller, clock: HeldClock) -> None:

@@ -45,8 +45,12 @@ max-examples = 14
 ANALYTICS = ("visitors", "searches", "feedback_by_page", "feedback", "assistant")
 
 
-async def test_schemathesis_finds_nothing_in_any_phase(options: DocsServiceOptions, tmp_path: Path) -> None:
-    plenty = replace(options, work_seconds=0.02, uses_an_hour=100_000, analytics_calls_an_hour=100_000)
+async def test_schemathesis_finds_nothing_in_any_phase(
+    options: DocsServiceOptions, tmp_path: Path
+) -> None:
+    plenty = replace(
+        options, work_seconds=0.02, uses_an_hour=100_000, analytics_calls_an_hour=100_000
+    )
     service = DocsService(plenty)
     base_url = await service.start()
     async with aiohttp.ClientSession() as session:

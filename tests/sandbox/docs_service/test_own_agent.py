@@ -28,10 +28,16 @@ FOREVER = 10 * HANG_SECONDS
 async def test_what_the_agent_changes_is_a_commit_on_a_branch_and_the_checkout_is_untouched(
     tmp_path: Path, repository: Path, program: Program
 ) -> None:
-    before = git(repository, "status", "--porcelain=v2", "--branch"), git(repository, "diff", "HEAD")
+    before = (
+        git(repository, "status", "--porcelain=v2", "--branch"),
+        git(repository, "diff", "HEAD"),
+    )
     async with service(tmp_path, repository, program(WRITES)) as caller:
         job = await asked(caller)
-        assert (job["status"], job["prLink"]) == ("completed", f"{caller.base_url}/acme/acme-docs/pull/1")
+        assert (job["status"], job["prLink"]) == (
+            "completed",
+            f"{caller.base_url}/acme/acme-docs/pull/1",
+        )
         assert job["source"]["repository"] == f"{caller.base_url}/acme/acme-docs"
         assert "Fail on purpose" not in (await caller.request("GET", "/")).text
         pull = (await caller.request("GET", "/acme/acme-docs/pull/1")).text
@@ -55,7 +61,9 @@ async def test_a_program_that_hangs_is_killed_at_its_limit(
 ) -> None:
     hangs = program(f"{WRITES}; time.sleep({FOREVER})")
     async with service(tmp_path, repository, hangs, agent_minutes=0.005) as caller:
-        assert "was killed after 0.005 minutes, its limit." in await page(caller, await asked(caller))
+        assert "was killed after 0.005 minutes, its limit." in await page(
+            caller, await asked(caller)
+        )
     assert branches(repository) == []
 
 
@@ -85,7 +93,9 @@ async def gone(pid: int) -> None:
 
 def is_running(pid: int) -> bool:
     """Return whether a process runs; one that has ended and that nobody has waited for does not."""
-    shown = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    shown = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
     return shown.stdout.strip()[:1] not in ("", "Z")
 
 
@@ -142,7 +152,9 @@ async def test_the_environment_has_what_is_named_and_nothing_else_and_no_shell_r
     monkeypatch.setenv("OTHER_KEY", "kept back")
     monkeypatch.setenv("LANG", "C.UTF-8")
     monkeypatch.setenv("HOME", str(tmp_path))
-    prints = program("print(sorted(set(os.environ) - {'LC_CTYPE'}), os.environ['AGENT_KEY'], sys.argv[1])")
+    prints = program(
+        "print(sorted(set(os.environ) - {'LC_CTYPE'}), os.environ['AGENT_KEY'], sys.argv[1])"
+    )
     prints += " $HOME;ls"
     async with service(tmp_path, repository, prints, agent_env=("AGENT_KEY",)) as caller:
         shown = await page(caller, await asked(caller))

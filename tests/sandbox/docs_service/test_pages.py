@@ -11,7 +11,9 @@ from tests.sandbox.docs_service.caller import Caller, HeldClock
 SCRIPT = "Add a page about <script>alert(1)</script> and ![x](http://elsewhere.example/x.png)"
 
 
-async def test_the_pull_request_shows_its_branch_commits_and_diff(caller: Caller, clock: HeldClock) -> None:
+async def test_the_pull_request_shows_its_branch_commits_and_diff(
+    caller: Caller, clock: HeldClock
+) -> None:
     job_id = (await caller.ask("Fix the typo on the webhooks page")).json["id"]
     clock.forward(7)
     await caller.job(job_id)

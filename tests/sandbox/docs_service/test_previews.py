@@ -21,10 +21,14 @@ async def build(caller: Caller, begun: Reply) -> Reply:
 
 
 async def shown(caller: Caller, begun: Reply, page: str = "") -> Reply:
-    return await caller.request("GET", begun.json["previewUrl"].removeprefix(caller.base_url) + page)
+    return await caller.request(
+        "GET", begun.json["previewUrl"].removeprefix(caller.base_url) + page
+    )
 
 
-async def test_a_preview_shows_the_branch_once_it_is_built(caller: Caller, clock: HeldClock) -> None:
+async def test_a_preview_shows_the_branch_once_it_is_built(
+    caller: Caller, clock: HeldClock
+) -> None:
     begun = await asked(caller, await opened(caller, clock))
     assert begun.status == 202
     assert [(await build(caller, begun)).json["status"], (await shown(caller, begun)).status] == [
@@ -42,7 +46,9 @@ async def test_a_preview_shows_the_branch_once_it_is_built(caller: Caller, clock
     assert (await shown(caller, begun, "/no/such/page")).status == 404
 
 
-async def test_a_build_that_fails_says_why_and_shows_nothing(caller: Caller, clock: HeldClock) -> None:
+async def test_a_build_that_fails_says_why_and_shows_nothing(
+    caller: Caller, clock: HeldClock
+) -> None:
     branch = await opened(caller, clock)
     await caller.order_fault(match="preview", fault="broken_build")
     begun = await asked(caller, branch)
@@ -55,7 +61,9 @@ async def test_a_build_that_fails_says_why_and_shows_nothing(caller: Caller, clo
 
 async def test_what_cannot_be_previewed_is_refused(caller: Caller, clock: HeldClock) -> None:
     branch = await opened(caller, clock)
-    assert [(await asked(caller, name)).status for name in ("main", "no-such-branch", "")] == [400] * 3
+    assert [(await asked(caller, name)).status for name in ("main", "no-such-branch", "")] == [
+        400
+    ] * 3
     assert (await asked(caller.with_key(None), branch)).status == 401
     assert (await caller.request("GET", "/v1/project/update-status/no-such")).status == 404
 

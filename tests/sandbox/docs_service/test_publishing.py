@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.sandbox.docs_service.programs import WRITES, Program, asked, branches, ended, git, page, service
+from tests.sandbox.docs_service.programs import (
+    WRITES,
+    Program,
+    asked,
+    branches,
+    ended,
+    git,
+    page,
+    service,
+)
 
 ADDRESS = "https://code.example/acme/docs/pull/7"
 

@@ -14,12 +14,16 @@ PAGE = "/acme/acme-docs/pull/1"
 API = "/api/v3/repos/acme/acme-docs/pulls/1"
 
 
-async def told(caller: Caller, path: str = API, token: str | None = GITHUB_TOKEN, etag: str = "") -> Reply:
+async def told(
+    caller: Caller, path: str = API, token: str | None = GITHUB_TOKEN, etag: str = ""
+) -> Reply:
     headers = {"If-None-Match": etag} if etag else {}
     return await caller.with_key(token).request("GET", path, headers=headers)
 
 
-async def opened(caller: Caller, clock: HeldClock, prompt: str = "Fix the typo on the webhooks page") -> str:
+async def opened(
+    caller: Caller, clock: HeldClock, prompt: str = "Fix the typo on the webhooks page"
+) -> str:
     job: str = (await caller.ask(prompt)).json["id"]
     clock.forward(7)
     await caller.job(job)
@@ -31,13 +35,19 @@ async def press(caller: Caller, button: str, page: str = PAGE, origin: str | Non
     return (await caller.request("POST", f"{page}/{button}", headers=headers)).status
 
 
-async def test_a_pull_request_is_told_with_what_really_changed(caller: Caller, clock: HeldClock) -> None:
+async def test_a_pull_request_is_told_with_what_really_changed(
+    caller: Caller, clock: HeldClock
+) -> None:
     job = await opened(caller, clock)
     pull = (await told(caller)).json
     page = (await caller.request("GET", PAGE)).text
     shown = re.search(r'<span class="plus">\+(\d+)</span> <span class="minus">−(\d+)</span>', page)
     assert shown is not None
-    assert (pull["additions"], pull["deletions"], pull["changed_files"]) == (int(shown[1]), int(shown[2]), 1)
+    assert (pull["additions"], pull["deletions"], pull["changed_files"]) == (
+        int(shown[1]),
+        int(shown[2]),
+        1,
+    )
     assert pull["html_url"] == (await caller.job(job)).json["prLink"]
     assert (pull["state"], pull["merged"], pull["merged_by"], pull["closed_at"]) == (
         "open",
@@ -56,27 +66,39 @@ async def test_what_is_merged_is_in_what_comes_after_and_stays_as_it_was(
     assert await press(caller, "merge") == 303
     assert await press(caller, "close") == 303  # it has ended already
     after = (await told(caller)).json
-    assert (after["state"], after["merged"], after["merged_by"]) == ("closed", True, {"login": "ana-b"})
+    assert (after["state"], after["merged"], after["merged_by"]) == (
+        "closed",
+        True,
+        {"login": "ana-b"},
+    )
     assert after["merged_at"] == after["closed_at"] == "2026-10-14T09:30:07.000Z"
     assert "Merged" in (await caller.request("GET", PAGE)).text
     await caller.follow_up(job, "Add a page about retries")
     clock.forward(7)
     await opened(caller, clock)
     assert (await told(caller)).json["additions"] == before["additions"]
-    assert (await caller.request("GET", "/acme/acme-docs/pull/2")).status == 404  # nothing left to mend
+    assert (
+        await caller.request("GET", "/acme/acme-docs/pull/2")
+    ).status == 404  # nothing left to mend
 
 
-async def test_a_call_that_finds_nothing_new_is_free_with_a_token(caller: Caller, clock: HeldClock) -> None:
+async def test_a_call_that_finds_nothing_new_is_free_with_a_token(
+    caller: Caller, clock: HeldClock
+) -> None:
     await opened(caller, clock)
     first = await told(caller)
     again = await told(caller, etag=first.headers["Etag"])
     assert (again.status, again.text) == (304, "")
-    assert again.headers["X-RateLimit-Remaining"] == first.headers["X-RateLimit-Remaining"] == "4999"
+    assert (
+        again.headers["X-RateLimit-Remaining"] == first.headers["X-RateLimit-Remaining"] == "4999"
+    )
     await press(caller, "merge")
     assert (await told(caller, etag=first.headers["Etag"])).status == 200
 
 
-async def test_files_are_listed_by_pages_with_the_patches_of_git(caller: Caller, clock: HeldClock) -> None:
+async def test_files_are_listed_by_pages_with_the_patches_of_git(
+    caller: Caller, clock: HeldClock
+) -> None:
     job = await opened(caller, clock, "Add a page about retries")
     await caller.follow_up(job, "Add a page about webhooks")
     clock.forward(7)

@@ -49,7 +49,9 @@ BODIES = [
 
 
 @pytest.mark.parametrize(("body", "content_type", "status"), BODIES)
-async def test_a_wrong_body_is_refused(caller: Caller, body: bytes, content_type: str, status: int) -> None:
+async def test_a_wrong_body_is_refused(
+    caller: Caller, body: bytes, content_type: str, status: int
+) -> None:
     job_id = (await caller.ask("Explain webhooks")).json["id"]
     for path in (JOBS, f"{JOBS}/{job_id}/message"):
         headers = {"Content-Type": content_type}
@@ -122,5 +124,8 @@ async def test_the_log_tells_what_was_asked_and_answered_without_the_prompt(call
         ("GET", 404, None, None),
     ]
     assert datetime.fromisoformat(log[0]["at"]).utcoffset() is not None
-    assert log[0]["prompt_sha256"] == "90e132a8e71a48078f8c7dd31c62b6518c497b07863ec1e70403b906e5e202d5"
+    assert (
+        log[0]["prompt_sha256"]
+        == "90e132a8e71a48078f8c7dd31c62b6518c497b07863ec1e70403b906e5e202d5"
+    )
     assert "secret words" not in str(log)

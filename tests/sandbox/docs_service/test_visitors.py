@@ -33,7 +33,8 @@ def database() -> Iterator[sqlite3.Connection]:
 
 days = st.integers(0, 40)
 visit_lists = st.lists(
-    st.tuples(st.integers(1, 6), st.sampled_from(["human", "ai"]), st.integers(1, 5), days), max_size=60
+    st.tuples(st.integers(1, 6), st.sampled_from(["human", "ai"]), st.integers(1, 5), days),
+    max_size=60,
 )
 queries = st.builds(
     lambda begin, length, limit, offset: VisitorsQuery.model_construct(
@@ -50,7 +51,9 @@ def test_counts_are_those_of_a_plain_count_before_and_after_new_visits(
     counter, stored = VisitorCounter(), list[Stored]()
     with database() as connection:
         for more in (first, later):
-            stored += [(visitor, kind, page, day * DAY_SECONDS) for visitor, kind, page, day in more]
+            stored += [
+                (visitor, kind, page, day * DAY_SECONDS) for visitor, kind, page, day in more
+            ]
             connection.executemany(
                 "INSERT INTO visits VALUES (?, ?, ?, ?)", stored[-len(more) :] if more else []
             )
@@ -95,19 +98,29 @@ async def test_the_end_of_a_window_is_not_in_it(caller: Caller) -> None:
     second = (await caller.visitors("?dateFrom=2026-10-13&dateTo=2026-10-14")).json["totals"]
     both = (await caller.visitors("?dateFrom=2026-10-12&dateTo=2026-10-14")).json["totals"]
     assert max(first["human"], second["human"]) < both["human"] <= first["human"] + second["human"]
-    with_time = (await caller.visitors("?dateFrom=2026-10-12T02:00%2B02:00&dateTo=2026-10-13T00:00Z")).json
+    with_time = (
+        await caller.visitors("?dateFrom=2026-10-12T02:00%2B02:00&dateTo=2026-10-13T00:00Z")
+    ).json
     assert with_time["totals"] == first
 
 
-async def test_the_whole_day_of_the_end_is_left_out_also_when_a_time_stands_in_it(caller: Caller) -> None:
+async def test_the_whole_day_of_the_end_is_left_out_also_when_a_time_stands_in_it(
+    caller: Caller,
+) -> None:
     day = (await caller.visitors("?dateFrom=2026-10-12&dateTo=2026-10-13")).json
     for end in ("2026-10-13T12:00Z", "2026-10-13T23:59:59.9", "2026-10-14T01:00%2B02:00"):
         assert (await caller.visitors(f"?dateFrom=2026-10-12&dateTo={end}")).json == day
     same_day = (await caller.visitors("?dateFrom=2026-10-12T08:00&dateTo=2026-10-12T20:00")).json
-    assert same_day == {"totals": {"human": 0, "ai": 0, "total": 0}, "visitors": [], "hasMore": False}
+    assert same_day == {
+        "totals": {"human": 0, "ai": 0, "total": 0},
+        "visitors": [],
+        "hasMore": False,
+    }
 
 
-async def test_visits_come_with_time_and_none_from_the_future(caller: Caller, clock: HeldClock) -> None:
+async def test_visits_come_with_time_and_none_from_the_future(
+    caller: Caller, clock: HeldClock
+) -> None:
     morning = (await caller.visitors("?dateFrom=2026-10-14")).json["totals"]["total"]
     clock.forward(6 * 3600)
     afternoon = (await caller.visitors("?dateFrom=2026-10-14")).json["totals"]["total"]

@@ -119,7 +119,9 @@ def test_a_heading_with_the_words_of_a_search_covers_its_topic(
     assert pages(docs) == ({"rotate api keys": (page, clock().timestamp())} if page else {})
 
 
-@pytest.mark.parametrize("words", [text for topic in TOPICS for text in (topic.searches[0], topic.question)])
+@pytest.mark.parametrize(
+    "words", [text for topic in TOPICS for text in (topic.searches[0], topic.question)]
+)
 def test_the_agent_covers_a_topic_by_a_page_about_what_readers_looked_for(
     docs: SiteRepository, clock: HeldClock, words: str
 ) -> None:

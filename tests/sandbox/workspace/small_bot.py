@@ -43,7 +43,12 @@ BUTTON: Json = {
     "type": "actions",
     "block_id": "doings",
     "elements": [
-        {"type": "button", "action_id": "go", "value": "7", "text": {"type": "plain_text", "text": "Go"}}
+        {
+            "type": "button",
+            "action_id": "go",
+            "value": "7",
+            "text": {"type": "plain_text", "text": "Go"},
+        }
     ],
 }
 
@@ -78,7 +83,9 @@ class Heard:
 def small_app(client: AsyncWebClient, signing_secret: str) -> tuple[AsyncApp, Heard]:
     """Return an app that records its requests and gives simple responses."""
     # Without a name Bolt would read the source of every caller to find one.
-    app = AsyncApp(name="small-bot", client=client, token=client.token, signing_secret=signing_secret)
+    app = AsyncApp(
+        name="small-bot", client=client, token=client.token, signing_secret=signing_secret
+    )
     heard = Heard()
 
     @app.command("/docs-agent")

@@ -34,7 +34,9 @@ async def test_a_deleted_message_with_replies_stays_as_a_tombstone(served: Serve
     served.people.say(ANA, DOCS, "A reply", thread_ts=said["ts"])
     served.people.delete(ANA, DOCS, said["ts"])
     await until(lambda: len(served.heard.events) == 3 or None)
-    [changed] = [one for one in served.heard.of("message") if one.get("subtype") == "message_changed"]
+    [changed] = [
+        one for one in served.heard.of("message") if one.get("subtype") == "message_changed"
+    ]
     assert changed["message"]["subtype"] == "tombstone"
     assert changed["previous_message"]["text"] == "Wrong place"
 
@@ -43,4 +45,6 @@ async def test_the_bot_hears_only_where_it_is(served: Served) -> None:
     served.people.say(ANA, PRODUCT, "not for the bot")
     said = served.people.say(ANA, ANAS_DM, "for the bot")
     await until(lambda: served.heard.of("message") or None)
-    assert [(one["ts"], one["channel_type"]) for one in served.heard.of("message")] == [(said["ts"], "im")]
+    assert [(one["ts"], one["channel_type"]) for one in served.heard.of("message")] == [
+        (said["ts"], "im")
+    ]

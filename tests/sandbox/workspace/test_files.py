@@ -23,7 +23,9 @@ async def session() -> AsyncIterator[aiohttp.ClientSession]:
         yield opened
 
 
-async def uploaded(client: AsyncWebClient, session: aiohttp.ClientSession, content: str = CSV) -> str:
+async def uploaded(
+    client: AsyncWebClient, session: aiohttp.ClientSession, content: str = CSV
+) -> str:
     """Do the first two steps and return the file's id."""
     got = await client.files_getUploadURLExternal(filename=NAME, length=len(content))
     async with session.post(str(got["upload_url"]), data=content.encode()) as answer:
@@ -52,7 +54,12 @@ async def test_a_file_stands_in_the_history_with_its_name(
         files=[{"id": file_id, "title": "All pages"}], channel_id=channel, initial_comment="Here"
     )
     (file,) = await files_in(client, channel)
-    assert (file["id"], file["name"], file["title"], file["size"]) == (file_id, NAME, "All pages", len(CSV))
+    assert (file["id"], file["name"], file["title"], file["size"]) == (
+        file_id,
+        NAME,
+        "All pages",
+        len(CSV),
+    )
     assert file["preview"].splitlines() == CSV.splitlines()[:6]
     assert (file["lines"], file["lines_more"]) == (21, 15)
     async with session.get(file["permalink"]) as answer:

@@ -19,7 +19,9 @@ async def test_a_mention_in_a_group_direct_message_is_one_event(served: Served) 
     assert (heard["ts"], heard["channel_type"]) == (said["ts"], "mpim")
 
 
-async def test_a_mention_event_says_neither_the_kind_of_channel_nor_whose_thread(served: Served) -> None:
+async def test_a_mention_event_says_neither_the_kind_of_channel_nor_whose_thread(
+    served: Served,
+) -> None:
     root = await served.client.chat_postMessage(channel=DOCS, text="A job")
     served.people.say(ANA, DOCS, "@docs-agent shorter please", thread_ts=str(root["ts"]))
     await until(lambda: len(served.heard.events) == 2 or None)
@@ -46,10 +48,14 @@ async def test_a_commands_channel_is_named_as_slack_names_it(
     assert (heard["channel_id"], heard["channel_name"]) == (channel, named)
 
 
-async def test_people_of_another_organisation_have_buttons_and_words_but_no_commands(served: Served) -> None:
+async def test_people_of_another_organisation_have_buttons_and_words_but_no_commands(
+    served: Served,
+) -> None:
     posted = await served.client.chat_postMessage(channel=PARTNERS, text="Go?", blocks=[BUTTON])
     said = served.people.say(PIA, PARTNERS, "@docs-agent write a page")
-    assert (await served.people.command(PIA, PARTNERS, "/docs-agent", "hi"))["error"] == "unknown_command"
+    assert (await served.people.command(PIA, PARTNERS, "/docs-agent", "hi"))[
+        "error"
+    ] == "unknown_command"
     with pytest.raises(Refused):
         await served.people.shortcut(PIA, "ask_about", PARTNERS, said["ts"])
     container = {"type": "message", "channel": PARTNERS, "ts": posted["ts"]}

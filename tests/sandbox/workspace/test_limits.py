@@ -12,7 +12,17 @@ from slack_sdk.web.async_client import AsyncWebClient
 from sandbox.workspace import Workspace
 from sandbox.workspace.responses import Tickets
 from tests.sandbox.workspace.conftest import Opener, client_of
-from tests.sandbox.workspace.small_bot import ANA, BEN, BUTTON, DOCS, FORM, PRODUCT, SECRET, HeldClock, Json
+from tests.sandbox.workspace.small_bot import (
+    ANA,
+    BEN,
+    BUTTON,
+    DOCS,
+    FORM,
+    PRODUCT,
+    SECRET,
+    HeldClock,
+    Json,
+)
 
 
 async def _refusal(client: AsyncWebClient, method: str, **arguments: Any) -> Json:
@@ -32,7 +42,9 @@ def _table(rows: list[list[str]], **more: Any) -> Json:
 
 
 def _chart(points: list[tuple[str, Any]], categories: list[str]) -> Json:
-    series = [{"name": "People", "data": [{"label": label, "value": value} for label, value in points]}]
+    series = [
+        {"name": "People", "data": [{"label": label, "value": value} for label, value in points]}
+    ]
     chart = {"type": "line", "series": series, "axis_config": {"categories": categories}}
     return {"type": "data_visualization", "title": "Readers", "chart": chart}
 
@@ -60,10 +72,22 @@ def _cells(length: int) -> Json:
         ("chat.postMessage", {"channel": "D07ANABEN", "text": "x"}, "channel_not_found"),
         ("conversations.info", {"channel": "D07ANABEN"}, "channel_not_found"),
         ("chat.postMessage", {"channel": DOCS}, "no_text"),
-        ("chat.postMessage", {"channel": DOCS, "text": "x", "blocks": "words"}, "invalid_blocks_format"),
-        ("chat.postMessage", {"channel": DOCS, "text": "x", "thread_ts": "1.000001"}, "thread_not_found"),
+        (
+            "chat.postMessage",
+            {"channel": DOCS, "text": "x", "blocks": "words"},
+            "invalid_blocks_format",
+        ),
+        (
+            "chat.postMessage",
+            {"channel": DOCS, "text": "x", "thread_ts": "1.000001"},
+            "thread_not_found",
+        ),
         ("chat.update", {"channel": DOCS, "ts": "1.000001", "text": "x"}, "message_not_found"),
-        ("chat.postEphemeral", {"channel": DOCS, "user": "U0NOBODY", "text": "x"}, "user_not_in_channel"),
+        (
+            "chat.postEphemeral",
+            {"channel": DOCS, "user": "U0NOBODY", "text": "x"},
+            "user_not_in_channel",
+        ),
         ("conversations.replies", {"channel": DOCS, "ts": "1.000001"}, "thread_not_found"),
         ("users.info", {"user": "U0NOBODY"}, "user_not_found"),
         ("views.open", {"trigger_id": "never", "view": FORM}, "invalid_trigger_id"),
@@ -79,22 +103,37 @@ async def test_a_call_is_refused_with_slacks_code(
 @pytest.mark.parametrize(
     ("blocks", "complaint"),
     [
-        ([_section("x" * 3001)], "must be less than 3001 characters [json-pointer:/blocks/0/text/text]"),
+        (
+            [_section("x" * 3001)],
+            "must be less than 3001 characters [json-pointer:/blocks/0/text/text]",
+        ),
         ([_section("x")] * 51, "no more than 50 items"),
         ([{"type": "sparkles"}], "unsupported type: sparkles"),
         ([{"type": "markdown", "text": ""}], "must be more than 0 characters"),
-        ([{"type": "markdown", "text": "x" * 6_001}] * 2, "markdown must be less than 12001 characters"),
-        ([{"type": "alert", "text": {"type": "plain_text", "text": "x"}}], "unsupported type: alert"),
+        (
+            [{"type": "markdown", "text": "x" * 6_001}] * 2,
+            "markdown must be less than 12001 characters",
+        ),
+        (
+            [{"type": "alert", "text": {"type": "plain_text", "text": "x"}}],
+            "unsupported type: alert",
+        ),
         (
             [_rich({"text": ""})],
             "must be more than 0 characters [json-pointer:/blocks/0/elements/0/elements/0",
         ),
         ([_rich({"text": "x", "style": {"blink": True}})], "unsupported style"),
         ([BUTTON, BUTTON], "`block_id` must be unique"),
-        ([{"type": "header", "text": {"type": "plain_text", "text": "x"}}], "unsupported type: header"),
+        (
+            [{"type": "header", "text": {"type": "plain_text", "text": "x"}}],
+            "unsupported type: header",
+        ),
         ([_table([["Page"]])], "must have 2 to 201 rows"),
         ([_table([["Page"], ["/"]], page_size=101)], "must be 1 to 100"),
-        ([_table([["Page"], [""]])], "must be more than 0 characters [json-pointer:/blocks/0/rows/1/0/text]"),
+        (
+            [_table([["Page"], [""]])],
+            "must be more than 0 characters [json-pointer:/blocks/0/rows/1/0/text]",
+        ),
         ([_chart([("Mon", 1), ("Tue", 2)], ["Mon"])], "must have one point for each category"),
         ([_chart([("Mon", None)], ["Mon"])], "must be numbers"),
         ([_chart([("Mon", 1)], ["Mon"])] * 3, "no more than 2 data_visualization blocks"),
@@ -114,14 +153,16 @@ async def test_a_message_of_much_rendered_text_is_too_long(client: AsyncWebClien
     assert refused["error"] == "msg_blocks_too_long"
 
 
-async def test_an_update_takes_4000_bytes_and_a_post_is_cut_at_40000(client: AsyncWebClient) -> None:
+async def test_an_update_takes_4000_bytes_and_a_post_is_cut_at_40000(
+    client: AsyncWebClient,
+) -> None:
     posted = await client.chat_postMessage(channel=DOCS, text="x" * 41_000)
     assert len(posted["message"]["text"]) == 40_000
     ts = str(posted["ts"])
     assert (await client.chat_update(channel=DOCS, ts=ts, text="é" * 2000))["ok"]
-    assert (await _refusal(client, "chat.update", channel=DOCS, ts=ts, text="é" * 2001))["error"] == (
-        "msg_too_long"
-    )
+    assert (await _refusal(client, "chat.update", channel=DOCS, ts=ts, text="é" * 2001))[
+        "error"
+    ] == ("msg_too_long")
 
 
 async def test_a_trigger_opens_one_dialogue_within_three_seconds(
@@ -181,7 +222,9 @@ async def test_rich_text_is_edited_into_rich_text_only(client: AsyncWebClient) -
 
 async def test_the_cells_of_all_tables_have_a_total(client: AsyncWebClient) -> None:
     pieces = [_cells(2_500) for _ in range(8)]
-    refused = await _refusal(client, "chat.postMessage", channel=DOCS, text="x", blocks=[*pieces, _cells(5)])
+    refused = await _refusal(
+        client, "chat.postMessage", channel=DOCS, text="x", blocks=[*pieces, _cells(5)]
+    )
     assert refused["error"] == "invalid_blocks"
     # Without the last piece, the message is refused as a whole.
     refused = await _refusal(client, "chat.postMessage", channel=DOCS, text="x", blocks=pieces)

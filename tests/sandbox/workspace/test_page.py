@@ -47,18 +47,25 @@ def report() -> list[Json]:
         "options": [{"text": plain(path), "value": path} for path in PATHS],
     }
     series = [
-        {"name": name, "data": [{"label": day, "value": v} for day, v in zip(DAYS, values, strict=True)]}
+        {
+            "name": name,
+            "data": [{"label": day, "value": v} for day, v in zip(DAYS, values, strict=True)],
+        }
         for name, values in READERS.items()
     ]
     heads = [{"type": "raw_text", "text": name} for name in ("Page", "People", "AI", "Total")]
     rows = [
-        [{"type": "raw_text", "text": path}, number(90 * n), number(1500 - n), number(1500 + 80 * n)]
+        [
+            {"type": "raw_text", "text": path},
+            number(90 * n),
+            number(1500 - n),
+            number(1500 + 80 * n),
+        ]
         for n, path in enumerate(PATHS)
     ]
     suggestion = "*/api/page-03* is read by AI, hardly by people"
-    words = (
-        "*Visitors of acme-docs*, 9–15 November\n:bust_in_silhouette: *947* people · :robot_face: *641* AI"
-    )
+    numbers = ":bust_in_silhouette: *947* people · :robot_face: *641* AI"
+    words = f"*Visitors of acme-docs*, 9–15 November\n{numbers}"
     return [
         {"type": "section", "text": {"type": "mrkdwn", "text": words}},
         {
@@ -132,9 +139,13 @@ curl "$URL" # **not bold**
 """
 
 
-async def test_block_of_markdown_is_drawn_as_slack_draws_it(page: Page, workspace: Workspace) -> None:
+async def test_block_of_markdown_is_drawn_as_slack_draws_it(
+    page: Page, workspace: Workspace
+) -> None:
     block = {"type": "markdown", "text": MARKDOWN}
-    workspace.state.add_message(DOCS, user="U0DOCSBOT", bot_id="B0DOCSBOT", text="x", blocks=[block])
+    workspace.state.add_message(
+        DOCS, user="U0DOCSBOT", bot_id="B0DOCSBOT", text="x", blocks=[block]
+    )
     message = page.get_by_role("log", name="Messages").get_by_role("article").first
     await expect(message.get_by_role("link", name="Rate limits")).to_have_attribute(
         "href", "https://docs.example/limits"
@@ -201,8 +212,13 @@ async def test_a_click_is_not_lost_when_its_message_changes_between_press_and_re
     await expect(page.get_by_role("log", name="Replies")).to_contain_text("Another")
 
 
-async def test_first_steps_tick_themselves_and_stay_ticked(page: Page, workspace: Workspace) -> None:
-    steps, count = page.get_by_role("list", name="Try this"), page.get_by_role("heading", name="Try this")
+async def test_first_steps_tick_themselves_and_stay_ticked(
+    page: Page, workspace: Workspace
+) -> None:
+    steps, count = (
+        page.get_by_role("list", name="Try this"),
+        page.get_by_role("heading", name="Try this"),
+    )
     await expect(count).to_have_text("Try this · 0 of 8")
     mistake = workspace.people.say(BEN, DOCS, "The limits page says 60, it is 100")
     workspace.people.say(ANA, DOCS, "Since Monday", thread_ts=mistake["ts"])
@@ -220,7 +236,9 @@ async def test_first_steps_tick_themselves_and_stay_ticked(page: Page, workspace
     await page.reload()
     await expect(count).to_have_text("Try this · 2 of 8")
     await expect(steps.get_by_role("button", name="Break something (done)")).to_be_visible()
-    await expect(page.get_by_role("navigation", name="Channels")).to_contain_text("a simple stand-in")
+    await expect(page.get_by_role("navigation", name="Channels")).to_contain_text(
+        "a simple stand-in"
+    )
 
 
 async def test_a_form_opens_in_the_tab_that_asked_for_it_and_stays_over_a_reload(
@@ -257,7 +275,9 @@ async def test_closing_a_dialogue_takes_the_focus_from_nobody_who_writes(
     await expect(writes).to_have_value("Still here")
 
 
-async def test_faults_are_ordered_and_forgotten_in_their_drawer(page: Page, workspace: Workspace) -> None:
+async def test_faults_are_ordered_and_forgotten_in_their_drawer(
+    page: Page, workspace: Workspace
+) -> None:
     await page.get_by_role("button", name="Faults").click()
     drawer = page.get_by_role("complementary", name="Faults")
     await expect(drawer).to_contain_text("No fault is set.")

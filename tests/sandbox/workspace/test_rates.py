@@ -46,7 +46,11 @@ async def test_a_method_is_refused_above_its_limit_a_minute_and_no_other_one_is(
     with pytest.raises(SlackApiError) as caught:
         await client.api_call(method, json=asked)
     answer = caught.value.response
-    assert (answer.status_code, answer["error"], answer.headers["Retry-After"]) == (429, "ratelimited", "40")
+    assert (answer.status_code, answer["error"], answer.headers["Retry-After"]) == (
+        429,
+        "ratelimited",
+        "40",
+    )
     assert (await client.chat_postMessage(channel=DOCS, text="x"))["ok"]
     clock.forward(40)
     assert (await client.api_call(method, json=asked))["ok"]

@@ -72,7 +72,9 @@ async def test_a_buttons_url_replaces_where_it_stood_if_it_is_told_to_and_a_comm
     await post(command, text="Working on it")
     await post(command, text="Done", replace_original=True)
     note = state.add_ephemeral(DOCS, ANA, text="Fetching", blocks=[BUTTON])
-    button = tickets.response_url(ANA, DOCS, {"type": "ephemeral", "channel": DOCS, "id": note["id"]})
+    button = tickets.response_url(
+        ANA, DOCS, {"type": "ephemeral", "channel": DOCS, "id": note["id"]}
+    )
     await post(button, text="Shared", response_type="in_channel", replace_original=False)
     await post(button, text="More", replace_original=False)
     assert texts(state) == ["Working on it", "Done", "Fetching", "More"]

@@ -56,7 +56,11 @@ async def _call(workspace: Workspace, method: str, **arguments: Any) -> Json:
         ("conversations.open", {"users": ANA}, "im:write"),
         ("users.info", {"user": ANA}, "users:read"),
         ("usergroups.users.list", {"usergroup": "S01WRITERS"}, "usergroups:read"),
-        ("reactions.add", {"channel": DOCS, "timestamp": "1.000001", "name": "eyes"}, "reactions:write"),
+        (
+            "reactions.add",
+            {"channel": DOCS, "timestamp": "1.000001", "name": "eyes"},
+            "reactions:write",
+        ),
         ("files.getUploadURLExternal", {"filename": "a.csv", "length": 1}, "files:write"),
     ],
 )
@@ -70,7 +74,9 @@ async def test_a_call_without_its_scope_names_what_is_needed_and_what_is_there(
     assert set(refused["provided"].split(",")) == set(workspace.people.app.scopes or ())
 
 
-async def test_posting_outside_takes_a_scope_of_its_own_and_only_in_public(install: Installer) -> None:
+async def test_posting_outside_takes_a_scope_of_its_own_and_only_in_public(
+    install: Installer,
+) -> None:
     workspace = await install(also={"chat:write.public"})
     assert (await _call(workspace, "chat.postMessage", channel=PRODUCT, text="x"))["ok"]
     refused = await _call(workspace, "chat.postMessage", channel=SECRET, text="x")

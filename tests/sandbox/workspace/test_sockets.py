@@ -18,7 +18,10 @@ from tests.sandbox.workspace.small_bot import ANA, DOCS, HeldClock, Json
 @asynccontextmanager
 async def _socket(url: str) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
     """Open a raw connection that answers no pings by itself."""
-    async with aiohttp.ClientSession() as session, session.ws_connect(url, autoping=False) as socket:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(url, autoping=False) as socket,
+    ):
         yield socket
 
 
@@ -36,7 +39,9 @@ async def _refused(url: str) -> int:
     return caught.value.status
 
 
-async def test_a_ticket_opens_one_connection_in_time(workspace: Workspace, clock: HeldClock) -> None:
+async def test_a_ticket_opens_one_connection_in_time(
+    workspace: Workspace, clock: HeldClock
+) -> None:
     young, old = (workspace.bot_connection.sockets.new_url() for _ in range(2))
     clock.forward(workspace.options.ticket_seconds - 1)
     async with _socket(young):
