@@ -96,15 +96,19 @@ def rows() -> set[Row]:
             for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         ]
         return {
-            (
-                table,
-                tuple(
-                    item for item in dict(row).items() if item[0] != "id" or "seq" not in dict(row)
-                ),
-            )
+            (table, _compared(dict(row)))
             for table in set(tables) - {"members", "paces", "heartbeats", "sqlite_sequence"}
             for row in database.execute(f'SELECT * FROM "{table}"')  # noqa: S608
         }
+
+
+def _compared(row: dict[str, object]) -> tuple[tuple[str, object], ...]:
+    """Return the columns without the numbers of deliveries, and without the time of the last change.
+
+    Slack's silence about an author is counted from a refused edit, too.
+    """
+    ignored = {"said_at", "id"} if "seq" in row else {"said_at"}
+    return tuple((name, value) for name, value in row.items() if name not in ignored)
 
 
 def posts(talk: Talk) -> dict[str, Json]:
