@@ -33,11 +33,11 @@ from bot.jobs.messages import forms
 from bot.jobs.model.inbox import HeardState
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.prompts import Prompt, Unsent
+from bot.jobs.own_words import AskDocs
 from bot.jobs.store.inbox import Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import PublishedHook
-from bot.jobs.thread_events import AskDocs
 from bot.messages.blocks import Action
 from bot.messages.plain_text import one_line
 from bot.messages.slack_text import from_plain

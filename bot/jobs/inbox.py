@@ -37,10 +37,11 @@ from bot.jobs.model.inbox import (
 from bot.jobs.model.intents import Deed, Door, classify, deed_for
 from bot.jobs.model.jobs import JobProblem
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
+from bot.jobs.own_words import AskDocs
 from bot.jobs.store.inbox import MISSED_FOR, RETRIED_FOR, Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread_events import AskDocs, answer_in_private, close, send, show_taken, take
+from bot.jobs.thread_events import answer_messages, close, send, show_taken, take
 from bot.logs import about_request
 from bot.masking import has_key
 from bot.messages import slack_text
@@ -214,7 +215,7 @@ async def _work_on(context: WorkerContext, message: InboxMessage, run_word: RunW
             return
         prompt = slack_text.to_plain(unknown.text, {}, {})
         error = unknown_project(unknown.name, context.projects, prompt)
-        await answer_in_private(context, parts[0].origin, "project", error, parts)
+        await answer_messages(context, parts[0].origin, "project", error, parts)
 
 
 async def _read(
@@ -302,7 +303,7 @@ def _add(context: WorkerContext, then: Context, heard: Heard, tx: Transaction) -
 async def _decline_files(then: Context, parts: Sequence[InboxMessage]) -> None:
     """Tell an author that files without words are not sent."""
     names = [file.name for part in parts for file in part.files]
-    await answer_in_private(then, parts[0].origin, "greeting", say.nothing_to_send(names), parts)
+    await answer_messages(then, parts[0].origin, "greeting", say.nothing_to_send(names), parts)
 
 
 def _join(
@@ -333,9 +334,7 @@ async def _decline(
         return
     if not isinstance(declined, NotAllowed):
         end = "key" if isinstance(declined, HasKey) else "too_many"
-        await answer_in_private(
-            context, first.origin, end, declined.answer("", is_form=False), parts
-        )
+        await answer_messages(context, first.origin, end, declined.answer("", is_form=False), parts)
         return
     origin, rule = first.origin, access_fingerprint(context.settings)
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 import structlog
 
 from bot.access.admit import Allowed, NotAllowed, Untold, admit
 from bot.context import Context
-from bot.ids import JobNumber, Message
-from bot.jobs.access import Readable, if_visible, may_steer
-from bot.jobs.ask import Also, Asked, ask, find_rival, follow_up
-from bot.jobs.decisions import keep_review, review, run_again, to_withdraw
+from bot.ids import Message
+from bot.jobs.access import Readable, if_visible
+from bot.jobs.ask import Also, ask, follow_up
+from bot.jobs.decisions import keep_review
+from bot.jobs.gates import ask_first, note_doubt
 from bot.jobs.interpret import Heard
 from bot.jobs.messages import intents, job_answers
 from bot.jobs.model.inbox import HeardState, InboxMessage
@@ -22,24 +23,20 @@ from bot.jobs.model.intents import (
     Deed,
     Door,
     Intent,
-    asks_yes_or_no,
     classify,
     deed_for,
-    job_number,
-    may_be_question,
 )
 from bot.jobs.model.jobs import Review, TakeThread, TrackedJob
 from bot.jobs.model.prompts import PromptRequest, Unsent
-from bot.jobs.prepare import fitting_files
+from bot.jobs.own_words import respond
 from bot.jobs.store.inbox import Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.store.waits import Waits
 from bot.jobs.thread import say as say_in_thread
-from bot.jobs.thread import status_message_link
 from bot.jobs.welcome import welcome
 from bot.messages import slack_text
 from bot.outbox.model import DeliveryKind, NewDelivery
+from bot.outbox.private_answers import answer_in_private, private_answer
 from bot.outbox.store import Outbox
 from bot.ports import Origin
 from bot.projects import UnknownProject
@@ -47,15 +44,6 @@ from bot.store import Transaction
 
 REACTION = "+1"
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class AskDocs:
-    """Takes a question about the docs, and returns an immediate reply; takes one back."""
-
-    ask: Callable[[Context, Allowed, Unsent, Also], Awaitable[Message | None]]
-    take_back: Callable[[Transaction, InboxMessage], bool]
-    """Takes back the question of a message. False if it says the same as before, or is over."""
 
 
 def _taking(context: Context, heard: Heard) -> Also:
@@ -119,7 +107,7 @@ async def take(context: Context, heard: Heard) -> bool:
         await _settle(context, parts)
         return False
     if deed is Deed.SEND and not heard.files and slack_text.is_blank(plain) and not is_by_app:
-        await answer_in_private(context, origin, "greeting", await welcome(context, allowed), parts)
+        await answer_messages(context, origin, "greeting", await welcome(context, allowed), parts)
     elif deed is Deed.SEND:
         return True
     elif intent in thanks:
@@ -130,7 +118,7 @@ async def take(context: Context, heard: Heard) -> bool:
         unsent = Unsent(origin.key, origin.thread, heard.text.strip())
         reply = await respond(context, allowed, plain, intent, unsent, target, _asking(heard))
         if reply is not None:
-            await answer_in_private(context, origin, "unsent", reply, parts)
+            await answer_messages(context, origin, "unsent", reply, parts)
         elif intent is not Intent.QUESTION:
             await _settle(context, parts)
     return False
@@ -158,7 +146,7 @@ async def settle_word(context: Context, heard: Heard, message: Message | None) -
     if message is None:
         await _settle(context, heard.parts)
     else:
-        await answer_in_private(context, heard.origin, "answer", message, heard.parts)
+        await answer_messages(context, heard.origin, "answer", message, heard.parts)
 
 
 async def _settle(context: Context, parts: Sequence[InboxMessage]) -> None:
@@ -191,7 +179,7 @@ async def send(context: Context, allowed: Allowed, heard: Heard, target: Readabl
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
         files = [file.name for file in heard.files]
         answer = job_answers.nothing_to_send(files) if files else await welcome(context, allowed)
-        await answer_in_private(context, origin, "greeting", answer, parts)
+        await answer_messages(context, origin, "greeting", answer, parts)
         return
     # Among people, the thread may go along.
     takes_thread = origin.thread is not None and (target is None or target.job.among_people)
@@ -210,11 +198,11 @@ async def send(context: Context, allowed: Allowed, heard: Heard, target: Readabl
         is_by_app = origin.user in context.settings.allowed_bots
         question = None if is_by_app else await ask_first(context, allowed, request, heard.text)
         if question is not None:
-            await answer_in_private(context, origin, "sure", question, parts)
+            await answer_messages(context, origin, "sure", question, parts)
             return
         asked = await ask(context, allowed, request, also)
         if asked.same:
-            await answer_in_private(context, origin, "same", job_answers.same_job(asked.job), parts)
+            await answer_messages(context, origin, "same", job_answers.same_job(asked.job), parts)
         elif note := await note_doubt(context, origin, request, asked, heard.text):
             await answer_in_private(context, origin, "doubt", note)
         return
@@ -226,44 +214,7 @@ async def send(context: Context, allowed: Allowed, heard: Heard, target: Readabl
         await _tell(context, parts, lambda tx: say_in_thread(tx, job, occasion, refusal, now))
     elif result.same is not None:
         same = job_answers.same_follow_up(job.number, result.same)
-        await answer_in_private(context, origin, "same", same, parts)
-
-
-async def note_doubt(
-    context: Context, origin: Origin, request: PromptRequest, asked: Asked, whole: str
-) -> Message | None:
-    """Return the note about a new job whose prompt may be a question that the docs answer; None for others.
-
-    ``whole``: the prompt with its project.
-    """
-    is_plain = (
-        not (request.is_sure or request.files or asked.repeated) and len(whole) <= Unsent.LONGEST
-    )
-    if not (context.discovery and is_plain) or not may_be_question(
-        slack_text.to_plain(request.raw, {}, {})
-    ):
-        return None
-    job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(asked.job))
-    draft = Unsent(origin.key, origin.thread, whole.strip())
-    return intents.taken_as_task(draft) if job.project in context.discovery else None
-
-
-async def ask_first(
-    context: Context, allowed: Allowed, request: PromptRequest, whole: str
-) -> Message | None:
-    """Return the question to its author before a prompt starts a job; None if there is none.
-
-    ``whole``: the prompt with its project.
-    """
-    if request.is_sure or len(whole) > Unsent.LONGEST:
-        return None
-    draft = Unsent(allowed.origin.key, allowed.origin.thread, whole.strip())
-    if request.files and not fitting_files(request.files):
-        return intents.files_cannot_go([file.name for file in request.files], draft)
-    rival = await find_rival(context, allowed, request.raw, request.project)
-    return (
-        intents.page_is_taken(rival, status_message_link(context, rival), draft) if rival else None
-    )
+        await answer_messages(context, origin, "same", same, parts)
 
 
 async def _start_after(
@@ -274,7 +225,7 @@ async def _start_after(
     asked = await ask(context, allowed, with_thread, _taking(context, heard))
     if asked.same:
         same = job_answers.same_job(asked.job)
-        await answer_in_private(context, allowed.origin, "same", same, heard.parts)
+        await answer_messages(context, allowed.origin, "same", same, heard.parts)
         return
     note, now = intents.merged_before(merged), context.clock()
     await context.store.write(
@@ -299,23 +250,18 @@ async def _react(context: Context, heard: Heard, reviewed: Readable | None) -> N
     await _tell(context, heard.parts, react)
 
 
-async def answer_in_private(
+async def answer_messages(
     context: Context,
     origin: Origin,
     occasion: str,
     message: Message,
-    parts: Sequence[InboxMessage] = (),
+    parts: Sequence[InboxMessage],
 ) -> None:
-    """Answer the author alone, in place, once for each of their messages and ``occasion``.
-
-    Apps cannot get private messages. ``parts``: the messages that need nothing more.
-    """
-    if origin.user in context.settings.allowed_bots:
-        log.info("app_not_told", user=origin.user, occasion=occasion)
+    """Answer the author of messages that need nothing more in private."""
+    note = private_answer(context, origin, occasion, message)
+    if note is None:
         await _settle(context, parts)
         return
-    key = f"{origin.key}:{occasion}"
-    note = NewDelivery.whisper(key, origin.channel, origin.user, message, thread=origin.thread)
     await _tell(context, parts, lambda tx: Outbox(tx).add(note, context.clock()))
 
 
@@ -329,97 +275,3 @@ async def _tell(
         close(tx, parts)
 
     await context.write(answer)
-
-
-async def respond(
-    context: Context,
-    allowed: Allowed,
-    text: str,
-    intent: Intent,
-    unsent: Unsent,
-    target: Readable | None,
-    also: Also = lambda _tx: None,
-) -> Message | None:
-    """Return the private answer to an unsent text; None if the thread shows the result.
-
-    ``target``: the job that the text is about; None for the job that it names, or else the author's newest in
-    the channel.
-    """
-    match intent:
-        case Intent.NO:
-            return intents.WHAT_SHOULD_CHANGE
-        case Intent.QUESTION:
-            for docs in context.hooks_of(AskDocs):
-                return await docs.ask(context, allowed, unsent, also)
-            return intents.cannot_answer(unsent)
-        case Intent.PING:
-            return intents.CANNOT_PING
-        case Intent.THANKS:
-            return intents.YOU_ARE_WELCOME
-        case Intent.GREETING | Intent.HELP:
-            return await welcome(context, allowed)
-    number = job_number(text)
-    if number is not None or target is None:
-        target = await _find(
-            context, allowed, number, of_all=intent in (Intent.STATUS, Intent.SLIP)
-        )
-    if intent is Intent.SLIP:
-        return intents.did_you_mean(unsent, target.job if target else None)
-    if target is None:
-        return intents.NO_JOB_HERE if number is None else job_answers.no_such_job(str(number))
-    if target.job.is_forgotten:
-        return job_answers.forgotten(target.job)
-    return await _about(context, allowed, text, intent, target)
-
-
-async def _find(
-    context: Context, allowed: Allowed, number: int | None, *, of_all: bool
-) -> Readable | None:
-    """Return the job with this number, or else the author's newest here; ``of_all``, or anybody's."""
-    user, channel = allowed.origin.user, allowed.origin.channel
-
-    def look(tx: Transaction) -> TrackedJob | None:
-        if number is not None:
-            return Jobs(tx).get(JobNumber(number))
-        newest = Jobs(tx).in_channel(channel, 1, user) if of_all else ()
-        return Jobs(tx).latest_of(user, channel) or next(iter(newest), None)
-
-    return await if_visible(context, allowed, await context.store.read(look))
-
-
-async def answer_status(context: Context, job: TrackedJob, *, asks: bool = False) -> Message:
-    """Return the status of a job in one line. ``asks``: somebody wants a yes or a no."""
-    now = context.clock()
-    waiting, usual = await context.store.read(
-        lambda tx: (Waits(tx).of_job(job.number, now), Jobs(tx).usual_time(job.project))
-    )
-    return intents.status_line(job, waiting, usual, asks=asks)
-
-
-async def _about(
-    context: Context, allowed: Allowed, text: str, intent: Intent, target: Readable
-) -> Message | None:
-    """Carry out one of the bot's own words about a job."""
-    job = target.job
-    match intent:
-        case Intent.STOP:
-            waits = await to_withdraw(context, job.number, allowed.user)
-            first = await context.store.read(lambda tx: Prompts(tx).starting(job.number))
-            decides = [
-                prompt for prompt in (waits, first) if prompt and may_steer(context, target, prompt)
-            ]
-            return intents.cannot_stop(job, withdraws=waits in decides, may_steer=first in decides)
-        case Intent.RETRY if job.can_run_again:
-            await run_again(context, target, allowed.origin.key)
-            return None
-        case Intent.RETRY:
-            return intents.not_failed(job)
-        case Intent.MERGE:
-            return intents.cannot_merge(job)
-        case Intent.REVIEWED:
-            if job.awaits_review:
-                await review(context, target, Review.REVIEWED)
-                job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(job.number))
-            return intents.reviewed(job)
-        case _:
-            return await answer_status(context, job, asks=asks_yes_or_no(text))

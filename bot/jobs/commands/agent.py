@@ -37,6 +37,7 @@ from bot.jobs.decisions import (
     to_withdraw,
     withdraw,
 )
+from bot.jobs.gates import ask_first, note_doubt
 from bot.jobs.messages import changes, forms, intents, status_message
 from bot.jobs.messages import job_answers as say
 from bot.jobs.messages.forms import NOT_SERVED
@@ -47,11 +48,11 @@ from bot.jobs.previews import ask_by_press
 from bot.jobs.pull_requests import read_changes
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread_events import answer_in_private, ask_first, note_doubt
 from bot.messages import general, slack_text
 from bot.messages.blocks import Action
 from bot.messages.general import EXAMPLE
 from bot.messages.help import about_replies
+from bot.outbox.private_answers import answer_in_private
 from bot.ports import Origin, ThreadRef
 from bot.projects import Project, UnknownProject, with_project
 

@@ -18,11 +18,13 @@ from bot.jobs.messages import job_answers
 from bot.jobs.model.inbox import HeardState
 from bot.jobs.model.intents import LONGEST, Deed, Door, classify, deed_for
 from bot.jobs.model.prompts import PromptRequest, Unsent
+from bot.jobs.own_words import respond
 from bot.jobs.store.inbox import Inbox
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.thread_events import answer_in_private, respond, send
+from bot.jobs.thread_events import send
 from bot.messages import slack_text
 from bot.messages.blocks import Action
+from bot.outbox.private_answers import answer_in_private
 from bot.ports import message_key
 from bot.store import Transaction
 

@@ -16,6 +16,7 @@ from bot.jobs.messages import job_answers as say
 from bot.jobs.model.jobs import Listed, TrackedJob
 from bot.jobs.model.prompts import Act
 from bot.jobs.model.quota import frees_at
+from bot.jobs.own_words import answer_status
 from bot.jobs.service_health import analytics_budget, is_refused
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
@@ -23,7 +24,6 @@ from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.waits import Waits
 from bot.jobs.thread import status_message_link
-from bot.jobs.thread_events import answer_status
 from bot.jobs.welcome import find_readable
 from bot.messages import general, slack_text
 from bot.ports import Origin
