@@ -39,7 +39,7 @@ from bot.health.checks import (
 from bot.health.metrics import Metrics, MetricsPage, metrics_page
 from bot.health.stopping import Stopping
 from bot.ids import ProjectId
-from bot.jobs.catch_up import Gap
+from bot.inbox.outage import Outage
 from bot.jobs.thread import update_status_messages
 from bot.paces import Paces
 from bot.ports import Clock
@@ -119,7 +119,7 @@ async def running_bot(
         stack.enter_context(holding_sqlite_file(sqlite_file(settings.sqlalchemy_url)))
         store = open_store(settings.sqlalchemy_url, settings.database_connections)
         stack.push_async_callback(store.close)
-        await create_tables(store.database)
+        await create_tables(store.database, clock or utc_now)
         machine_clock, clock = clock or utc_now, clock or await _clock_of(store)
         clients = await connect(settings, stack, None, utc_now)
         metrics = Metrics()
@@ -180,7 +180,7 @@ class HeldBot:
     _workers: Sequence[Worker]
     _app: SlackApp
     _background: Background
-    _gap: Gap
+    _outage: Outage
     _metrics: MetricsPage
     _ran_at: dict[str, datetime] = field(default_factory=dict)
     _due: DueQueues = field(default=DueQueues(frozenset(), None))
@@ -196,10 +196,14 @@ class HeldBot:
 
         Work at intervals is done too when its interval has passed since its last run.
         """
-        await self._gap.end()
+        await self._outage.end()
         while workers := await self._due_workers():
-            if not sum([await self._run(worker) for worker in workers]):
-                await self._find_due()
+            due = self._due.queues
+            if sum([await self._run(worker) for worker in workers]):
+                continue
+            await self._find_due()
+            # A claim that takes no rows may make those of another queue due.
+            if self._due.queues <= due:
                 return
 
     async def metrics(self) -> str:
@@ -252,7 +256,7 @@ async def held_bot(
     async with AsyncExitStack() as stack:
         store = store or open_store(settings.sqlalchemy_url, settings.database_connections)
         stack.push_async_callback(store.close)
-        await create_tables(store.database)
+        await create_tables(store.database, clock)
         metrics = Metrics()
         clients = await connect(settings, stack, doors, clock)
         context = _context(
@@ -265,12 +269,12 @@ async def held_bot(
         timed = partial(TtlCache, 10_000, lambda: clock().timestamp())
         context = replace(context, member_cache=timed(), statuses=timed())
         stack.push_async_callback(store.release, context.owner)
-        background, gap = Background(), Gap(context)
+        background, outage = Background(), Outage(context)
         stack.push_async_callback(background.drain, 0.0)
-        app = _listeners(context, clients, background, gap, metrics, features)
+        app = _listeners(context, clients, background, outage, metrics, features)
         workers = all_workers(context, features)
         yield HeldBot(
-            context, workers, app, background, gap, metrics_page(context, metrics, features)
+            context, workers, app, background, outage, metrics_page(context, metrics, features)
         )
 
 
@@ -359,7 +363,7 @@ def _listeners(
     context: WorkerContext,
     clients: Clients,
     background: Background,
-    gap: Gap,
+    outage: Outage,
     metrics: Metrics,
     features: Sequence[Feature] = FEATURES,
 ) -> SlackApp:
@@ -368,7 +372,7 @@ def _listeners(
         client=clients.slack,
         messenger=clients.messenger,
         background=background,
-        gap=gap,
+        outage=outage,
         count=metrics.count,
         commands=list_commands(features),
     )
@@ -389,10 +393,10 @@ async def _take_in(
     settings, timeouts = context.settings, context.timeouts
     background, check_seconds = Background(), timeouts.deaf_seconds / 12
     stack.push_async_callback(stopping.stop_part, background.drain)
-    gap = Gap(context)
-    await gap.end()
-    jobs.append(alone("end a gap", gap.end, every_seconds=check_seconds))
-    app = _listeners(context, clients, background, gap, metrics)
+    outage = Outage(context)
+    await outage.end()
+    jobs.append(alone("end an outage", outage.end, every_seconds=check_seconds))
+    app = _listeners(context, clients, background, outage, metrics)
     if settings.slack_app_token is None:
         server = web.Application()
         signatures = SignatureCheck(metrics.count)
@@ -411,7 +415,7 @@ async def _take_in(
         app,
         clients.slack,
         settings.slack_app_token,
-        on_gap=gap.begin,
+        on_gap=outage.begin,
         observe=partial(metrics.set_gauge, "sockets"),
         deaf_seconds=timeouts.deaf_seconds,
         ping_seconds=timeouts.deaf_seconds / 6,

@@ -47,7 +47,9 @@ class Timeouts:
     hold_seconds: float = 8.0
     """How long an instruction in a message is held after the last word of its author there."""
     hold_most_seconds: float = 30.0
-    """How long it is held at most. 0 for not at all."""
+    """How long it is held at most."""
+    seen_seconds: float = 60.0
+    """How long a prompt may wait before its messages are read again in Slack, and its author checked."""
     names_seconds: float = 5.0
     """How long the look-up of the names in a prompt may take. Names that are missing then stay ids."""
     running_seconds: float = 1_800.0
@@ -103,11 +105,6 @@ class Context:
     """Searches the docs and asks their assistant, for the projects that have a key for it."""
     hooks: Sequence[object] = ()
     """The hooks of features, each of a class that its caller declares."""
-
-    def held_until(self, begun_at: datetime) -> datetime:
-        """Return until when a prompt is held that was begun then and is added to now."""
-        hold, most = self.timeouts.hold_seconds, self.timeouts.hold_most_seconds
-        return min(self.clock() + timedelta(seconds=hold), begun_at + timedelta(seconds=most))
 
     def remind_at(self, now: datetime) -> datetime | None:
         """Return when to remind of a pull request: at this hour of a weekday. None for never."""

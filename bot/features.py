@@ -15,13 +15,16 @@ from bot.commands.command import Command, with_help
 from bot.context import WorkerContext, queue_worker
 from bot.engine import Worker, alone
 from bot.feature import Feature
-from bot.jobs.catch_up import catch_up, claim_unread
+from bot.inbox.commands import BUTTONS
+from bot.inbox.hear import claim_messages, hear, tidy_inbox
+from bot.inbox.outage import Reader
+from bot.inbox.release import claim_held, release
+from bot.inbox.store import Inbox
 from bot.jobs.commands import catalogue
 from bot.jobs.decisions import remind_threads
-from bot.jobs.inbox import RunWord, claim_heard, hear, tidy_inbox
 from bot.jobs.model.intents import asks_help
 from bot.jobs.poll import claim_polls, poll
-from bot.jobs.prepare import claim_new, prepare
+from bot.jobs.prepare import SentMessages, claim_new, prepare
 from bot.jobs.previews import claim_previews, make_preview
 from bot.jobs.pull_requests import claim_pull_requests, poll_pull_request
 from bot.jobs.service_health import show_trouble
@@ -39,8 +42,9 @@ _PLAN_SECONDS = 60.0
 _SWEEP_SECONDS = 3_600.0
 
 
-def queue_workers(context: WorkerContext, run_word: RunWord) -> list[Worker]:
-    """Return the worker of each queue. ``run_word`` runs the command that a message means."""
+def queue_workers(context: WorkerContext, commands: Sequence[Command]) -> list[Worker]:
+    """Return the worker of each queue. ``commands``: those that a message may mean."""
+    reader = Reader()
     project = attrgetter("project")
     worker = partial(queue_worker, context)
     return [
@@ -78,13 +82,21 @@ def queue_workers(context: WorkerContext, run_word: RunWord) -> list[Worker]:
         ),
         worker(
             "inbox",
-            "interpret",
-            claim_heard,
-            partial(hear, run_word=run_word),
+            "hear",
+            claim_messages,
+            partial(hear, commands=commands),
             key=attrgetter("id"),
             places=50,
         ),
-        worker("unread", "catch up", claim_unread, catch_up, key=attrgetter("id"), places=1),
+        worker("held", "release", claim_held, release, key=attrgetter("id"), places=50),
+        worker(
+            "missed",
+            "read again",
+            reader.claim,
+            reader.read_again,
+            key=attrgetter("id"),
+            places=1,
+        ),
     ]
 
 
@@ -127,6 +139,7 @@ FEATURES: tuple[Feature, ...] = (VISITORS, ANSWERS)
 def list_commands(features: Sequence[Feature]) -> tuple[Command, ...]:
     """Return the commands of a bot with these features."""
     (agent, prefix), *others = catalogue.JOB_COMMANDS
+    agent = replace(agent, buttons={**agent.buttons, **BUTTONS})
     for feature in features:
         added = {**agent.buttons, **feature.buttons}
         agent = replace(agent, words=(*agent.words, *feature.agent_words), buttons=added)
@@ -136,15 +149,14 @@ def list_commands(features: Sequence[Feature]) -> tuple[Command, ...]:
 
 def list_hooks(features: Sequence[Feature]) -> list[object]:
     """Return the hooks of a bot with these features."""
-    return [JOB_POSTS, *(hook for feature in features for hook in feature.hooks)]
+    sent = SentMessages(lambda tx, *between: Inbox(tx).sent_from(*between))
+    return [JOB_POSTS, sent, *(hook for feature in features for hook in feature.hooks)]
 
 
 COMMANDS = list_commands(FEATURES)
-run_word = partial(catalogue.run_word, COMMANDS)
 
 
 def all_workers(context: WorkerContext, features: Sequence[Feature] = FEATURES) -> list[Worker]:
     """Return the workers of a bot with these features."""
-    run = partial(catalogue.run_word, list_commands(features))
-    workers = [*queue_workers(context, run), *interval_workers(context)]
+    workers = [*queue_workers(context, list_commands(features)), *interval_workers(context)]
     return [*workers, *(worker for feature in features for worker in feature.workers(context))]

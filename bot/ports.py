@@ -123,6 +123,8 @@ class ThreadReply:
     text: str
     files: tuple[SharedFile, ...] = ()
     parent: UserId | None = None
+    version: str = ""
+    """The time of its last edit, by Slack's clock; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,8 @@ class Mention:
     origin: Origin
     text: str
     files: tuple[SharedFile, ...] = ()
+    version: str = ""
+    """The time of its last edit, by Slack's clock; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +144,8 @@ class Changed:
 
     origin: Origin
     text: str | None
-    at: str
-    """Identifies an edit of a message."""
+    version: str
+    """The time of the edit or of the deletion, by Slack's clock."""
     before: str | None = None
     """The text before the change; None for a message that is read again."""
     files: tuple[SharedFile, ...] = ()
@@ -190,6 +194,25 @@ class Messenger(Protocol):
 
         Without a thread, return the direct messages of the channel.
         """
+
+    async def find_message(
+        self, channel: ChannelId, ts: MessageTs, *, thread: MessageTs | None
+    ) -> Changed | None:
+        """Return a person's message as it reads now; None if it was deleted.
+
+        Its version is that of its last edit, and empty if it was never edited.
+        """
+
+    async def find_closed(self, channel: ChannelId) -> Refusal | None:
+        """Return why the bot cannot post in a channel: it is archived or gone, or the bot is not in it.
+
+        Return None if it can, as far as Slack says.
+        """
+
+    async def read_mentions_since(
+        self, channel: ChannelId, *, since: MessageTs
+    ) -> Sequence[Mention]:
+        """Return people's mentions of the bot in a channel after ``since``, the newest first."""
 
     async def read_earlier(
         self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None

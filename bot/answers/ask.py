@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import structlog
 
 from bot.access.admit import Allowed, check_channel
+from bot.access.obstacles import find_obstacle
 from bot.answers import messages
 from bot.answers.gaps import gap_key, settle_notice
 from bot.answers.model import DocsPage, Inquiry, InquiryId, InquiryState
@@ -17,17 +20,17 @@ from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext, make_claim
 from bot.docs_api import AssistantReply, DocsApiError, Passage
 from bot.engine import unless_taken_over
-from bot.ids import Message
+from bot.ids import Message, RequestKey
 from bot.jobs.ask import Also
 from bot.jobs.messages.intents import cannot_answer
-from bot.jobs.model.inbox import InboxMessage
 from bot.jobs.model.prompts import Unsent
 from bot.masking import masked
 from bot.messages.plain_text import visible
 from bot.messages.slack_text import to_plain
-from bot.outbox.model import DeliveryKind, NewDelivery
+from bot.outbox.delivery_errors import PostHooks
+from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
-from bot.ports import SlackError
+from bot.ports import Origin, SlackError
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
@@ -47,8 +50,8 @@ async def ask_docs(
     """
     origin, now = allowed.origin, context.clock()
     check_channel(context, origin.channel)
-    raw, named = context.projects.take(unsent.raw)
-    text = _asked(raw)
+    _, named = context.projects.take(unsent.raw)
+    text = asked_text(context, unsent.raw)
     thread = origin.thread or origin.message_ts if origin.message_ts else None
 
     def add(tx: Transaction) -> Message | None:
@@ -81,22 +84,22 @@ async def ask_docs(
     return await context.write(add)
 
 
-def take_back_question(tx: Transaction, message: InboxMessage) -> bool:
-    """Take the question of a message out of all lists, answered or not.
+def take_back_question(tx: Transaction, key: RequestKey) -> bool:
+    """Leave a question unanswered, and take it out of all lists.
 
-    Return False if the message says the same as before, or the docs answer it by now.
+    Return False if it was taken back before, or its asker has read that the docs answer it.
     """
-    inquiry = Inquiries(tx).with_key(message.request) if message.request else None
+    inquiry = Inquiries(tx).with_key(key)
     if inquiry is None or inquiry.state not in _OPEN:
-        return False
-    if message.text is not None and _asked(message.text).endswith(inquiry.text):
         return False
     Inquiries(tx).save(inquiry, replace(inquiry, state=InquiryState.DISMISSED))
     return True
 
 
-def _asked(raw: str) -> str:
-    return masked(visible(to_plain(raw, {}, {})).strip())
+def asked_text(context: Context, raw: str) -> str:
+    """Return the text of a question, as it is stored. Raises UnknownProject."""
+    text, _ = context.projects.take(raw)
+    return masked(visible(to_plain(text, {}, {})).strip())
 
 
 def _show_read(tx: Transaction, allowed: Allowed, context: Context) -> None:
@@ -114,10 +117,35 @@ claim_inquiries = make_claim(lambda tx, claimer, limit: Inquiries(tx).claim(clai
 
 async def work_on_inquiry(context: WorkerContext, inquiry: Inquiry) -> None:
     """Answer an inquiry, or send its asker the notice that the docs answer it now."""
-    find = settle_notice if inquiry.state is InquiryState.WRITTEN else _find_answer
+    find = settle_notice if inquiry.state is InquiryState.WRITTEN else _answer_or_refuse
     with unless_taken_over("inquiry", inquiry.id):
         await context.settle(await find(context, inquiry))
         context.wake()
+
+
+async def _answer_or_refuse(
+    context: WorkerContext, inquiry: Inquiry
+) -> Callable[[Transaction], None]:
+    """Return the function that writes the answer, or the reason why there is none any more."""
+    waited = (context.clock() - inquiry.asked_at).total_seconds()
+    if waited > context.timeouts.seen_seconds:
+        origin = Origin(inquiry.key, inquiry.user, inquiry.channel)
+        try:
+            obstacle = await find_obstacle(context, origin)
+        except (SlackError, TimeoutError) as error:
+            log.info("asker_not_looked_at", inquiry=inquiry.id, reason=type(error).__name__)
+            obstacle = None
+        if obstacle is not None:
+            return partial(_refuse, context, inquiry, obstacle.note)
+    return await _find_answer(context, inquiry)
+
+
+def _refuse(context: WorkerContext, inquiry: Inquiry, note: Message, tx: Transaction) -> None:
+    """Leave a question unanswered, and tell its asker why, alone."""
+    new = replace(inquiry, state=InquiryState.DISMISSED, response_url=None)
+    Inquiries(tx).save(inquiry, new, owner=context.owner)
+    key = f"inquiry:{inquiry.id}:refused"
+    Outbox(tx).add(NewDelivery.private(key, inquiry.channel, inquiry.user, note), context.clock())
 
 
 async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Transaction], None]:
@@ -141,9 +169,10 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
     state, conversation = InquiryState.ANSWERED, inquiry.conversation
     if isinstance(reply, AssistantReply):
         pages = [DocsPage(source.url, source.title) for source in reply.sources]
-        message = messages.format_answer(
-            inquiry, reply.text, pages, context.settings.allowed_link_hosts
-        )
+        hosts = context.settings.allowed_link_hosts
+        is_gap = client is not None and _found_nothing(inquiry, reply, {client.domain, *hosts})
+        message = messages.format_answer(inquiry, reply.text, pages, hosts, is_gap=is_gap)
+        state = InquiryState.GAP if is_gap else InquiryState.ANSWERED
         conversation = reply.thread_id
     elif reply:
         pages = [
@@ -162,6 +191,50 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
         Outbox(tx).add(_delivery(inquiry, message), context.clock())
 
     return settle
+
+
+def _ignore(_context: WorkerContext, _tx: Transaction, _delivery: Delivery) -> None:
+    """Do nothing about an answer that was posted."""
+
+
+def _on_refused(
+    context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted
+) -> None:
+    """Tell an asker, alone, that their answer cannot be posted where they asked."""
+    number = _ANSWER_KEY.fullmatch(delivery.what.key)
+    if number is None or delivery.what.kind is not DeliveryKind.POST:
+        return
+    inquiry = Inquiries(tx).get(int(number[1]))
+    if inquiry is None:
+        return
+    Inquiries(tx).save(inquiry, replace(inquiry, state=InquiryState.DISMISSED))
+    note = messages.cannot_answer_here(refusal, context.bot_name)
+    key = f"inquiry:{inquiry.id}:refused"
+    Outbox(tx).add(NewDelivery.private(key, inquiry.channel, inquiry.user, note), refusal.at)
+
+
+ANSWER_POSTS = PostHooks(_ignore, _on_refused)
+_ANSWER_KEY = re.compile("inquiry:([0-9]{1,9}):answer")
+_LINK = re.compile(r"\]\(/|https?://([^\s/<>()\[\]\"'`?#]{1,300})", re.IGNORECASE)
+"""A link to a page of the site itself, or to a host."""
+
+
+def _found_nothing(inquiry: Inquiry, reply: AssistantReply, hosts: Collection[str]) -> bool:
+    """Return whether the assistant's words answer nothing, whatever they say.
+
+    They cite no page, have no link to the docs, ask nothing back, and go on with no earlier answer.
+    ``hosts``: the names of the docs' hosts, or parts of these.
+    """
+    if reply.sources or inquiry.conversation is not None:
+        return False
+    if reply.text.rstrip().rstrip("*_ ").endswith("?"):
+        return False
+    for match in _LINK.finditer(reply.text):
+        host = (match[1] or "").casefold()
+        names = {host, *host.split(".")}
+        if not host or any(name in names or host.endswith(f".{name}") for name in hosts):
+            return False
+    return True
 
 
 def _delivery(inquiry: Inquiry, message: Message) -> NewDelivery:

@@ -11,9 +11,11 @@ from collections.abc import Collection, Sequence
 
 from bot.answers.model import DocsPage, Inquiry
 from bot.ids import Block, Message
+from bot.jobs.messages.problems import refusal
 from bot.jobs.model.jobs import TrackedJob
 from bot.messages import blocks as b
 from bot.messages.plain_text import clip, visible
+from bot.outbox.model import NotPosted
 
 _ANSWER_LENGTH, _PASSAGE_LENGTH, _TITLE_LENGTH = 3_000, 400, 120
 _MOST_SOURCES = 4
@@ -48,13 +50,23 @@ def _buttons(inquiry: Inquiry, *, is_gap: bool = False, is_shared: bool = False)
 
 
 def format_answer(
-    inquiry: Inquiry, text: str, pages: Sequence[DocsPage], hosts: Collection[str]
+    inquiry: Inquiry,
+    text: str,
+    pages: Sequence[DocsPage],
+    hosts: Collection[str],
+    *,
+    is_gap: bool = False,
 ) -> Message:
-    """Return the assistant's answer, with the pages that it cites. ``hosts``: see ``linkable``."""
+    """Return the assistant's answer, with the pages that it cites.
+
+    ``hosts``: see ``linkable``. ``is_gap``: it answers nothing, so the question is a gap.
+    """
     sources = [_page_link(page, hosts) for page in pages[:_MOST_SOURCES]]
     markdown: Block = {"type": "markdown", "text": harmless_markdown(text, hosts) or "…"}
     cited = [b.context(f"From {' · '.join(sources)}")] if sources else []
-    return b.message(markdown, *cited, *b.actions(_buttons(inquiry)))
+    noted = [b.context("I noted that, and you get a message when the docs answer it.")]
+    rows = noted if is_gap else cited
+    return b.message(markdown, *rows, *b.actions(_buttons(inquiry, is_gap=is_gap)))
 
 
 def harmless_markdown(text: str, hosts: Collection[str]) -> str:
@@ -86,6 +98,12 @@ def nothing_found(inquiry: Inquiry) -> Message:
     """Return the answer that the docs have nothing on it, which makes it a gap."""
     text = "The docs have nothing on that. I noted it, and you get a message when they do."
     return b.with_buttons(text, _buttons(inquiry, is_gap=True))
+
+
+def cannot_answer_here(refused: NotPosted, bot_name: str) -> Message:
+    """Return the note that an answer cannot be posted where it was asked for, without its words."""
+    where = b.channel(refused.channel)
+    return b.words(f":no_entry: I can't answer in {where}, because {refusal(refused, bot_name)}")
 
 
 def pages_unreadable(inquiry: Inquiry) -> Message:

@@ -29,6 +29,7 @@ class DiscoveryClient(ServiceClient):
         ``options``: those of `ServiceClient`.
         """
         super().__init__(**options)
+        self.domain = domain
         self._domain = _wire.segment("domain", domain)
 
     async def search(self, query: str, *, limit: int = 10) -> tuple[Passage, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.access.admit import Allowed
 from bot.context import Context
-from bot.ids import Message
+from bot.ids import JobNumber, Message
 from bot.jobs.ask import Asked, find_rival
 from bot.jobs.messages import intents
 from bot.jobs.model.intents import may_be_question
@@ -36,18 +36,22 @@ async def note_doubt(
 
 
 async def ask_first(
-    context: Context, allowed: Allowed, request: PromptRequest, whole: str
+    context: Context,
+    allowed: Allowed,
+    request: PromptRequest,
+    whole: str,
+    besides: JobNumber | None = None,
 ) -> Message | None:
     """Return the question to its author before a prompt starts a job; None if there is none.
 
-    ``whole``: the prompt with its project.
+    ``whole``: the prompt with its project. ``besides``: the job that it starts already.
     """
     if request.is_sure or len(whole) > Unsent.LONGEST:
         return None
     draft = Unsent(allowed.origin.key, allowed.origin.thread, whole.strip())
     if request.files and not fitting_files(request.files):
         return intents.files_cannot_go([file.name for file in request.files], draft)
-    rival = await find_rival(context, allowed, request.raw, request.project)
+    rival = await find_rival(context, allowed, request.raw, request.project, besides)
     return (
         intents.page_is_taken(rival, status_message_link(context, rival), draft) if rival else None
     )

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from bot.access.admit import Allowed
 from bot.context import Context
 from bot.ids import JobNumber, Message
-from bot.jobs.access import Readable, if_visible, may_steer
-from bot.jobs.ask import Also
-from bot.jobs.decisions import review, run_again, to_withdraw
+from bot.jobs.access import Readable, if_visible, may_steer, steerable
+from bot.jobs.decisions import review, run_again, to_withdraw, withdraw
 from bot.jobs.messages import intents, job_answers
-from bot.jobs.model.inbox import InboxMessage
 from bot.jobs.model.intents import Intent, asks_yes_or_no, job_number
 from bot.jobs.model.jobs import Review, TrackedJob
 from bot.jobs.model.prompts import Unsent
@@ -25,11 +23,9 @@ from bot.store import Transaction
 
 @dataclass(frozen=True, slots=True)
 class AskDocs:
-    """Takes a question about the docs, and returns an immediate reply; takes one back."""
+    """Takes a question about the docs, and returns an immediate reply."""
 
-    ask: Callable[[Context, Allowed, Unsent, Also], Awaitable[Message | None]]
-    take_back: Callable[[Transaction, InboxMessage], bool]
-    """Takes back the question of a message. False if it says the same as before, or is over."""
+    ask: Callable[[Context, Allowed, Unsent], Awaitable[Message | None]]
 
 
 async def respond(
@@ -39,7 +35,6 @@ async def respond(
     intent: Intent,
     unsent: Unsent,
     target: Readable | None,
-    also: Also = lambda _tx: None,
 ) -> Message | None:
     """Return the private answer to an unsent text; None if the thread shows the result.
 
@@ -51,7 +46,7 @@ async def respond(
             return intents.WHAT_SHOULD_CHANGE
         case Intent.QUESTION:
             for docs in context.hooks_of(AskDocs):
-                return await docs.ask(context, allowed, unsent, also)
+                return await docs.ask(context, allowed, unsent)
             return intents.cannot_answer(unsent)
         case Intent.PING:
             return intents.CANNOT_PING
@@ -104,12 +99,7 @@ async def _about(
     job = target.job
     match intent:
         case Intent.STOP:
-            waits = await to_withdraw(context, job.number, allowed.user)
-            first = await context.store.read(lambda tx: Prompts(tx).starting(job.number))
-            decides = [
-                prompt for prompt in (waits, first) if prompt and may_steer(context, target, prompt)
-            ]
-            return intents.cannot_stop(job, withdraws=waits in decides, may_steer=first in decides)
+            return await _stop(context, allowed, target)
         case Intent.RETRY if job.can_run_again:
             await run_again(context, target, allowed.origin.key)
             return None
@@ -124,3 +114,16 @@ async def _about(
             return intents.reviewed(job)
         case _:
             return await answer_status(context, job, asks=asks_yes_or_no(text))
+
+
+async def _stop(context: Context, allowed: Allowed, target: Readable) -> Message:
+    """Take back what waits of a job, or return why nobody can."""
+    job = target.job
+    waits = await to_withdraw(context, job.number, allowed.user)
+    if waits is not None and may_steer(context, target, waits):
+        is_stopped = await withdraw(context, steerable(context, target, waits))
+        if is_stopped:
+            return intents.taken_back(job)
+    first = await context.store.read(lambda tx: Prompts(tx).starting(job.number))
+    decides = first is not None and may_steer(context, target, first)
+    return intents.cannot_stop(job, may_steer=decides)

@@ -18,12 +18,11 @@ from bot.jobs.messages import status_message
 from bot.jobs.messages.jobs import follow_up_by_command
 from bot.jobs.model import lifecycle
 from bot.jobs.model.intents import Door, Intent, classify
-from bot.jobs.model.jobs import NotTaken, OmitReason, TakeThread, ThreadContext
+from bot.jobs.model.jobs import NotTaken, OmitReason, QueueWhy, TakeThread, ThreadContext
 from bot.jobs.model.prompts import Act, Prompt, PromptKind
 from bot.jobs.service_health import FIRST_SECONDS
 from bot.jobs.settle_prompt import tell_behind_unconfirmed
 from bot.jobs.store.audit import Audit
-from bot.jobs.store.inbox import Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import BackOffs
 from bot.jobs.store.prompts import Prompts
@@ -90,6 +89,13 @@ _MOST_AUTHORS = 20
 
 
 @dataclass(frozen=True, slots=True)
+class SentMessages:
+    """Returns the messages of a channel, between two, that jobs which go on have got as prompts."""
+
+    find: Callable[[Transaction, ChannelId, MessageTs, MessageTs], set[MessageTs]]
+
+
+@dataclass(frozen=True, slots=True)
 class Attachments:
     """The attachments of a prompt."""
 
@@ -106,6 +112,9 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     earlier = None
     if prompt.take_thread is not None:
         conversation, earlier = await _conversation(context, prompt)
+    background = ""
+    if prompt.kind is PromptKind.START:
+        background = await context.store.read(lambda tx: _merged_before(tx, prompt))
     signed = ""
     if context.settings.prompt_signature:
         name = None
@@ -121,7 +130,16 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     not_sent = None
     if prompt.files:
         texts, not_sent = await _read_files(context, prompt)
-    return Attachments(status_message.attachments(signed, conversation, texts), earlier, not_sent)
+    attached = status_message.attachments(signed, conversation, texts)
+    parts = [part for part in (background, attached) if part]
+    return Attachments("\n\n".join(parts), earlier, not_sent)
+
+
+def _merged_before(tx: Transaction, prompt: Prompt) -> str:
+    """Return the pull request with which a new job goes on, for the agent; "" without one."""
+    follows = Jobs(tx).get_or_raise(prompt.job).follows
+    merged = Jobs(tx).get(follows) if follows is not None else None
+    return status_message.goes_on_with(merged) if merged is not None else ""
 
 
 async def _read_files(
@@ -203,7 +221,9 @@ async def _of_members(
         # The bot has answered these, or passed them on to an agent that still works on them.
         answers = Outbox(tx).answers_about(place, messages[0].ts, messages[-1].ts)
         answered = {ts for ts, occasion in answers if occasion not in _NOT_TAKEN}
-        return answered | Inbox(tx).brought(place, messages[0].ts, messages[-1].ts)
+        first, last = messages[0].ts, messages[-1].ts
+        sent = (hook.find(tx, place, first, last) for hook in context.hooks_of(SentMessages))
+        return answered.union(*sent)
 
     ours = await context.store.read(handled)
     others = [post for post in messages if post.user != context.bot_user and post.ts not in ours]
@@ -346,10 +366,7 @@ def _write(
 ) -> None:
     # Though others are refused: perhaps this one is not.
     BackOffs(tx).end_by(prompt.job, context.after(FIRST_SECONDS))
-    # A message may be added to; a button is pressed once.
-    is_said = prompt.message_ts is not None and prompt.response_url is None
-    until = context.held_until(prompt.asked_at) if is_said else None
-    prepared = lifecycle.prompt_prepared(prompt, text, attachments.text, until)
+    prepared = lifecycle.prompt_prepared(prompt, text, attachments.text)
     Prompts(tx).save(prompt, prepared, owner=context.owner)
     now = context.clock()
     job = Jobs(tx).get_or_raise(prompt.job)
@@ -358,7 +375,10 @@ def _write(
         Audit(tx).decided(act, prompt.asked_by, job, prompt.asked_at, prompt.id)
     earlier = attachments.earlier or job.earlier
     if prompt.kind is PromptKind.START:
-        job = Jobs(tx).save(job, replace(job, text=text, earlier=earlier))
+        job = replace(job, text=text, earlier=earlier)
+        if prompt.held_until is not None:
+            job = replace(job, queue_until=prompt.held_until, queue_why=QueueWhy.HELD)
+        job = Jobs(tx).save(Jobs(tx).get_or_raise(prompt.job), job)
         open_thread(tx, job, now)
     else:
         job = Jobs(tx).save(job, replace(job, earlier=earlier))

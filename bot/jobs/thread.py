@@ -60,7 +60,7 @@ def post_reminder(context: Context, tx: Transaction, job: TrackedJob, now: datet
 
 @dataclass(frozen=True, slots=True)
 class PublishedHook:
-    """Gets a job whose change is in the docs: its pull request is merged, or it ended well without one.
+    """Gets a job whose change is in the docs: its pull request is merged.
 
     Where the bot can't see the pull request, people's mark *Reviewed* counts as the merge.
     """

@@ -84,6 +84,7 @@ class Action(StrEnum):
     RUN_VISITORS = "run_visitors"
     UNSUBSCRIBE = "unsubscribe"
     TRY = "try"
+    TAKE_MISSED = "take_missed"
 
 
 LINKS = (Action.VIEW_PULL_REQUEST, Action.OPEN_PREVIEW)

@@ -13,6 +13,7 @@ from typing import TextIO, Unpack
 
 import bot.app  # noqa: F401 - declares the tables of all subjects, whose stamp a backup must have
 from bot.ids import JobNumber, UserId
+from bot.inbox.withdraw import forget_open_requests
 from bot.jobs.messages.problems import title
 from bot.jobs.model.jobs import JobFilter, QueueWhy, TrackedJob, Wait
 from bot.jobs.model.prompts import AuditRow
@@ -20,6 +21,7 @@ from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.retention import forget_job
 from bot.jobs.store.waits import Waits
+from bot.jobs.thread import update_status_messages
 from bot.logs import terminal_safe
 from bot.messages.plain_text import csv_line, one_line
 from bot.outbox.model import DeadLetter
@@ -123,6 +125,7 @@ def _at(when: datetime) -> str:
 
 
 _REASONS = {
+    QueueWhy.HELD: " for further words of its author",
     QueueWhy.LIMIT: " for the hourly limit",
     QueueWhy.SERVICE: " for the docs service, which fails",
     QueueWhy.KEY: " for a key that the docs service accepts",
@@ -149,6 +152,9 @@ async def forget_user(store: Store, user: str) -> str:
     """
     if not _USER.fullmatch(user):
         raise ValueError("this is no id of a Slack user: it begins with U or W, such as U012AB3CD")
+    now = datetime.now(UTC)
+    store.before_commit = partial(update_status_messages, lambda: now)
+    await store.write(lambda tx: forget_open_requests(tx, UserId(user), now))
     forgotten, others = await forget_person(store, UserId(user))
     report = (
         f"Forgotten of {user}: {format_counts(forgotten)}."

@@ -41,7 +41,7 @@ from bot.outbox.model import (
     DeliveryState,
     NewDelivery,
 )
-from bot.ports import Method, Origin, message_key
+from bot.ports import Method, message_key
 from bot.store.leases import (
     FREE,
     HOLDER,
@@ -347,16 +347,6 @@ class Outbox(Repository):
         row = self.connection.execute(select(deliveries.c.plain).where(is_root)).one_or_none()
         return None if row is None else StatusMessage(row.plain)
 
-    def was_answered(self, origin: Origin) -> bool:
-        """Return whether a message got an answer instead of being stored as a prompt."""
-        about_it = deliveries.c.key.startswith(f"{origin.key}:", autoescape=True)
-        query = (
-            select(deliveries.c.seq)
-            .where(deliveries.c.channel == origin.channel, about_it)
-            .limit(1)
-        )
-        return self.connection.execute(query).first() is not None
-
     def answers_about(
         self, channel: ChannelId, first: MessageTs, last: MessageTs
     ) -> Sequence[tuple[MessageTs, str]]:
@@ -365,8 +355,13 @@ class Outbox(Repository):
         end = message_key(channel, f"{int(float(last)) + 1}")
         then = deliveries.c.key.between(message_key(channel, first), end)
         keys = self.connection.execute(select(deliveries.c.key).where(then)).scalars()
-        parts = (key.removeprefix(message_key(channel)).split(":") for key in keys)
-        return [(MessageTs(ts), occasion) for ts, occasion, *_ in parts]
+        found = list[tuple[MessageTs, str]]()
+        for key in keys:
+            ts, *more = key.removeprefix(message_key(channel)).split(":")
+            # An edited message has the time of its edit in the keys of its answers.
+            occasions = [part for part in more if not part[:1].isdigit()]
+            found.append((MessageTs(ts), occasions[0] if occasions else ""))
+        return found
 
     def dead_letters(
         self, limit: int, *, channel: ChannelId | None = None, job: JobNumber | None = None

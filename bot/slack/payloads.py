@@ -23,7 +23,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.access.admit import Claimed
 from bot.commands.command import Arrived, FormState, Invocation, Press, ShortcutUse, Submission
-from bot.ids import ChannelId, MessageTs, RequestKey, UserId, is_direct_message
+from bot.ids import ChannelId, MessageTs, Refusal, RequestKey, UserId, is_direct_message
 from bot.messages import slack_text
 from bot.messages.plain_text import clip
 from bot.ports import (
@@ -31,6 +31,7 @@ from bot.ports import (
     Mention,
     Origin,
     Said,
+    SlackRefused,
     SlackUnclear,
     ThreadReply,
     message_key,
@@ -199,10 +200,12 @@ def spoken(
     origin, text, files = _origin(event), text_of(event), files_of(event)
     if origin.thread:
         parent = event.get("parent_user_id")
-        return ThreadReply(origin, text, files, UserId(parent) if parent else None)
+        author = UserId(parent) if parent else None
+        return ThreadReply(origin, text, files, author, _version_of(event))
     kind = event.get("channel_type")
     is_meant = kind == "im" or (kind == "mpim" and slack_text.mentions(text, bot))
-    return Mention(origin, text, files) if is_meant or event["type"] == "app_mention" else None
+    mention = Mention(origin, text, files, _version_of(event))
+    return mention if is_meant or event["type"] == "app_mention" else None
 
 
 def _mention_by_bot(event: Payload, bot: UserId, bots: Collection[UserId]) -> Mention | None:
@@ -216,7 +219,8 @@ def _mention_by_bot(event: Payload, bot: UserId, bots: Collection[UserId]) -> Me
         return None
     if event.get("subtype") not in (*_HUMAN_SUBTYPES, "bot_message"):
         return None
-    return Mention(_origin({**event, "user": by_bot}), text, files_of(event))
+    origin = _origin({**event, "user": by_bot})
+    return Mention(origin, text, files_of(event), _version_of(event))
 
 
 def changed(event: Payload, bot: UserId) -> Changed | None:
@@ -243,7 +247,8 @@ def changed(event: Payload, bot: UserId) -> Changed | None:
         )
     if not _edited_by_author(now) or before.get("text") == now.get("text"):
         return None
-    return Changed(_origin(event_fields | now), text_of(now), event["ts"], was, files_of(now))
+    version = _version_of(now) or event["ts"]
+    return Changed(_origin(event_fields | now), text_of(now), version, was, files_of(now))
 
 
 def changed_after(since: MessageTs, message: Payload) -> Changed | None:
@@ -253,9 +258,15 @@ def changed_after(since: MessageTs, message: Payload) -> Changed | None:
     """
     if message.get("subtype") == "tombstone":
         return Changed(_origin({**message, "user": ""}), None, message["ts"])
-    edited = _edited_by_author(message)
-    at = str(edited.get("ts") or "")
-    return Changed(_origin(message), text_of(message), at) if at > since else None
+    version = _version_of(message)
+    if version <= since:
+        return None
+    return Changed(_origin(message), text_of(message), version, files=files_of(message))
+
+
+def _version_of(message: Payload) -> str:
+    """Return the time of a message's last edit by its author; an empty text for none."""
+    return str(_edited_by_author(message).get("ts") or "")
 
 
 def _edited_by_author(message: Payload) -> Payload:
@@ -320,6 +331,49 @@ async def read_messages_since(
     replies = (spoken(message, bot) for message in all_of_it if message["ts"] > since)
     changed = (changed_after(since, message) for message in all_of_it)
     return [message for message in (*replies, *changed) if message is not None]
+
+
+async def find_message(
+    client: AsyncWebClient, channel: ChannelId, ts: MessageTs, thread: MessageTs | None
+) -> Changed | None:
+    """Return a message as it reads now; None if it was deleted. Raises a SlackError.
+
+    https://docs.slack.dev/reference/methods/conversations.replies
+    """
+    begin = thread or ts
+    moment = timedelta(microseconds=1)
+    around = {"oldest": ts_at(time_of(ts) - moment), "latest": ts_at(time_of(ts) + moment)}
+    try:
+        messages, _ = await _read(client, channel, begin, **around)
+    except SlackRefused as refusal:
+        if refusal.meaning is Refusal.THREAD_GONE:
+            return None
+        raise
+    found = messages.get(ts)
+    if found is None or found.get("subtype") == "tombstone":
+        return None
+    origin = _origin({"user": "", **found, "channel": channel})
+    return Changed(origin, text_of(found), _version_of(found), files=files_of(found))
+
+
+async def read_mentions_since(
+    client: AsyncWebClient, bot: UserId, channel: ChannelId, since: MessageTs
+) -> Sequence[Mention]:
+    """Return people's mentions of the bot in a channel after ``since``, newest first. Raises a SlackError.
+
+    https://docs.slack.dev/reference/methods/conversations.history
+    """
+    messages, _ = await _read(client, channel, None, oldest=since)
+    mentions = list[Mention]()
+    for ts in sorted(messages, reverse=True):
+        message = {"type": "app_mention", "channel": channel, **messages[ts], "thread_ts": None}
+        message["type"] = "app_mention"
+        if not _TS.fullmatch(ts) or not slack_text.mentions(text_of(message), bot):
+            continue
+        mention = spoken(message, bot)
+        if isinstance(mention, Mention):
+            mentions.append(mention)
+    return mentions
 
 
 async def read_earlier(

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from sqlalchemy import Boolean, Column, Table, delete, select, text, true, update
+from sqlalchemy import Boolean, Column, Table, delete, exists, select, text, true, update
 
 from bot.ids import ChannelId, ProjectId, Reviewer
 from bot.store.retention import RetentionRule
-from bot.store.schema import Channel, Id, Owner, Repository, insert_unless_there, metadata
+from bot.store.schema import (
+    AnyTable,
+    Channel,
+    Id,
+    Owner,
+    Repository,
+    Transaction,
+    insert_unless_there,
+    metadata,
+)
 
 channels = Table(
     "channels",
@@ -28,6 +37,33 @@ reviewers = Table(
     Column("channel", Channel(40), primary_key=True),
 )
 REVIEWERS = RetentionRule("reviewers", reviewers, true(), None)
+
+
+def move_channel(tx: Transaction, old: ChannelId, new: ChannelId) -> None:
+    """Write the new id of a channel into every row that has its old one.
+
+    Of rows that the channel may have once, such as its choices, the one with the new id stays.
+    """
+    for table in metadata.sorted_tables:
+        for column in table.c:
+            if not isinstance(column.type, Channel):
+                continue
+            for others in _unique_with(table, column):
+                twin = table.alias("twin")
+                is_same = [twin.c[other.name] == other for other in others]
+                has_twin = exists().where(twin.c[column.name] == new, *is_same)
+                tx.connection.execute(delete(table).where(column == old, has_twin))
+            moving = update(table).where(column == old).values({column.name: new})
+            tx.connection.execute(moving)
+
+
+def _unique_with(table: AnyTable, column: Column[object]) -> Iterator[list[Column[object]]]:
+    """Yield the other columns of each key and unique index of a table that has this column."""
+    uniques = [list(table.primary_key.columns)]
+    uniques += [list(index.columns) for index in table.indexes if index.unique]
+    for columns in uniques:
+        if column in columns:
+            yield [other for other in columns if other is not column]
 
 
 class Channels(Repository):

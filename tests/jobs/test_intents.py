@@ -311,13 +311,16 @@ async def test_key_that_an_edit_adds_is_not_sent(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_key_that_an_edit_adds_to_a_held_reply_is_told_once(talk: Talk) -> None:
+async def test_reply_to_which_an_edit_adds_a_key_is_not_sent_until_it_is_out(talk: Talk) -> None:
     message = await talk.ana.replies("Shorter, please, in two paragraphs")
     await talk.time.passes(2)
     await talk.ana.edits(message, WITH_KEY)
     await talk.time.passes(minutes=3)
     [answer] = talk.ana.reads()
     assert answer.startswith("There is a key or a password in it, so I didn't send it.")
-    assert talk.agent_got()[-1] == "Shorter, please, in two paragraphs"
+    assert talk.agent_got() == ["Add a quickstart"]
+    await talk.ana.edits(message, "Say where the token is")
+    await talk.time.passes(20)
+    assert talk.agent_got()[1:] == ["Say where the token is"]
     assert talk.kept(KEY) == []
     talk.everything()

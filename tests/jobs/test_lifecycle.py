@@ -39,7 +39,7 @@ for _end in sorted(ENDS):
     )
 TO_PROMPT_STATE: dict[str, Callable[[Prompt], Prompt]] = {
     "prepared": lambda prompt: lifecycle.prompt_prepared(prompt, "text"),
-    "edited": lambda prompt: lifecycle.prompt_edited(prompt, "text", (), NOW),
+    "edited": lambda prompt: lifecycle.prompt_edited(prompt, "text", (), NOW, NOW),
     "sent": lifecycle.prompt_sent,
     "postponed": lambda prompt: lifecycle.prompt_postponed(prompt, NOW),
     "unconfirmed": lifecycle.prompt_unconfirmed,

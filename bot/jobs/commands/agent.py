@@ -23,7 +23,7 @@ from bot.context import Context
 from bot.ids import Block, ChannelId, JobNumber, PromptId
 from bot.jobs.access import Readable, if_visible, steerable
 from bot.jobs.ask import ask
-from bot.jobs.commands.intents import is_form_unsent, send_anyway, unsent
+from bot.jobs.commands.intents import is_form_unsent, unsent
 from bot.jobs.commands.job_lists import WORDS, choose, projects_to_choose, status_of, turn_page
 from bot.jobs.commands.job_references import for_reader
 from bot.jobs.decisions import (
@@ -360,9 +360,6 @@ COMMAND = Command(
         Action.FIX_PREVIEW: _fix_preview,
         Action.ASK_ANYWAY: _ask_anyway,
         Action.FOLLOW_UP_ANYWAY: _follow_up_anyway,
-        Action.SEND_ANYWAY: send_anyway,
-        Action.SEND_WITH_KEY: send_anyway,
-        Action.SEND_TO_JOB: send_anyway,
         Action.CANCEL: _cancel,
         Action.KEEP_QUIET: _keep_quiet,
         Action.DETAILS: _details,

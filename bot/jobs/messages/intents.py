@@ -118,22 +118,21 @@ def reviewed(job: TrackedJob) -> Message:
     return b.words(f":+1: {name(job.number)}: {state_words(job)}")
 
 
-def cannot_stop(job: TrackedJob, *, withdraws: bool, may_steer: bool) -> Message:
-    """Return the answer to ``stop`` about a job.
+def taken_back(job: TrackedJob) -> Message:
+    """Return the answer to ``stop`` about words that were not sent."""
+    return b.words(
+        f":leftwards_arrow_with_hook: Taken back: nothing of it was sent to {name(job.number)}."
+    )
 
-    ``withdraws``: its reader may take back a prompt of the job that still waits. ``may_steer``: they may
-    decide about the job.
+
+def cannot_stop(job: TrackedJob, *, may_steer: bool) -> Message:
+    """Return the answer to ``stop`` about a job of which its reader can take nothing back.
+
+    ``may_steer``: they may decide about the job.
     """
     title, number = name(job.number), str(job.number)
-    if withdraws or job.state is JobState.WAITING:
-        text = (
-            f"{title} hasn't started yet."
-            if job.state is JobState.WAITING
-            else "A follow-up still waits."
-        )
-        return b.with_buttons(
-            text, [b.button("Withdraw", b.Action.WITHDRAW, number)] if withdraws else []
-        )
+    if job.state is JobState.WAITING:
+        return b.words(f"{title} hasn't started yet. {b.mention(job.requester)} can take it back.")
     if job.state is JobState.WORKING:
         steps = [b.button("Keep quiet about it", b.Action.KEEP_QUIET, number)] if may_steer else []
         return b.with_buttons(f"I can't stop {title} once it runs.", steps)

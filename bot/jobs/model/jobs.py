@@ -54,6 +54,8 @@ class ThreadContext(NamedTuple):
 class QueueWhy(StrEnum):
     """Why a prompt waits. For a failing service, the status messages of running jobs show it, too."""
 
+    HELD = "held"
+    """Its author may still add to it or change it."""
     LIMIT = "limit"
     """The shared hourly limit is used up, or the person's share of it."""
     SERVICE = "service"
@@ -156,6 +158,8 @@ class JobProblem(StrEnum):
     """A follow-up for a job that never started."""
     SLACK_REFUSED = "slack_refused"
     """Slack did not let the bot post."""
+    NOT_ALLOWED = "not_allowed"
+    """Its author may no longer use the bot. They read why in private."""
     # The others are stored with who did it: ``dismissed:U0ANA``.
     DISMISSED = "dismissed"
     """The first prompt was unconfirmed and somebody dismissed it."""
@@ -264,6 +268,8 @@ class TrackedJob:
     """The earlier messages attached to the newest prompt that could have some."""
     again_of: JobNumber | None = None
     """The job whose prompt it runs again."""
+    follows: JobNumber | None = None
+    """The merged job with which it goes on."""
     trouble: QueueWhy | None = None
     """The failure of the docs service that the status message shows; None without one."""
     trouble_since: datetime | None = None

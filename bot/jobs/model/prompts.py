@@ -125,6 +125,10 @@ class Prompt:
     in_queue: bool = False
     response_url: SecretStr | None = None
     """It may have expired."""
+    held_until: datetime | None = None
+    """When its messages are looked at before it is sent; None once it may be sent."""
+    seen_at: datetime | None = None
+    """When its messages, its author and its channel were last known to be as stored."""
 
     @classmethod
     def new(
@@ -153,6 +157,8 @@ class Prompt:
             project=project,
             due_at=asked_at,
             response_url=origin.response_url,
+            held_until=request.held_until,
+            seen_at=request.seen_at or asked_at,
         )
 
 
@@ -177,6 +183,12 @@ class PromptRequest:
     project: ProjectId | None = None
     """None for that of the channel."""
     about: About | None = None
+    follows: JobNumber | None = None
+    """The merged job with which it goes on."""
+    held_until: datetime | None = None
+    """Until when its author may add to it or change it; None if it is sent at once."""
+    seen_at: datetime | None = None
+    """When its message was read; None for now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,10 +43,10 @@ def samples() -> Mapping[str, object]:
         "a wish to mention somebody": intents.CANNOT_PING,
         "a word without a job": intents.NO_JOB_HERE,
         "merged, by command": intents.reviewed(ready),
-        "stop, and a prompt waits": intents.cannot_stop(ready, withdraws=True, may_steer=True),
+        "stop, and a prompt waited": intents.taken_back(ready),
         **{
             f"stop, {state}{', may decide' if may else ''}": intents.cannot_stop(
-                job(state), withdraws=may and state is JobState.WAITING, may_steer=may
+                job(state), may_steer=may
             )
             for state in _STATES
             for may in (True, False)

@@ -12,6 +12,7 @@ from bot.jobs.messages.status_message import (
     attachments,
     facts,
     files_not_sent,
+    goes_on_with,
     in_private,
     newest_that_fit,
     open_words,
@@ -103,6 +104,7 @@ def status_messages() -> Mapping[str, object]:
         "no longer polled, nobody knows since when": status(
             replace(working, state=JobState.UNWATCHED)
         ),
+        "held": status(replace(waiting, queue_until=HALF_PAST, queue_why=QueueWhy.HELD)),
         "redrawn": redrawn(status(job(version=2)), posted_plain=False),
         "redrawn where Slack refused the blocks": redrawn(status(job()), posted_plain=True),
     }
@@ -135,6 +137,7 @@ def samples() -> Mapping[str, object]:
             [("notes.txt", "one\ntwo")],
         ),
         "to the agent: at the end of a reply": IN_A_REPLY,
+        "to the agent: after a merge": goes_on_with(job(pull_request=MERGED)),
         "the whole prompt": prompt_view(
             job(text="Add <it>\nnow"), ["Asked by Ana.", "File a.txt:\n> <one>"]
         ),
