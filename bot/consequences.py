@@ -84,7 +84,7 @@ CONSEQUENCES: Mapping[Stage, Mapping[Event, Consequence]] = {
     Stage.SENDING: {
         Event.EDITED: Consequence.WAIT,
         Event.DELETED: Consequence.WAIT,
-        Event.WITHDRAWN: Consequence.INFORM,
+        Event.WITHDRAWN: Consequence.WAIT,
         Event.AUTHOR_FORGOTTEN: Consequence.GO_ON,
         Event.AUTHOR_EXCLUDED: Consequence.GO_ON,
         Event.CHANNEL_GONE: Consequence.GO_ON,

@@ -198,9 +198,9 @@ def _ignore(_context: WorkerContext, _tx: Transaction, _delivery: Delivery) -> N
 
 
 def _on_refused(
-    context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted
+    _context: WorkerContext, tx: Transaction, delivery: Delivery, _refusal: NotPosted
 ) -> None:
-    """Tell an asker, alone, that their answer cannot be posted where they asked."""
+    """Close a question whose answer Slack refused. That its asker reads, alone, as of every answer."""
     number = _ANSWER_KEY.fullmatch(delivery.what.key)
     if number is None or delivery.what.kind is not DeliveryKind.POST:
         return
@@ -208,9 +208,6 @@ def _on_refused(
     if inquiry is None:
         return
     Inquiries(tx).save(inquiry, replace(inquiry, state=InquiryState.DISMISSED))
-    note = messages.cannot_answer_here(refusal, context.bot_name)
-    key = f"inquiry:{inquiry.id}:refused"
-    Outbox(tx).add(NewDelivery.private(key, inquiry.channel, inquiry.user, note), refusal.at)
 
 
 ANSWER_POSTS = PostHooks(_ignore, _on_refused)

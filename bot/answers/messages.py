@@ -11,11 +11,9 @@ from collections.abc import Collection, Sequence
 
 from bot.answers.model import DocsPage, Inquiry
 from bot.ids import Block, Message
-from bot.jobs.messages.problems import refusal
 from bot.jobs.model.jobs import TrackedJob
 from bot.messages import blocks as b
 from bot.messages.plain_text import clip, visible
-from bot.outbox.model import NotPosted
 
 _ANSWER_LENGTH, _PASSAGE_LENGTH, _TITLE_LENGTH = 3_000, 400, 120
 _MOST_SOURCES = 4
@@ -98,12 +96,6 @@ def nothing_found(inquiry: Inquiry) -> Message:
     """Return the answer that the docs have nothing on it, which makes it a gap."""
     text = "The docs have nothing on that. I noted it, and you get a message when they do."
     return b.with_buttons(text, _buttons(inquiry, is_gap=True))
-
-
-def cannot_answer_here(refused: NotPosted, bot_name: str) -> Message:
-    """Return the note that an answer cannot be posted where it was asked for, without its words."""
-    where = b.channel(refused.channel)
-    return b.words(f":no_entry: I can't answer in {where}, because {refusal(refused, bot_name)}")
 
 
 def pages_unreadable(inquiry: Inquiry) -> Message:

@@ -79,8 +79,8 @@ async def act_on(
         heard: The decision about the message.
         message: The message, as it was read.
 
-    Raises Untold while Slack does not return its author's profile, NotAllowed, HasKey, TooManyWaiting and
-    UnknownProject.
+    Raises Untold while Slack does not return its author's profile, NotAllowed, HasKey, TooManyWaiting,
+    UnknownProject, and BeingSent.
     """
     if heard.deed is Deed.LEAVE:
         await context.write(lambda tx: settle(context, tx, [message]))

@@ -23,6 +23,7 @@ from bot.inbox.meaning import LATER, Heard, interpret
 from bot.inbox.model import InboxMessage, MessageState
 from bot.inbox.requests import leave, refuse_request, settle, stage_of
 from bot.inbox.store import KNOWN_FOR, Inbox
+from bot.inbox.withdraw import BeingSent
 from bot.jobs.ask import HasKey
 from bot.jobs.messages import job_answers
 from bot.jobs.model.prompts import Prompt
@@ -68,6 +69,8 @@ async def _hear(context: WorkerContext, message: InboxMessage, commands: Sequenc
             await _carry_out(context, message, commands)
     except Declined as declined:
         await _decline(context, message, declined)
+    except BeingSent:
+        await _postpone(context, message, _SOON_SECONDS)
     except UnknownProject as unknown:
         text = slack_text.to_plain(unknown.text, {}, {})
         error = unknown_project(unknown.name, context.projects, text)

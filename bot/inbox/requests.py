@@ -24,6 +24,7 @@ from bot.jobs.model import lifecycle
 from bot.jobs.model.intents import Door
 from bot.jobs.model.jobs import JobProblem
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
+from bot.jobs.settle_prompt import show_taken_back
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.masking import has_key
@@ -294,10 +295,11 @@ def leave(
 def _take_back(context: Context, tx: Transaction, prompt: Prompt, *, is_deleted: bool) -> None:
     """Take back a prompt without messages. Of one that may have been sent only the words go."""
     now = context.clock()
+    job = Jobs(tx).get_or_raise(prompt.job)
     if stage_of_prompt(prompt) is Stage.UNCONFIRMED:
         # A person decides; but its words are not sent again.
         Prompts(tx).save(prompt, lifecycle.prompt_edited(prompt, "", (), now, None))
+        show_taken_back(tx, job, prompt, now)
         return
     end = JobProblem.DELETED if is_deleted else JobProblem.EDITED
-    job = Jobs(tx).get_or_raise(prompt.job)
     take_back(tx, prompt, job, prompt.asked_by, now, end)

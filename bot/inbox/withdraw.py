@@ -22,12 +22,16 @@ from bot.jobs.store.prompts import Prompts
 from bot.store import Transaction
 
 
+class BeingSent(Exception):
+    """A request is being sent, and the outcome of the call decides what follows."""
+
+
 async def take_back_last(
     context: Context, allowed: Allowed, message: InboxMessage
 ) -> Message | None:
     """Take back the last request that a message's author has made in its conversation.
 
-    Return the answer; None if there is none to take back.
+    Return the answer; None if there is none to take back. Raises BeingSent.
     """
     return await context.write(partial(_take_back_last, context, allowed.user, message))
 
@@ -37,7 +41,10 @@ def _take_back_last(
 ) -> Message | None:
     for key in Inbox(tx).requests_of(message):
         stage = stage_of(tx, key)
-        if CONSEQUENCES[stage][Event.WITHDRAWN] is Consequence.TAKE_BACK:
+        consequence = CONSEQUENCES[stage][Event.WITHDRAWN]
+        if consequence is Consequence.WAIT:
+            raise BeingSent
+        if consequence is Consequence.TAKE_BACK:
             # Direct messages go on for ever, so an answer there is over.
             is_over = stage is Stage.ANSWERED and message.place == ""
             return None if is_over else _take_back(context, tx, key, user)

@@ -24,7 +24,7 @@ async def test_stop_offers_to_keep_a_running_job_quiet(talk: Talk, text: str) ->
     await talk.ana.replies(text)
     await talk.time.passes()
     [answer] = talk.ana.reads()
-    assert answer.startswith("I can't stop Job 1 once it runs.")
+    assert answer.startswith("The agent has Job 1 already, and nobody can stop it.")
     await talk.ana.presses("Keep quiet about it", answer)
     await talk.time.passes()
     assert "Stopped checking" in talk.status()

@@ -135,7 +135,10 @@ def cannot_stop(job: TrackedJob, *, may_steer: bool) -> Message:
         return b.words(f"{title} hasn't started yet. {b.mention(job.requester)} can take it back.")
     if job.state is JobState.WORKING:
         steps = [b.button("Keep quiet about it", b.Action.KEEP_QUIET, number)] if may_steer else []
-        return b.with_buttons(f"I can't stop {title} once it runs.", steps)
+        text = f"The agent has {title} already, and nobody can stop it."
+        return b.with_buttons(text, steps)
+    if job.state is JobState.UNCONFIRMED:
+        return b.words(f"The agent may have {title} already. *Dismiss* in its thread leaves it.")
     close = " Close its pull request there:" if view(job) else ""
     return b.with_buttons(f"{title} is over, so there is nothing to stop.{close}", view(job))
 

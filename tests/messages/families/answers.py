@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from bot.answers import messages
 from bot.answers.model import DocsPage, Inquiry, InquiryId, InquiryState
-from bot.ids import MessageTs, Refusal, RequestKey
+from bot.ids import MessageTs, RequestKey
 from bot.jobs.model.jobs import JobState
-from bot.outbox.model import NotPosted
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
 from tests.messages.samples import job
 
@@ -46,9 +45,6 @@ def samples() -> Mapping[str, object]:
         "passages": messages.passages_found(IN_THREAD, PAGES, ()),
         "an answer that finds nothing": messages.format_answer(
             IN_THREAD, "I couldn't find anything on that.", (), (), is_gap=True
-        ),
-        "an answer that cannot be posted": messages.cannot_answer_here(
-            NotPosted(Refusal.ARCHIVED, CHANNEL, NOW), "docs-agent"
         ),
         "nothing in the docs": messages.nothing_found(IN_THREAD),
         "the docs cannot be read": messages.pages_unreadable(IN_THREAD),
