@@ -212,7 +212,7 @@ CASES = [
     (FAILED, "can you try it again?", Kind.RETRY),
     (FAILED, "nochmal bitte", Kind.RETRY),
     # A change in a merged job's thread.
-    (MERGED, "the link in step 2 is dead", Kind.CHANGE_AFTER_MERGE),
+    (MERGED, "the link in step 2 is dead", Kind.LIKELY_CHANGE_AFTER_MERGE),
     (MERGED, "please add the same to the German page", Kind.CHANGE_AFTER_MERGE),
     # A further question or detail in an answer's thread.
     (ANSWER, "@docs-agent and for Java?", Kind.FURTHER_QUESTION),
@@ -302,6 +302,9 @@ def test_mention_of_a_longer_name_is_none() -> None:
 def test_files_are_the_object_of_a_request() -> None:
     assert decided("fix this", DIRECT).kind is Kind.UNCLEAR
     assert decided("fix this", DIRECT, has_files=True).kind is Kind.CHANGE
+    assert decided("?", DIRECT, has_files=True).kind is Kind.CHANGE
+    assert decided("release notes", DIRECT, has_files=True).kind is Kind.CHANGE
+    assert decided("what does this error mean?", DIRECT, has_files=True).kind is Kind.QUESTION
     assert decided("", DIRECT, has_files=True).kind is Kind.UNCLEAR
     assert decided("", DIRECT).kind is Kind.OWN_WORD
 

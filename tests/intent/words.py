@@ -59,6 +59,7 @@ HANDLINGS = {
         Kind.LIKELY_CHANGE,
         Kind.FOLLOW_UP,
         Kind.CHANGE_AFTER_MERGE,
+        Kind.LIKELY_CHANGE_AFTER_MERGE,
         Kind.ANSWER_TO_PAGE,
         Kind.THREAD_TO_PAGE,
     ),
