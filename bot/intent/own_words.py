@@ -70,6 +70,10 @@ def find_own_word(utterance: Utterance, vocabulary: Vocabulary, command: str) ->
         if typed is not None:
             is_yes_or_no = utterance.lexicon.question_verbs.opens(wanted)
             return replace(_found(typed, vocabulary, command), is_yes_or_no=is_yes_or_no)
+    if wanted in vocabulary.names and (
+        wanted not in VIEWS_OF_JOBS or utterance.place in JOB_THREADS
+    ):
+        return _found(wanted, vocabulary, command)
     return None
 
 

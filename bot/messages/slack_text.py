@@ -7,7 +7,7 @@ https://docs.slack.dev/interactivity/implementing-slash-commands
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -49,6 +49,11 @@ def unresolved_names(raw: str, most: int) -> UnresolvedNames:
 def reviewers_in(raw: str) -> tuple[Reviewer, ...]:
     """Return the users and user groups that a text mentions, each once."""
     return tuple(dict.fromkeys(Reviewer(user or group) for user, group in _REVIEWER.findall(raw)))
+
+
+def entities_in(raw: str) -> list[str]:
+    """Return Slack's entities in the text: mentions, channels and links."""
+    return [f"<{entity}>" for entity in _ENTITY.findall(raw)]
 
 
 def channels_in(raw: str) -> frozenset[ChannelId]:
@@ -123,6 +128,23 @@ def without_leading_mention(raw: str, user: UserId) -> str:
     return (
         _AFTER_MENTION.sub("", raw.lstrip()[match.end() :]) if match and match[1] == user else raw
     )
+
+
+def after_mentions(raw: str, user: UserId) -> Iterator[str]:
+    """Yield the text after each mention of this user."""
+    for match in _USER.finditer(raw):
+        if match[1] == user:
+            yield raw[match.end() :]
+
+
+def without_outer_mentions(raw: str, user: UserId) -> str:
+    """Return the text without mentions of this user at its start and its end."""
+    text = without_leading_mention(raw, user)
+    mentions_of_user = [match for match in _USER.finditer(text) if match[1] == user]
+    if mentions_of_user and not text[mentions_of_user[-1].end() :].strip(" \t\n?!.,"):
+        last = mentions_of_user[-1]
+        return text[: last.start()].rstrip(" \t,") + text[last.end() :]
+    return text
 
 
 def is_aside(raw: str) -> bool:
