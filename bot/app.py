@@ -23,7 +23,14 @@ from bot.clients import Clients, Doors, connect
 from bot.context import Timeouts, WorkerContext
 from bot.engine import Worker, Workers, alone
 from bot.feature import Feature
-from bot.features import FEATURES, all_workers, beat, list_commands, list_hooks
+from bot.features import (
+    FEATURES,
+    all_workers,
+    beat,
+    list_commands,
+    list_hooks,
+    list_vocabulary,
+)
 from bot.health.checks import (
     HEAD_SECONDS,
     Checks,
@@ -326,12 +333,13 @@ def _context(
 ) -> WorkerContext:
     store.before_commit = partial(update_status_messages, clock)
     served = settings.projects
-    projects = tuple(
+    known = tuple(
         Project(
             ProjectId(project.id), project.name, project.label, find_budget_project(project, served)
         )
         for project in served
     )
+    projects = Projects(known, serves_former=not settings.docs_projects)
     return WorkerContext(
         settings=settings,
         store=store,
@@ -349,7 +357,8 @@ def _context(
         bot_user=clients.identity.bot_user,
         bot_name=clients.identity.bot_name,
         workspace_url=clients.identity.workspace_url,
-        projects=Projects(projects, serves_former=not settings.docs_projects),
+        projects=projects,
+        vocabulary=list_vocabulary(features, projects),
         paces=Paces(timeouts.channel_pace_seconds, timeouts.minute_seconds),
         hooks=list_hooks(features),
     )

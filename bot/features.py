@@ -12,14 +12,15 @@ import structlog
 
 from bot.answers.feature import ANSWERS
 from bot.commands.command import Command, with_help
+from bot.commands.own_words import RunWord, list_own_words, run_own_word
 from bot.context import WorkerContext, queue_worker
 from bot.engine import Worker, alone
 from bot.feature import Feature
+from bot.intent.vocabulary import Vocabulary
 from bot.jobs.catch_up import catch_up, claim_unread
 from bot.jobs.commands import catalogue
 from bot.jobs.decisions import remind_threads
-from bot.jobs.inbox import RunWord, claim_heard, hear, tidy_inbox
-from bot.jobs.model.intents import asks_help
+from bot.jobs.inbox import claim_heard, hear, tidy_inbox
 from bot.jobs.poll import claim_polls, poll
 from bot.jobs.prepare import claim_new, prepare
 from bot.jobs.previews import claim_previews, make_preview
@@ -29,6 +30,7 @@ from bot.jobs.settle_prompt import JOB_POSTS
 from bot.jobs.store.retention import JOBS
 from bot.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
 from bot.outbox.deliver import claim_deliveries, deliver
+from bot.projects import Projects
 from bot.store.database import ServerClock
 from bot.store.heartbeats import BEAT_SECONDS, Heartbeats
 from bot.store.retention import forget_before
@@ -39,8 +41,8 @@ _PLAN_SECONDS = 60.0
 _SWEEP_SECONDS = 3_600.0
 
 
-def queue_workers(context: WorkerContext, run_word: RunWord) -> list[Worker]:
-    """Return the worker of each queue. ``run_word`` runs the command that a message means."""
+def queue_workers(context: WorkerContext) -> list[Worker]:
+    """Return the worker of each queue."""
     project = attrgetter("project")
     worker = partial(queue_worker, context)
     return [
@@ -80,7 +82,7 @@ def queue_workers(context: WorkerContext, run_word: RunWord) -> list[Worker]:
             "inbox",
             "interpret",
             claim_heard,
-            partial(hear, run_word=run_word),
+            hear,
             key=attrgetter("id"),
             places=50,
         ),
@@ -131,20 +133,24 @@ def list_commands(features: Sequence[Feature]) -> tuple[Command, ...]:
         added = {**agent.buttons, **feature.buttons}
         agent = replace(agent, words=(*agent.words, *feature.agent_words), buttons=added)
     commands = ((feature.command, feature.help_prefix) for feature in features if feature.command)
-    return with_help((agent, prefix), *others, *commands, asks_help=asks_help)
+    return with_help((agent, prefix), *others, *commands)
+
+
+def list_vocabulary(features: Sequence[Feature], projects: Projects) -> Vocabulary:
+    """Return the own words of a bot with these features."""
+    return list_own_words(list_commands(features), projects)
 
 
 def list_hooks(features: Sequence[Feature]) -> list[object]:
     """Return the hooks of a bot with these features."""
-    return [JOB_POSTS, *(hook for feature in features for hook in feature.hooks)]
+    run_word = RunWord(partial(run_own_word, list_commands(features)))
+    return [JOB_POSTS, run_word, *(hook for feature in features for hook in feature.hooks)]
 
 
 COMMANDS = list_commands(FEATURES)
-run_word = partial(catalogue.run_word, COMMANDS)
 
 
 def all_workers(context: WorkerContext, features: Sequence[Feature] = FEATURES) -> list[Worker]:
     """Return the workers of a bot with these features."""
-    run = partial(catalogue.run_word, list_commands(features))
-    workers = [*queue_workers(context, run), *interval_workers(context)]
+    workers = [*queue_workers(context), *interval_workers(context)]
     return [*workers, *(worker for feature in features for worker in feature.workers(context))]

@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from bot.access.admit import Allowed, Claimed, Declined, admit
 from bot.context import Context
 from bot.ids import ChannelId, JobNumber, Message, MessageTs, is_direct_message
+from bot.intent.vocabulary import ButtonLabel
 from bot.messages import slack_text
 from bot.messages.blocks import Action, bare
 from bot.messages.general import unknown_project
@@ -211,6 +212,11 @@ class Word:
     head: str = ""
     takes: Callable[[str], bool] | None = None
 
+    @property
+    def has_own_text(self) -> bool:
+        """Whether it goes on with people's own text: ``42 PROMPT``."""
+        return any(part.isupper() for part in self.usage.split())
+
     def match(
         self, plain: str, projects: Projects, *, after_mention: bool = False
     ) -> re.Match[str] | None:
@@ -251,7 +257,7 @@ class Command:
     takes_project: bool = True
     take_project: TakeProject = Projects.take
     misunderstood: Callable[[Exception, Projects, str], Message | None] = lambda *_: None
-    asks_help: Callable[[str], bool] = lambda _plain: False
+    labels: tuple[ButtonLabel, ...] = ()
     full_help: str = ""
 
     @property
@@ -272,7 +278,7 @@ class Command:
         Returns None for other texts after a mention.
         """
         plain = slack_text.to_plain(text, {}, {}).strip()
-        plain = "" if slack_text.is_blank(plain) else "help" if self.asks_help(plain) else plain
+        plain = "" if slack_text.is_blank(plain) else plain
         for word in (*self.words, self.alone, self.other):
             if match := word.match(plain, projects, after_mention=after_mention):
                 return word, match
@@ -323,22 +329,18 @@ def number_in(value: str | None) -> int:
 _SHAPE = r"help(?:\s+all)?"
 
 
-def with_help(
-    *commands: tuple[Command, str | None], asks_help: Callable[[str], bool]
-) -> tuple[Command, ...]:
+def with_help(*commands: tuple[Command, str | None]) -> tuple[Command, ...]:
     """Return the commands with ``help`` among their words, the first with the button that shows all of it.
 
     Each comes with the regular expression of the words before ``help`` after a mention; None if no mention
-    asks for its help. ``asks_help`` returns whether a plain text asks for help in other words.
+    asks for its help.
     """
     every: list[Command] = []
 
     async def more(context: Context, press: Press) -> Answer:
         return await _full(context, press.origin, every)
 
-    every.extend(
-        _with_help(replace(command, asks_help=asks_help), before) for command, before in commands
-    )
+    every.extend(_with_help(command, before) for command, before in commands)
     every[0] = replace(every[0], buttons={**every[0].buttons, Action.HELP_MORE: more})
     return tuple(every)
 

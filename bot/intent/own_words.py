@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from bot.intent.folding import Phrase, fold, tokenize
@@ -44,8 +44,6 @@ class FoundWord:
     """The word with its options, as a person types it: ``visitors last week``."""
     commands: tuple[str, ...] = ()
     """The commands with this word. A word of threads has none."""
-    is_yes_or_no: bool = False
-    """It was a question for a yes or a no: "is it ready?"."""
 
 
 STOP = FoundWord("stop", "stop")
@@ -68,8 +66,7 @@ def find_own_word(utterance: Utterance, vocabulary: Vocabulary, command: str) ->
         typed = _find_label(text, utterance, vocabulary)
         typed = typed or _find_phrase(text, utterance, vocabulary)
         if typed is not None:
-            is_yes_or_no = utterance.lexicon.question_verbs.opens(wanted)
-            return replace(_found(typed, vocabulary, command), is_yes_or_no=is_yes_or_no)
+            return _found(typed, vocabulary, command)
     if wanted in vocabulary.names and (
         wanted not in VIEWS_OF_JOBS or utterance.place in JOB_THREADS
     ):

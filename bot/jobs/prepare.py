@@ -11,14 +11,15 @@ from typing import TypeVar
 
 import structlog
 
+from bot.commands.meaning import find_meaning
 from bot.context import Context, WorkerContext, make_claim
 from bot.engine import unless_taken_over
 from bot.ids import ChannelId, Message, MessageTs, UserId
+from bot.intent.kinds import SILENT, STARTS_JOB, Place
 from bot.jobs.messages import status_message
 from bot.jobs.messages.jobs import follow_up_by_command
 from bot.jobs.model import lifecycle
-from bot.jobs.model.intents import Door, Intent, classify
-from bot.jobs.model.jobs import NotTaken, OmitReason, TakeThread, ThreadContext
+from bot.jobs.model.jobs import NotTaken, OmitReason, TakeThread, ThreadContext, TrackedJob
 from bot.jobs.model.prompts import Act, Prompt, PromptKind
 from bot.jobs.service_health import FIRST_SECONDS
 from bot.jobs.settle_prompt import tell_behind_unconfirmed
@@ -121,7 +122,18 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     not_sent = None
     if prompt.files:
         texts, not_sent = await _read_files(context, prompt)
-    return Attachments(status_message.attachments(signed, conversation, texts), earlier, not_sent)
+    merged = await context.store.read(lambda tx: _find_merged(tx, prompt))
+    text = status_message.attachments(signed, conversation, texts, merged)
+    return Attachments(text, earlier, not_sent)
+
+
+def _find_merged(tx: Transaction, prompt: Prompt) -> TrackedJob | None:
+    """Return the merged job in whose thread a new job was asked for; None for another prompt."""
+    if prompt.kind is not PromptKind.START:
+        return None
+    follows = Jobs(tx).get_or_raise(prompt.job).follows
+    merged = Jobs(tx).get(follows) if follows is not None else None
+    return None if merged is None or merged.is_forgotten else merged
 
 
 async def _read_files(
@@ -228,9 +240,10 @@ _NOT_TAKEN = frozenset({"not_allowed", "too_many", "project", "changed", "seen"}
 
 def _is_no_instruction(context: Context, message: Said) -> bool:
     """Return whether a message mentions the bot and is no instruction, also one that it missed."""
-    text = slack_text.without_leading_mention(message.text, context.bot_user)
-    intent = classify(slack_text.to_plain(text, {}, {}), Door.FIRST)
-    return text != message.text and intent is not Intent.INSTRUCTION
+    if message.user is None or not slack_text.mentions(message.text, context.bot_user):
+        return False
+    meaning = find_meaning(context, message.text, Place.PEOPLE, author=message.user)
+    return meaning.kind not in STARTS_JOB | SILENT
 
 
 def _unfit(context: Context, message: Said) -> OmitReason | None:

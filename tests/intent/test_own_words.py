@@ -70,22 +70,6 @@ def test_sentence_about_the_docs_is_no_own_word(text: str) -> None:
     assert decided(text).word is None
 
 
-@pytest.mark.parametrize(
-    ("text", "is_yes_or_no"),
-    [
-        ("is it ready?", True),
-        ("ok, are you done yet?", True),
-        ("status?", False),
-        ("how far are you?", False),
-        ("status 12", False),
-    ],
-)
-def test_word_tells_whether_yes_or_no_is_wanted(text: str, is_yes_or_no: bool) -> None:
-    word = decided(text, Place.JOB).word
-    assert word is not None
-    assert word.is_yes_or_no is is_yes_or_no
-
-
 def test_period_alone_is_no_word_in_a_job_thread() -> None:
     assert decided("yesterday", Place.JOB).word is None
 

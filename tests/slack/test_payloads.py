@@ -57,7 +57,7 @@ def event(talk: Talk, **values: Any) -> dict[str, Any]:
     return {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": inside}
 
 
-MENTION = "<@U0DOCSBOT> Add a page"
+MENTION = "<@U0DOCSBOT> Add a page on keys"
 BY_APP = {"bot_id": "B0FLOW", "app_id": "A0FLOW", "user": "U0FLOW", "text": MENTION}
 
 
@@ -70,7 +70,7 @@ async def test_mention_by_a_listed_app_counts_under_its_listed_id(
     message = await talk.ben.says("good morning")
     assert (await talk.receives(event(talk, **BY_APP, ts=message["ts"], **extra)))[0] == 200
     await talk.time.passes()
-    assert talk.agent_got() == ["Add a page"]
+    assert talk.agent_got() == ["Add a page on keys"]
     assert f"<@{listed}>" in talk.thread(message)[0]
 
 
@@ -78,7 +78,7 @@ async def test_mention_by_a_listed_app_counts_under_its_listed_id(
     "values",
     [
         {"app_id": "A0OTHER", "user": "U0OTHER"},
-        {"text": "Add a page"},
+        {"text": "Add a page on keys"},
         {"user": "U0DOCSBOT"},
         {"subtype": "channel_join"},
     ],
@@ -94,7 +94,7 @@ async def test_no_other_message_of_an_app_counts(talk: Talk, values: dict[str, A
 async def after_change(talk: Talk, change: dict[str, Any]) -> list[str]:
     """Let Ana ask for a page, change her message while it waits, and return the agent's prompts."""
     talk.service.says("create", 429, seconds=60)
-    asked = await talk.ana.says("@docs-agent Add a page")
+    asked = await talk.ana.says("@docs-agent Add a page on keys")
     await talk.time.passes()
     was = {"user": talk.ana.id, "ts": asked["ts"], "text": MENTION}
     parts = ("message", "previous_message")
@@ -143,7 +143,7 @@ DELETIONS: list[dict[str, Any]] = [
     ("change", "prompts"),
     [
         (EDITED, ["Add two"]),
-        *((change, ["Add a page"]) for change in NO_CHANGES),
+        *((change, ["Add a page on keys"]) for change in NO_CHANGES),
         *((change, []) for change in DELETIONS),
     ],
 )
@@ -154,7 +154,7 @@ async def test_only_edits_and_deletions_by_the_author_count(
 
 
 async def test_preview_of_a_link_in_a_sent_prompt_is_no_edit(talk: Talk) -> None:
-    asked = await talk.ana.says("@docs-agent Add a page")
+    asked = await talk.ana.says("@docs-agent Add a page on keys")
     await talk.time.passes()
     was = {"user": talk.ana.id, "ts": asked["ts"], "text": MENTION}
     now = was | {"attachments": [{"title": "A preview"}], "edited": NEW["edited"]}

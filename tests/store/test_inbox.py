@@ -30,7 +30,11 @@ def message(
     thread = MessageTs(root) if root else None
     key = RequestKey(f"message:{channel}:{ts(seconds)}")
     origin = Origin(key, ANA, channel, thread, ts(seconds))
-    return ThreadReply(origin, "Add a page") if thread else Mention(origin, "Add a page")
+    return (
+        ThreadReply(origin, "Add a page on keys")
+        if thread
+        else Mention(origin, "Add a page on keys")
+    )
 
 
 async def receive(store: Store, *messages: ThreadReply | Mention) -> None:

@@ -12,11 +12,11 @@ from bot.context import Context
 from bot.ids import ChannelId, Message, UserId, is_direct_message
 from bot.jobs.access import Readable
 from bot.jobs.commands.job_references import of_job
+from bot.jobs.job_words import answer_status
 from bot.jobs.messages import job_answers as say
 from bot.jobs.model.jobs import Listed, TrackedJob
 from bot.jobs.model.prompts import Act
 from bot.jobs.model.quota import frees_at
-from bot.jobs.own_words import answer_status
 from bot.jobs.service_health import analytics_budget, is_refused
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs

@@ -264,6 +264,8 @@ class TrackedJob:
     """The earlier messages attached to the newest prompt that could have some."""
     again_of: JobNumber | None = None
     """The job whose prompt it runs again."""
+    follows: JobNumber | None = None
+    """The merged job in whose thread it was asked for, whose pull request its prompt names."""
     trouble: QueueWhy | None = None
     """The failure of the docs service that the status message shows; None without one."""
     trouble_since: datetime | None = None

@@ -173,9 +173,14 @@ class Jobs(Rows[TrackedJob]):
             raise LookupError(f"job {number} is not in the store")
         return job
 
-    def in_thread(self, thread: ThreadRef) -> TrackedJob | None:
-        """Return the newest job with its status message in this thread; None when there is none."""
-        return self._newest(_is_in(thread))
+    def in_thread(self, thread: ThreadRef, before: JobNumber | None = None) -> TrackedJob | None:
+        """Return the newest job with its status message in this thread; None when there is none.
+
+        ``before``: only an older job than this one.
+        """
+        if before is None:
+            return self._newest(_is_in(thread))
+        return self._newest(and_(_is_in(thread), jobs.c.number < before))
 
     def offers_pull_request(self, besides: TrackedJob) -> bool:
         """Return whether another job in the same thread has ended with a pull request."""

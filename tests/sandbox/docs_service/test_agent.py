@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 
 import pytest
+from bot.jobs.model.intents import Door, Intent, classify
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.jobs.model.intents import Door, Intent, classify
 from sandbox.docs_service.agent import EXAMPLES, Change, End, Unchanged, asked_end, decide, is_slow
 from sandbox.docs_service.agent.site import Page
 from sandbox.docs_service.agent.writing import seed_files
