@@ -30,13 +30,14 @@ from bot.jobs.store.retention import JOBS
 from bot.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
 from bot.outbox.deliver import claim_deliveries, deliver
 from bot.store.database import ServerClock
+from bot.store.due_times import DueTimes
 from bot.store.heartbeats import BEAT_SECONDS, Heartbeats
 from bot.store.retention import forget_before
 from bot.visitors.feature import VISITORS
 
 log = structlog.get_logger(__name__)
-_PLAN_SECONDS = 60.0
-_SWEEP_SECONDS = 3_600.0
+_MINUTE_SECONDS = 60.0
+_HOUR_SECONDS = 3_600.0
 
 
 def queue_workers(context: WorkerContext, run_word: RunWord) -> list[Worker]:
@@ -91,11 +92,12 @@ def queue_workers(context: WorkerContext, run_word: RunWord) -> list[Worker]:
 def interval_workers(context: WorkerContext) -> list[Worker]:
     """Return the workers that run at intervals."""
     workers = {
-        "remind": (remind_threads, _PLAN_SECONDS),
+        "remind": (remind_threads, _MINUTE_SECONDS),
         "trouble": (show_trouble, 15.0),
-        "forget": (forget_old, _SWEEP_SECONDS),
-        "inbox": (tidy_inbox, _SWEEP_SECONDS),
+        "forget": (forget_old, _HOUR_SECONDS),
+        "inbox": (tidy_inbox, _HOUR_SECONDS),
         "heartbeat": (beat, BEAT_SECONDS),
+        "sweep": (sweep_due_times, _MINUTE_SECONDS),
     }
     return [
         alone(name, partial(run, context), every_seconds=seconds)
@@ -108,6 +110,15 @@ async def beat(context: WorkerContext) -> None:
     await context.store.write(lambda tx: Heartbeats(tx).record_beat(context.owner, context.clock()))
     if isinstance(context.clock, ServerClock):
         await context.clock.read()
+
+
+async def sweep_due_times(context: WorkerContext) -> int:
+    """Set due times to now that a clock wrote while it was ahead, and return how many."""
+    swept = await context.store.write(lambda tx: DueTimes(tx).sweep(context.clock()))
+    if swept:
+        context.wake()
+        log.warning("due_times_swept", rows=swept)
+    return swept
 
 
 async def forget_old(context: WorkerContext) -> int:

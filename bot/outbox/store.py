@@ -50,7 +50,6 @@ from bot.store.leases import (
     LeaseLost,
     claim,
     claiming,
-    has_passed,
     held,
     one_of,
     read_rows,
@@ -171,7 +170,7 @@ _READY = (
         *deliveries.c["seq", "kind", "channel", "state"],
         deliveries.c.response_url.is_not(None).label("by_url"),
     )
-    .where(one_of(deliveries.c.state, OPEN), has_passed(deliveries.c.due_at), unclaimed(deliveries))
+    .where(one_of(deliveries.c.state, OPEN), deliveries.c.due_at <= NOW, unclaimed(deliveries))
     .where(~waits_in_thread())
     .where(
         or_(

@@ -3,7 +3,7 @@
 The contract, for every queue (prompts, polls, deliveries, questions, conversations to be read):
 
 * A row is *claimable* when it meets its queue's condition (for example, it is due and all before it are
-  settled) and its lease is free: ``claimed_until`` is empty or has passed (``has_passed``).
+  settled) and its lease is free: ``claimed_until`` is empty or has passed.
 * ``claim`` takes rows with one statement. The claimer holds their leases until they run out. The leases of
   a dead process expire without any action. A process claims no row that it still works on: the
   part that lost the lease could settle it as the new holder.
@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Generic, TypeAlias, TypeVar, cast
+from typing import Generic, TypeVar, cast
 
 import structlog
 from sqlalchemy import (
@@ -34,12 +34,9 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.engine import Connection, RowMapping
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.dml import ReturningUpdate
-from sqlalchemy.sql.functions import FunctionElement
 
-from bot.store.schema import AnyTable, Due, OneRow, Repository, UtcDateTime
+from bot.store.schema import AnyTable, OneRow, Repository, UtcDateTime
 
 FREE: dict[str, None] = {"claimed_by": None, "claimed_until": None}
 """Column values that free a row's lease."""
@@ -76,65 +73,9 @@ _UNDER_WAY = "under_way"
 ClaimStatement = ReturningUpdate[tuple[object, ...]]
 
 
-AnyTime: TypeAlias = (
-    ColumnElement[datetime] | ColumnElement[datetime | None] | ColumnElement[object]
-)
-"""A column of type ``Due``."""
-
-
-class _Later(FunctionElement[datetime]):
-    """The time that lies a number of seconds after another, or before it."""
-
-    inherit_cache = True
-    type = UtcDateTime()
-
-
-@compiles(_Later, "sqlite")
-def _later_on_sqlite(element: _Later, compiler: SQLCompiler, **options: object) -> str:
-    time, seconds = (compiler.process(clause, **options) for clause in element.clauses)
-    return f"strftime('%Y-%m-%d %H:%M:%f', {time}, '{seconds} seconds')"
-
-
-@compiles(_Later, "postgresql")
-def _later_on_postgresql(element: _Later, compiler: SQLCompiler, **options: object) -> str:
-    time, seconds = (compiler.process(clause, **options) for clause in element.clauses)
-    return f"{time} + interval '{seconds} seconds'"
-
-
-def later(
-    now: datetime | BindParameter[datetime], by: timedelta
-) -> datetime | ColumnElement[datetime]:
-    """Return the time that lies ``by`` after another, also in a statement that is built once."""
-    if isinstance(now, datetime):
-        return now + by
-    return _Later(now, literal_column(f"{by.total_seconds():+.0f}"))
-
-
-def _latest(
-    column: AnyTime, now: datetime | BindParameter[datetime]
-) -> datetime | ColumnElement[datetime]:
-    """Return the furthest time that can have been written into a column of type ``Due``."""
-    return later(now, cast("Due", column.type).longest)
-
-
-def has_passed(
-    column: AnyTime, now: datetime | BindParameter[datetime] = NOW
-) -> ColumnElement[bool]:
-    """Return the condition that a time has come, or lies further ahead than its column allows.
-
-    Such a time was written by a clock that was ahead, and would hold its row for as long as that.
-    """
-    return or_(column <= now, column > _latest(column, now))
-
-
-def is_ahead(column: AnyTime, now: datetime | BindParameter[datetime] = NOW) -> ColumnElement[bool]:
-    """Return the condition that a time is still to come: the opposite of ``has_passed``."""
-    return and_(column > now, column <= _latest(column, now))
-
-
 def unclaimed(table: AnyTable) -> ColumnElement[bool]:
     """Return the condition that no lease on the row is held at the time ``NOW``."""
-    return or_(table.c.claimed_until.is_(None), has_passed(table.c.claimed_until))
+    return or_(table.c.claimed_until.is_(None), table.c.claimed_until <= NOW)
 
 
 def held(table: AnyTable) -> ColumnElement[bool]:

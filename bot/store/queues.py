@@ -13,7 +13,7 @@ from functools import cache
 from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, exists, func, select, true
 from sqlalchemy.engine import Connection
 
-from bot.store.leases import NOW, ClaimStatement, claiming_oldest, has_passed, is_ahead, unclaimed
+from bot.store.leases import NOW, ClaimStatement, claiming_oldest, unclaimed
 from bot.store.schema import AnyTable, UtcDateTime
 
 QUEUE_TABLES: list[QueueTable] = []
@@ -48,7 +48,7 @@ class QueueTable:
     @property
     def waits(self) -> ColumnElement[bool]:
         """Return the condition that a row is in the queue and its time has come."""
-        return self.is_queued if self.due is None else and_(self.is_queued, has_passed(self.due))
+        return self.is_queued if self.due is None else and_(self.is_queued, self.due <= NOW)
 
     @property
     def is_free(self) -> ColumnElement[bool]:
@@ -71,7 +71,7 @@ class QueueTable:
 
 
 def _first(due: ColumnElement[datetime], *which: ColumnElement[bool]) -> ScalarSelect[datetime]:
-    return select(func.min(due, type_=UtcDateTime)).where(is_ahead(due), *which).scalar_subquery()
+    return select(func.min(due, type_=UtcDateTime)).where(due > NOW, *which).scalar_subquery()
 
 
 @dataclass(frozen=True, slots=True)

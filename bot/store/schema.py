@@ -89,9 +89,9 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class Due(UtcDateTime):
-    """A time until which something waits. It is never written further ahead than ``longest``.
+    """A time until which something waits, for ``longest`` at most.
 
-    A time that lies further ahead was written by a clock that was ahead, and counts as passed.
+    A time that lies further ahead was written by a clock that was ahead; ``DueTimes.sweep`` sets it to now.
     """
 
     cache_ok = True

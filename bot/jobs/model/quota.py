@@ -36,8 +36,8 @@ class BackOff:
     """How many times in a row it went on after the wait."""
 
     def lasts(self, now: datetime) -> bool:
-        """Return whether calls wait. One that ends too far ahead was written by a clock that was ahead."""
-        return now < self.until <= now + LONGEST_BACK_OFF
+        """Return whether calls wait."""
+        return now < self.until
 
     @property
     def is_refusal(self) -> bool:

@@ -32,11 +32,11 @@ from bot.store.channels import channels
 from bot.store.leases import (
     FREE,
     LIMIT,
+    NOW,
     Claimer,
     Rows,
     claim,
     claiming,
-    is_ahead,
     one_of,
     read_rows,
 )
@@ -99,7 +99,7 @@ _WITH_SHORT_TEXT = [
 ]
 _WITH_NUMBER = select(jobs, *_MORE).where(jobs.c.number == bindparam("this"))
 _BACKING_OFF = select(back_offs.c.project).where(
-    is_ahead(back_offs.c.until), back_offs.c.reason != MAY_NOT_WRITE
+    back_offs.c.until > NOW, back_offs.c.reason != MAY_NOT_WRITE
 )
 _CLAIM_DUE = claiming(
     jobs,

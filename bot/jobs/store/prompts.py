@@ -26,9 +26,7 @@ from bot.store.leases import (
     LeaseLost,
     Rows,
     claiming,
-    has_passed,
     held,
-    is_ahead,
     one_of,
     unclaimed,
 )
@@ -73,7 +71,7 @@ _SENDABLE = and_(
     exists().where(
         jobs.c.number == prompts.c.job, or_(_HAS_STATUS_MESSAGE, jobs.c.service_id.is_not(None))
     ),
-    ~exists().where(back_offs.c.project == prompts.c.project, is_ahead(back_offs.c.until)),
+    ~exists().where(back_offs.c.project == prompts.c.project, back_offs.c.until > NOW),
 )
 """The condition that a waiting prompt waits only for its time and the quota.
 
@@ -152,7 +150,7 @@ _QUOTA_QUEUE = (
     )
     .where(
         prompts.c.project == bindparam("of_project"),
-        or_(has_passed(prompts.c.due_at), prompts.c.in_queue),
+        or_(prompts.c.due_at <= NOW, prompts.c.in_queue),
         WAITING_PROMPTS.is_free,
     )
     .order_by(prompts.c.id)

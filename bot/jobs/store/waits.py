@@ -29,7 +29,7 @@ from bot.outbox.store import (
     deliveries,
     waits_in_thread,
 )
-from bot.store.leases import NOW, is_ahead, one_of
+from bot.store.leases import NOW, one_of
 from bot.store.schema import AnyTable, Repository, UtcDateTime
 
 # Aliases: the claims' conditions contain subqueries of the tables themselves, which must not be correlated.
@@ -50,7 +50,7 @@ _PROMPTS = (
     )
     .select_from(prompts)
     .join(_job, _job.c.number == prompts.c.job)
-    .outerjoin(_pause, and_(_pause.c.project == prompts.c.project, is_ahead(_pause.c.until)))
+    .outerjoin(_pause, and_(_pause.c.project == prompts.c.project, _pause.c.until > NOW))
     .order_by(prompts.c.id)
 )
 _POLLS = (
@@ -60,7 +60,7 @@ _POLLS = (
         _pause,
         and_(
             _pause.c.project == jobs.c.project,
-            is_ahead(_pause.c.until),
+            _pause.c.until > NOW,
             _pause.c.reason != MAY_NOT_WRITE,
         ),
     )
