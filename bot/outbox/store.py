@@ -62,7 +62,6 @@ from bot.store.schema import (
     Due,
     Id,
     Note,
-    OneRow,
     Owner,
     Repository,
     Secret,
@@ -305,9 +304,7 @@ class Outbox(Repository):
         """Write a delivery's outcome and free its lease. Raises LeaseLost unless ``owner`` holds it."""
         changes = diff(delivery, new, deliveries) | diff(delivery.what, new.what, deliveries)
         which = {"this": delivery.id, HOLDER.key: owner}
-        if not _HELD_ROW.write(
-            self.connection, which, changes | FREE, shrinks="message" in changes
-        ):
+        if self.connection.execute(_UPDATE_HELD, {**changes, **FREE, **which}).rowcount != 1:
             raise LeaseLost(f"delivery {delivery.id}")
         if new.state is DeliveryState.PENDING:
             # A newer edit of the same message may wait already.
@@ -417,7 +414,7 @@ _DROP_OUTDATED = deliveries.delete().where(
     ),
 )
 _STILL_HELD = and_(deliveries.c.id == bindparam("this"), held(deliveries))
-_HELD_ROW = OneRow(deliveries, _STILL_HELD)
+_UPDATE_HELD = deliveries.update().where(_STILL_HELD)
 _DROP_EDITS = deliveries.delete().where(
     deliveries.c.job == bindparam("of_job"),
     deliveries.c.kind == DeliveryKind.EDIT,

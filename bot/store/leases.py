@@ -27,16 +27,17 @@ from sqlalchemy import (
     Integer,
     Select,
     String,
-    and_,
+    Update,
     bindparam,
     literal_column,
     or_,
     select,
+    update,
 )
 from sqlalchemy.engine import Connection, RowMapping
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from bot.store.schema import AnyTable, OneRow, Repository, UtcDateTime
+from bot.store.schema import AnyTable, Repository, UtcDateTime
 
 FREE: dict[str, None] = {"claimed_by": None, "claimed_until": None}
 """Column values that free a row's lease."""
@@ -167,14 +168,14 @@ class Rows(Repository, Generic[Item]):
     """Columns that ``read`` needs besides the table's."""
     read: Callable[[RowMapping], Item]
     _key: ColumnElement[int]
-    _held_row: OneRow
+    _update_held: Update
 
     def __init_subclass__(cls) -> None:
         """Build the statement that writes one row of the table, once."""
         super().__init_subclass__()
         cls._key = next(iter(cls.table.primary_key.columns))
         if "claimed_by" in cls.table.c:
-            cls._held_row = OneRow(cls.table, and_(cls._key == _KEY, held(cls.table)))
+            cls._update_held = update(cls.table).where(cls._key == _KEY, held(cls.table))
 
     def _has(self, *which: ColumnElement[bool]) -> bool:
         return self.connection.execute(select(self._key).where(*which).limit(1)).first() is not None
@@ -214,5 +215,5 @@ class Rows(Repository, Generic[Item]):
     def _write(self, key: int, owner: str | None, values: Mapping[str, object]) -> None:
         """Write columns of one row. Raises LeaseLost when ``owner`` is given and does not hold the lease."""
         which = {_KEY.key: key, HOLDER.key: owner}
-        if not self._held_row.write(self.connection, which, values):
+        if self.connection.execute(self._update_held, {**values, **which}).rowcount != 1:
             raise LeaseLost(f"{self.table.name}: row {key}")

@@ -29,10 +29,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
-    delete,
-    insert,
     literal_column,
-    update,
 )
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import Connection, Dialect, RowMapping
@@ -350,33 +347,3 @@ def _insert_unless_there(table: AnyTable, dialect: str) -> ReturningInsert[tuple
 
         return postgresql_insert(table).on_conflict_do_nothing().returning(key)
     return sqlite_insert(table).on_conflict_do_nothing().returning(key)
-
-
-class OneRow:
-    """The statements that write columns of one row of a table, built once from the condition for it."""
-
-    def __init__(self, table: AnyTable, condition: ColumnElement[bool]) -> None:
-        self._insert = insert(table)
-        self._update = update(table).where(condition)
-        self._take_out = delete(table).where(condition).returning(*table.c)
-
-    def write(
-        self,
-        connection: Connection,
-        which: Mapping[str, object],
-        values: Mapping[str, object],
-        *,
-        shrinks: bool = False,
-    ) -> bool:
-        """Write columns of the row. Return whether there was one.
-
-        ``which`` has the values of the condition's parameters. ``shrinks``: the row becomes much smaller.
-        SQLite joins pages with room in them only when rows are deleted.
-        """
-        if not shrinks or connection.dialect.name != "sqlite":
-            return connection.execute(self._update, {**values, **which}).rowcount == 1
-        row = connection.execute(self._take_out, which).mappings().first()
-        if row is None:
-            return False
-        connection.execute(self._insert, {**row, **values})
-        return True

@@ -31,7 +31,7 @@ from bot.store.leases import (
     unclaimed,
 )
 from bot.store.queues import QueueTable
-from bot.store.schema import OneRow, diff, reader, row_values
+from bot.store.schema import diff, reader, row_values
 
 UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING)
 
@@ -155,14 +155,11 @@ _QUOTA_QUEUE = (
     )
     .order_by(prompts.c.id)
 )
-_AS_READ = OneRow(
-    prompts,
-    and_(
-        prompts.c.id == bindparam("this"),
-        prompts.c.state == bindparam("was"),
-        prompts.c.raw == bindparam("as_read", type_=Text),
-        held(prompts),
-    ),
+_UPDATE_AS_READ = update(prompts).where(
+    prompts.c.id == bindparam("this"),
+    prompts.c.state == bindparam("was"),
+    prompts.c.raw == bindparam("as_read", type_=Text),
+    held(prompts),
 )
 
 _WITH_ID = select(prompts).where(prompts.c.id == bindparam("this"))
@@ -297,8 +294,8 @@ class Prompts(Rows[Prompt]):
         lifecycle.check_prompt_step(prompt, new)
         changes = diff(prompt, new, prompts)
         as_read = {"this": prompt.id, "was": prompt.state, "as_read": prompt.raw, HOLDER.key: owner}
-        shrinks = new.state is PromptState.SENT
-        if not _AS_READ.write(self.connection, as_read, changes | FREE, shrinks=shrinks):
+        values = {**changes, **FREE, **as_read}
+        if self.connection.execute(_UPDATE_AS_READ, values).rowcount != 1:
             raise LeaseLost(f"prompt {prompt.id}")
         write_prompt_end(self.connection, prompt.id, new.state)
 
