@@ -52,8 +52,6 @@ class Timeouts:
     """How long the look-up of the names in a prompt may take. Names that are missing then stay ids."""
     running_seconds: float = 1_800.0
     """Age at which a running job is announced once in its thread."""
-    trouble_seconds: float = 600.0
-    """How long the docs service may fail or refuse the bot. Then the status messages of open jobs show it."""
     unwatched_seconds: float = 7 * 86_400.0
     """Age at which a running job, or one that cannot be read, is no longer polled."""
     missing_seconds: float = 3_600.0

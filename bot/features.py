@@ -24,7 +24,6 @@ from bot.jobs.poll import claim_polls, poll
 from bot.jobs.prepare import claim_new, prepare
 from bot.jobs.previews import claim_previews, make_preview
 from bot.jobs.pull_requests import claim_pull_requests, poll_pull_request
-from bot.jobs.service_health import show_trouble
 from bot.jobs.settle_prompt import JOB_POSTS
 from bot.jobs.store.retention import JOBS
 from bot.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
@@ -93,7 +92,6 @@ def interval_workers(context: WorkerContext) -> list[Worker]:
     """Return the workers that run at intervals."""
     workers = {
         "remind": (remind_threads, _MINUTE_SECONDS),
-        "trouble": (show_trouble, 15.0),
         "forget": (forget_old, _HOUR_SECONDS),
         "inbox": (tidy_inbox, _HOUR_SECONDS),
         "heartbeat": (beat, BEAT_SECONDS),

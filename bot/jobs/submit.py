@@ -41,6 +41,7 @@ from bot.jobs.model.quota import (
     still_counted,
 )
 from bot.jobs.service_health import (
+    failing_since,
     is_about_service,
     is_refused,
     postpone_prompts,
@@ -229,7 +230,7 @@ def _write_error(
             # The service was not reached, so no use was spent and a retry is safe.
             due_at = context.after(back_off_seconds(prompt.attempts, context.chance()))
             back_to_waiting(context, tx, prompt, due_at)
-            if prompt.attempts >= 3:
+            if failing_since(tx, project, now) is not None:
                 show_wait(tx, prompt.job, due_at, QueueWhy.SERVICE)
         case Unauthorized() | Forbidden() if prompt.sent_at and Prompts(tx).took_any_since(
             project, prompt.sent_at

@@ -32,7 +32,7 @@ from bot.ids import (
 )
 from bot.jobs.messages.job_answers import Limits
 from bot.jobs.messages.jobs import ENDS_WITH_BUTTONS
-from bot.jobs.model.jobs import JobProblem, JobState, QueueWhy, TrackedJob
+from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.model.pull_requests import Preview
 from bot.jobs.model.quota import Budget
@@ -255,7 +255,6 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "offer_corrected.text": ANY_TEXT.map(lambda text: f"{text[:200]} monday"),
     "Query.top": st.integers(1, MOST_TOP),
     "private": st.just("{}"),
-    "TrackedJob.trouble": st.sampled_from([None, QueueWhy.SERVICE, QueueWhy.KEY]),
     "CommandHelp.name": st.just("/docs-agent"),
     "CommandHelp.options": st.just("*Options*: `csv`."),
     "CommandHelp.summary": st.just("Asks the agent."),

@@ -16,7 +16,7 @@ from bot.jobs.messages import job_answers as say
 from bot.jobs.model.jobs import Listed, TrackedJob
 from bot.jobs.model.prompts import Act
 from bot.jobs.model.quota import frees_at
-from bot.jobs.service_health import analytics_budget, is_refused
+from bot.jobs.service_health import analytics_budget, failing_since, is_refused
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
@@ -151,6 +151,7 @@ def _limits_of(context: Context, tx: Transaction, project: Project, user: UserId
         mine=sum(use.asked_by == user for use in uses),
         analytics=analytics_budget(context, tx, which),
         key_is_refused=is_refused(tx, which),
+        failing_since=failing_since(tx, which, now),
         project=context.projects.shown(which),
     )
 

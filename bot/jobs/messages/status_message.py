@@ -148,11 +148,6 @@ _STATE = {
     JobState.WITHDRAWN: ":leftwards_arrow_with_hook: *Withdrawn*",
     JobState.UNWATCHED: ":zzz: *Stopped checking*",
 }
-_TROUBLE = {
-    QueueWhy.SERVICE: ":warning: The docs service hasn't given a usable answer since {}. I keep asking.",
-    QueueWhy.KEY: ":warning: The docs service has refused the bot since {}. Your bot admin has to act. "
-    "Then I'll go on by myself.",
-}
 _REVIEW = {Review.REVIEWED: "Reviewed", Review.NOT_NEEDED: "Not needed"}
 """Outcomes that people mark, where the bot cannot poll the pull request."""
 _BECAME = {
@@ -275,12 +270,12 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
     notes = []
     if job.queue_until and _may_queue(job):
         noun = "It" if job.state is JobState.WAITING else "A follow-up"
-        notes.append(wait_words(job.queue_why, job.queue_until, job.queue_before, noun=noun))
+        # While the service fails the time moves with each failed call, which redraws nothing.
+        until = None if job.queue_why is QueueWhy.SERVICE else job.queue_until
+        notes.append(wait_words(job.queue_why, until, job.queue_before, noun=noun))
     if job.uses_left is not None and job.state is JobState.WORKING:
         frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at else ""
         notes.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left{frees}")
-    if job.trouble and job.trouble_since and job.state.is_open:
-        notes.append(_TROUBLE[job.trouble].format(b.moment(job.trouble_since)))
     if job.state is JobState.REFUSED and (reason := b.quoted(title(job.problem or ""), 120)):
         notes.append(reason)
     return notes

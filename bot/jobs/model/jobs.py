@@ -52,7 +52,7 @@ class ThreadContext(NamedTuple):
 
 
 class QueueWhy(StrEnum):
-    """Why a prompt waits. For a failing service, the status messages of running jobs show it, too."""
+    """Why a prompt waits."""
 
     LIMIT = "limit"
     """The shared hourly limit is used up, or the person's share of it."""
@@ -264,9 +264,6 @@ class TrackedJob:
     """The earlier messages attached to the newest prompt that could have some."""
     again_of: JobNumber | None = None
     """The job whose prompt it runs again."""
-    trouble: QueueWhy | None = None
-    """The failure of the docs service that the status message shows; None without one."""
-    trouble_since: datetime | None = None
     review: Review | None = None
     """The outcome of the pull request."""
     reviewed_by: UserId | None = None

@@ -85,10 +85,6 @@ def status_messages() -> Mapping[str, object]:
         "archived, so nothing waits": status(job(JobState.ARCHIVED, queue_until=HALF_PAST)),
         "few uses left": status(replace(working, uses_left=1)),
         "no use left": status(replace(working, uses_left=0), HALF_PAST),
-        **{
-            f"trouble: {reason}": status(replace(working, trouble=reason, trouble_since=NOW))
-            for reason in (QueueWhy.SERVICE, QueueWhy.KEY)
-        },
         "refused, with a code": status(job(JobState.REFUSED, problem="key_refused")),
         "refused, with words of the service": status(
             job(JobState.REFUSED, problem="too long <!here>")
