@@ -86,7 +86,7 @@ def show_back_off(tx: Transaction, job: TrackedJob, now: datetime) -> TrackedJob
     if not back_off.is_refusal and failing_since(tx, job.project, now) is None:
         return job
     why = trouble_of(back_off)
-    return replace(job, queue_until=back_off.until, queue_why=why, queue_before=None)
+    return replace(job, queue_until=back_off.until, queue_why=why)
 
 
 def service_failed(

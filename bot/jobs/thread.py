@@ -105,16 +105,10 @@ def _redraw(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     _edit(tx, job, None, status_message.redrawn(drawn, posted_plain=posted.is_plain), now)
 
 
-def show_wait(
-    tx: Transaction,
-    number: JobNumber,
-    until: datetime,
-    reason: QueueWhy | None,
-    before: int | None = None,
-) -> None:
-    """Write the time and the reason of a job's wait, and how many prompts go first."""
+def show_wait(tx: Transaction, number: JobNumber, until: datetime, reason: QueueWhy | None) -> None:
+    """Write the time and the reason of a job's wait."""
     job = Jobs(tx).get_or_raise(number)
-    Jobs(tx).save(job, replace(job, queue_until=until, queue_why=reason, queue_before=before))
+    Jobs(tx).save(job, replace(job, queue_until=until, queue_why=reason))
 
 
 def take_buttons(tx: Transaction, before: TrackedJob, now: datetime) -> None:

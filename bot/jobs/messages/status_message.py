@@ -272,7 +272,7 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
         noun = "It" if job.state is JobState.WAITING else "A follow-up"
         # While the service fails the time moves with each failed call, which redraws nothing.
         until = None if job.queue_why is QueueWhy.SERVICE else job.queue_until
-        notes.append(wait_words(job.queue_why, until, job.queue_before, noun=noun))
+        notes.append(wait_words(job.queue_why, until, noun=noun))
     if job.uses_left is not None and job.state is JobState.WORKING:
         frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at else ""
         notes.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left{frees}")
@@ -345,31 +345,22 @@ def in_private(job: TrackedJob) -> list[Block]:
 def wait_lines(waiting: Sequence[Wait]) -> list[str]:
     """Return the reason and the end of a job's wait, as one line at most."""
     waits = [wait for wait in waiting if wait.why or (wait.what is Waiting.PROMPT and wait.until)]
-    return [wait_words(wait.why, wait.until, wait.before, noun="It") for wait in waits[:1]]
+    return [wait_words(wait.why, wait.until, noun="It") for wait in waits[:1]]
 
 
 _WORDS = {
     None: "{what} goes out {soon}",
-    QueueWhy.LIMIT: "{what} starts {soon} at the earliest: the hourly limit is used up{before}",
+    QueueWhy.LIMIT: "{what} starts {soon} at the earliest: the hourly limit is used up",
     QueueWhy.SERVICE: "{what} waits: I can't reach the docs service. I'll try again {soon}",
     QueueWhy.KEY: "{what} waits: the docs service refuses the bot's key. I'll try again {soon}",
     QueueWhy.PERSON: "{what} waits for somebody to choose *Send again* or *Dismiss* in its thread",
 }
 
 
-def wait_words(
-    kind: QueueWhy | None, until: datetime | None, before: int | None = None, *, noun: str
-) -> str:
-    """Return the reason and the end of a wait.
-
-    Args:
-        before: how many prompts go first, if it waits for the hourly limit.
-        noun: the subject of the sentence.
-    """
+def wait_words(kind: QueueWhy | None, until: datetime | None, *, noun: str) -> str:
+    """Return the reason and the end of a wait, as a sentence whose subject is ``noun``."""
     soon = f"at {b.moment(until, '{time}')}" if until else "soon"
-    return _WORDS[kind].format(
-        what=noun, soon=soon, before=f", {before} before it" if before else ""
-    )
+    return _WORDS[kind].format(what=noun, soon=soon)
 
 
 _TITLE_LENGTH = 120

@@ -85,8 +85,6 @@ class Wait:
     until: datetime | None = None
     """None if the time is unknown or has passed."""
     job: JobNumber | None = None
-    before: int = 0
-    """How many prompts go first, if it waits for the hourly limit."""
     stuck_since: datetime | None = None
     """The time from which a worker could claim it, or has held it; None if no worker can."""
 
@@ -254,8 +252,6 @@ class TrackedJob:
     """The earliest time at which a waiting prompt is sent."""
     queue_why: QueueWhy | None = None
     """Why a prompt waits."""
-    queue_before: int | None = None
-    """How many prompts go before it, if it waits for the hourly limit."""
     uses_left: int | None = None
     """Uses left in the hour when the iteration began; None unless few were left."""
     also_asked: tuple[UserId, ...] = ()

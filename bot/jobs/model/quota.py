@@ -67,8 +67,6 @@ class Queued:
     """When it was sent and refused as with a bad key; None if it was not."""
     told_until: datetime | None = None
     """Until when it waits at the earliest, as its job's status message shows."""
-    told_before: int | None = None
-    """How many go before it, as its job's status message shows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,6 @@ _to_queued = reader(
     prompts,
     refused_at=lambda row: row["sent_at"],
     told_until=lambda row: row["told_until"],
-    told_before=lambda row: row["told_before"],
 )
 _NOT_FAILED = (
     JobState.WAITING,
@@ -140,13 +139,10 @@ _WAITING_PROJECTS = (
 _QUOTA_QUEUE = (
     select(
         *prompts.c["id", "job", "kind", "asked_by", "asked_at", "due_at", "in_queue", "sent_at"],
-        *(
-            select(column)
-            .where(jobs.c.number == prompts.c.job)
-            .scalar_subquery()
-            .label(f"told_{name}")
-            for name, column in (("until", jobs.c.queue_until), ("before", jobs.c.queue_before))
-        ),
+        select(jobs.c.queue_until)
+        .where(jobs.c.number == prompts.c.job)
+        .scalar_subquery()
+        .label("told_until"),
     )
     .where(
         prompts.c.project == bindparam("of_project"),

@@ -59,7 +59,6 @@ jobs = Table(
     Column("problem", UserText),
     Column("queue_until", UtcDateTime),
     Column("queue_why", Choice(QueueWhy)),
-    Column("queue_before", Integer),
     Column("uses_left", Integer),
     Column("also_asked", People),
     Column("earlier", Json(ThreadContext)),

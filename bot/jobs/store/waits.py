@@ -44,7 +44,6 @@ _PROMPTS = (
     select(
         *prompts.c["job", "state", "asked_at", "due_at", "in_queue"],
         _job.c.state.label("job_state"),
-        _job.c.queue_before,
         *_PAUSE,
         _CLAIMABLE_PROMPT.label("is_claimable"),
     )
@@ -143,7 +142,7 @@ class Waits(Repository):
 
 
 def _prompt(row: RowMapping, now: datetime) -> Wait:
-    reason, until, before = None, _ahead(row, now), 0
+    reason, until = None, _ahead(row, now)
     is_waiting = row["state"] == PromptState.WAITING
     if row["state"] == PromptState.UNCONFIRMED or (
         is_waiting and row["job_state"] == JobState.UNCONFIRMED
@@ -152,14 +151,13 @@ def _prompt(row: RowMapping, now: datetime) -> Wait:
     elif is_waiting and row["reason"]:
         reason, until = _trouble(row["reason"]), row["paused_until"]
     elif is_waiting and row["in_queue"] and until:
-        reason, before = QueueWhy.LIMIT, row["queue_before"] or 0
+        reason = QueueWhy.LIMIT
     return Wait(
         Waiting.PROMPT,
         reason,
         row["asked_at"],
         until,
         row["job"],
-        before,
         _claimable_since(row, "asked_at"),
     )
 

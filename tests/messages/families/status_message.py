@@ -76,9 +76,7 @@ def status_messages() -> Mapping[str, object]:
         ),
         "one that was last seen at a time": status(job(pull_request=replace(SEEN, as_of=NOW))),
         **{
-            f"waiting: {kind}": status(
-                replace(waiting, queue_until=HALF_PAST, queue_why=kind, queue_before=3)
-            )
+            f"waiting: {kind}": status(replace(waiting, queue_until=HALF_PAST, queue_why=kind))
             for kind in (None, *QueueWhy)
         },
         "a follow-up that waits": status(job(queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT)),
