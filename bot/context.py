@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from bot.docs_api import DiscoveryClient, DocsClient
 from bot.engine import Worker, retry_on_db_error
 from bot.github import GithubClient
-from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, UserId
+from bot.ids import ChannelId, MessageTs, ProjectId, UserId
 from bot.paces import Paces
 from bot.ports import Clock, Messenger, ThreadRef
 from bot.projects import Project, Projects
@@ -166,8 +166,6 @@ class WorkerContext(Context):
     """The times of the last polls that were answered."""
     paces: Paces = field(default_factory=Paces)
     """When Slack may be called."""
-    statuses: TtlCache[JobNumber, bool] = field(default_factory=lambda: TtlCache(5_000))
-    """The jobs under whose threads a status was set, and job 0 if Slack has refused one."""
     under_way: dict[str, set[object]] = field(default_factory=dict)
     """The keys of the rows that this process works on, by the name of their table."""
 

@@ -251,9 +251,6 @@ class Messenger(Protocol):
     async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
         """Add an emoji to a message. Succeeds if it is already there."""
 
-    async def set_status(self, channel: ChannelId, thread: MessageTs, status: str) -> None:
-        """Show a status under a thread, after the bot's name, until the bot's next post there."""
-
     async def is_public(self, channel: ChannelId) -> bool:
         """Return whether every full member of the workspace can read the channel."""
 
