@@ -20,8 +20,6 @@ DeliveryId = NewType("DeliveryId", str)
 """Id of an outbox row. It is part of the post's metadata, so that the post can be found again."""
 
 UserId = NewType("UserId", str)
-Reviewer = NewType("Reviewer", str)
-"""Whom a channel chose to review its pull requests: a user, or a user group, whose ids begin with S."""
 
 ChannelId = NewType("ChannelId", str)
 

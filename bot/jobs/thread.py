@@ -23,7 +23,6 @@ from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import Clock
 from bot.store import Transaction
-from bot.store.channels import Channels
 
 
 def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
@@ -53,8 +52,7 @@ def say_end(tx: Transaction, job: TrackedJob, message: Message, now: datetime) -
 
 def post_reminder(context: Context, tx: Transaction, job: TrackedJob, now: datetime) -> None:
     """Remind the thread of the job's pull request, once for each iteration."""
-    reviewers = Channels(tx).reviewers(job.channel)
-    reminder = messages.reminder(job, status_message_link(context, job), now, reviewers)
+    reminder = messages.reminder(job, status_message_link(context, job), now)
     say(tx, job, f"remind:{job.iteration}", reminder, now)
 
 

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
-from bot.ids import Block, ChannelId, Message, Reviewer, UserId, is_direct_message
+from bot.ids import Block, ChannelId, Message, UserId, is_direct_message
 from bot.messages.plain_text import clip, grapheme_boundary, one_line, visible
 
 SECTION_LENGTH = 3_000
@@ -43,7 +43,6 @@ class Action(StrEnum):
     SEND_AGAIN = "send_again"
     DISMISS = "dismiss"
     REVIEWED = "reviewed"
-    NOT_NEEDED = "not_needed"
     UNDO_REVIEW = "undo_review"
     WITHDRAW = "withdraw"
     SHOW_ATTACHMENTS = "show_attachments"
@@ -151,14 +150,6 @@ def clip_bytes(mrkdwn: str, size: int) -> str:
 def mention(user: UserId) -> str:
     """Return a mention, which notifies the user. Slack's ids are letters and digits; others are escaped."""
     return f"<@{user}>" if user.isalnum() else escape(user)
-
-
-def mention_all(whom: Iterable[Reviewer]) -> str:
-    """Return mentions, which notify users and the members of user groups."""
-    groups = {name for name in whom if name.startswith("S") and name.isalnum()}
-    return " ".join(
-        f"<!subteam^{name}>" if name in groups else mention(UserId(name)) for name in whom
-    )
 
 
 def channel(channel: ChannelId) -> str:

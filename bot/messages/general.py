@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from bot.ids import ChannelId, Message, Reviewer
+from bot.ids import ChannelId, Message
 from bot.messages import blocks as b
 from bot.projects import Project, Projects
 
@@ -82,43 +80,6 @@ REPLIES_IN_DIRECT = b.words(
     "In direct messages every reply is for me, so there is nothing to choose."
 )
 """The refusal to choose the replies that count in direct messages."""
-
-
-def reviewers_here(reviewers: Sequence[Reviewer]) -> Message:
-    """Return the reviewers of a channel's pull requests, and the way to change them."""
-    if reviewers:
-        return b.words(
-            f"{_REMINDERS} {b.mention_all(reviewers)}. `/docs-agent reviewers none` sends them to whoever "
-            "asked for the job."
-        )
-    return b.words(
-        f"{_REMINDERS} whoever asked for the job. `/docs-agent reviewers @docs-team` changes it."
-    )
-
-
-def reviewers_chosen(reviewers: Sequence[Reviewer]) -> Message:
-    """Return the confirmation of a channel's choice of reviewers."""
-    whom = b.mention_all(reviewers) or "whoever asked for the job"
-    return b.words(
-        f":white_check_mark: From now on: {_REMINDERS[0].lower()}{_REMINDERS[1:]} {whom}."
-    )
-
-
-_REMINDERS = "Reminders of this channel's open pull requests, and the digest's list of them, go to"
-MOST_REVIEWERS = 10
-
-
-NO_REVIEWERS = b.words(
-    f":no_entry: Name people or a user group, {MOST_REVIEWERS} at most, and choose them from Slack's "
-    "suggestions after `@`. Nothing was changed."
-)
-"""The answer to a choice of no reviewers, or too many."""
-
-
-REVIEWERS_IN_DIRECT = b.words(
-    "In direct messages reminders go to you, so there is nothing to choose."
-)
-"""The refusal to choose reviewers in direct messages."""
 
 
 def unknown_choice(name: str, projects: Projects) -> Message:

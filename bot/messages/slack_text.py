@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from bot.ids import ChannelId, Reviewer, UserId
+from bot.ids import ChannelId, UserId
 from bot.messages.plain_text import visible
 
 _ENTITY = re.compile(
@@ -21,7 +21,6 @@ _ENTITY = re.compile(
 """Slack's entities. Other text between ``<`` and ``>``, such as ``List<Job>``, does not match."""
 _USER = re.compile(r"<@([A-Z0-9]+)(?:\|([^<>]*))?>")
 _NAME = re.compile(r"<([@#])([A-Z0-9]+)(?:\|([^<>]*))?>")
-_REVIEWER = re.compile(r"<(?:@([UW][A-Z0-9]+)|!subteam\^(S[A-Z0-9]+))(?:\|[^<>]*)?>")
 _AFTER_MENTION = re.compile(r"\A(?:[ \t,]|:(?![a-z0-9_+'-]+:))*")
 """The characters between a mention and the text after it. The colon of an emoji (``:tada:``) stays."""
 _ASIDE = re.compile(r"(?:!|aside\b)", re.IGNORECASE)
@@ -44,11 +43,6 @@ def unresolved_names(raw: str, most: int) -> UnresolvedNames:
     users = (UserId(name) for (sign, name), _ in first if sign == "@")
     channels = {ChannelId(name): label for (sign, name), label in first if sign == "#"}
     return UnresolvedNames(frozenset(users), channels)
-
-
-def reviewers_in(raw: str) -> tuple[Reviewer, ...]:
-    """Return the users and user groups that a text mentions, each once."""
-    return tuple(dict.fromkeys(Reviewer(user or group) for user, group in _REVIEWER.findall(raw)))
 
 
 def channels_in(raw: str) -> frozenset[ChannelId]:

@@ -20,7 +20,6 @@ from bot.messages.plain_text import one_line
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.store import Transaction
-from bot.store.channels import Channels
 from bot.visitors import digest_messages
 from bot.visitors.content_gaps import Source
 from bot.visitors.gap_messages import compare_unmet, gap_recommendations
@@ -197,7 +196,7 @@ def _build(context: Context, tx: Transaction, question: Question, numbers: Numbe
     weekly = subscription.weekly if subscription else None
     return Digest(
         build_report(numbers, zone, analytics_budget(context, tx, question.project)),
-        ToReview(tuple(waiting), now, count - len(waiting), Channels(tx).reviewers(channel)),
+        ToReview(tuple(waiting), now, count - len(waiting)),
         [chosen[key] for key in keys if key in chosen],
         asked,
         sum(item.key not in keys for item in free),

@@ -51,7 +51,7 @@ async def arrange(
 ) -> Scene:
     """Let Pat or Ben have work in a room.
 
-    Job 1 has a pull request, job 2 one that is not needed, job 3 is unconfirmed, job 4 runs, and job 5 waits.
+    Job 1 has a pull request, job 2 one that is reviewed, job 3 is unconfirmed, job 4 runs, and job 5 waits.
     There are an answer about visitors, an answered question about the docs, and a subscription.
     """
     pat = talk.newcomer("Pat")
@@ -73,7 +73,7 @@ async def arrange(
         await talk.time.passes(12)
         if number < 3:
             await talk.ends()
-    await owner.presses("Not needed")
+    await owner.presses("Reviewed")
     talk.service.passages = [{"content": "Press Rotate", "path": "keys", "metadata": None}]
     talk.service.site.fill(5, FIRST, LAST)
     await owner.types("/docs-visitors last week compare none", room)

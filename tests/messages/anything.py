@@ -26,7 +26,6 @@ from bot.ids import (
     ReadingId,
     Recommendation,
     RequestKey,
-    Reviewer,
     SubscriptionId,
     UserId,
 )
@@ -208,7 +207,6 @@ BY_TYPE: Mapping[Any, st.SearchStrategy[Any]] = {
     SecretStr: st.just(SecretStr("kept")),
     dict[str, Any]: st.nothing(),
     UserId: PEOPLE,
-    Reviewer: PEOPLE,
     ChannelId: st.just(CHANNEL),
     JobNumber: st.integers(1, 2**31 - 1),
     InquiryId: st.integers(1, 2**31 - 1),

@@ -345,7 +345,6 @@ COMMAND = Command(
     also=about_replies,
     buttons={
         Action.REVIEWED: _review,
-        Action.NOT_NEEDED: _review,
         Action.UNDO_REVIEW: _review,
         Action.JOBS_OLDER: turn_page,
         Action.JOBS_NEWER: turn_page,

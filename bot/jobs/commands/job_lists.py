@@ -25,7 +25,7 @@ from bot.jobs.store.waits import Waits
 from bot.jobs.thread import status_message_link
 from bot.jobs.thread_events import answer_status
 from bot.jobs.welcome import find_readable
-from bot.messages import general, slack_text
+from bot.messages import general
 from bot.ports import Origin
 from bot.projects import Project, UnknownProject
 from bot.store import Transaction
@@ -256,30 +256,4 @@ REPLIES = Word(
 )
 
 
-async def _reviewers(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
-    """Choose the channel's reviewers; show them for a bare word."""
-    origin, named = invocation.origin, slack_text.reviewers_in(invocation.words)
-    if is_direct_message(origin.channel):
-        return Answer(message=general.REVIEWERS_IN_DIRECT)
-    if not match[1]:
-        chosen = await context.store.read(lambda tx: Channels(tx).reviewers(origin.channel))
-        return Answer(message=general.reviewers_here(chosen))
-    typed = {word for word in match[1].split() if word.startswith("@")}
-    if len(named) != len(typed) or len(named) > general.MOST_REVIEWERS:
-        return Answer(message=general.NO_REVIEWERS)
-    await choose(
-        context,
-        origin,
-        Act.CHOSE_REVIEWERS,
-        lambda tx: Channels(tx).choose_reviewers(origin.channel, named),
-    )
-    return Answer(message=general.reviewers_chosen(named))
-
-
-REVIEWERS = Word(
-    usage="reviewers @docs-team",
-    shape=r"reviewers(?:\s+(none|@\S+(?:\s+(?:and\s+)?@\S+)*))?",
-    tells="Chooses who is reminded of the channel's open pull requests; `none` leaves it to whoever asked.",
-    run=_reviewers,
-)
-WORDS = (JOBS, STATUS, LIMITS, PROJECT, CHOOSE_PROJECT, REPLIES, REVIEWERS)
+WORDS = (JOBS, STATUS, LIMITS, PROJECT, CHOOSE_PROJECT, REPLIES)

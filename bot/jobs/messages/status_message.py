@@ -148,11 +148,8 @@ _STATE = {
     JobState.WITHDRAWN: ":leftwards_arrow_with_hook: *Withdrawn*",
     JobState.UNWATCHED: ":zzz: *Stopped checking*",
 }
-_REVIEW = {Review.REVIEWED: "Reviewed", Review.NOT_NEEDED: "Not needed"}
-"""Outcomes that people mark, where the bot cannot poll the pull request."""
 _BECAME = {
     Review.REVIEWED: ":white_check_mark: *Reviewed*",
-    Review.NOT_NEEDED: ":no_entry_sign: *Not needed*",
     Review.MERGED: ":white_check_mark: *Merged*",
     Review.CLOSED: ":no_entry_sign: *Closed*",
 }
@@ -285,12 +282,11 @@ def _buttons(job: TrackedJob) -> list[Block]:
     number = str(job.number)
     buttons = list[Block]()
     if job.state is JobState.PULL_REQUEST and not job.sees_pull_request:
-        # People mark the outcome, which the bot cannot poll. The chosen button removes the mark.
-        for choice, label in _REVIEW.items():
-            if job.review is choice:
-                buttons.append(b.button(label, b.Action.UNDO_REVIEW, number, style="primary"))
-            else:
-                buttons.append(b.button(label, b.Action(choice.value), number))
+        # People mark the outcome, which the bot cannot poll. A second press removes the mark.
+        if job.review is Review.REVIEWED:
+            buttons.append(b.button("Reviewed", b.Action.UNDO_REVIEW, number, style="primary"))
+        else:
+            buttons.append(b.button("Reviewed", b.Action.REVIEWED, number))
     if job.queue_until and _may_queue(job):
         label = "Withdraw" if job.state is JobState.WAITING else "Withdraw follow-up"
         buttons.append(b.button(label, b.Action.WITHDRAW, number))

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple, TypedDict
 
-from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, Reviewer, ServiceJobId, UserId
+from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, ServiceJobId, UserId
 from bot.jobs.model.pull_requests import SeenPullRequest
 from bot.ports import ThreadRef
 
@@ -94,7 +94,6 @@ class Review(StrEnum):
 
     REVIEWED = "reviewed"
     """Somebody has marked it as reviewed."""
-    NOT_NEEDED = "not_needed"
     MERGED = "merged"
     """Merged, as a poll showed."""
     CLOSED = "closed"
@@ -359,5 +358,3 @@ class ToReview:
     """The time up to which they have waited."""
     more: int = 0
     """Number of further such jobs."""
-    reviewers: tuple[Reviewer, ...] = ()
-    """The people who review for the channel."""
