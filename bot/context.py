@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bot.docs_api import DiscoveryClient, DocsClient
 from bot.engine import Worker, retry_on_db_error
@@ -21,7 +21,9 @@ from bot.store.channels import Channels
 from bot.store.queues import QUEUE_TABLES
 from bot.ttl_cache import TtlCache
 
-Hook = TypeVar("Hook")
+if TYPE_CHECKING:
+    from bot.feature import Hooks
+
 Result = TypeVar("Result")
 _SATURDAY = 5
 
@@ -99,8 +101,8 @@ class Context:
     """Reads pull requests; None where the bot may not."""
     discovery: Mapping[ProjectId, DiscoveryClient] = field(default_factory=dict)
     """Searches the docs and asks their assistant, for the projects that have a key for it."""
-    hooks: Sequence[object] = ()
-    """The hooks of features, each of a class that its caller declares."""
+    hooks: Sequence[Hooks] = ()
+    """The hooks of each feature."""
 
     def held_until(self, begun_at: datetime) -> datetime:
         """Return until when a prompt is held that was begun then and is added to now."""
@@ -131,10 +133,6 @@ class Context:
     def today(self, at: datetime | None = None) -> date:
         """Return the day of the analytics API at a time; now if None."""
         return (at or self.clock()).astimezone(self.settings.analytics_zone).date()
-
-    def hooks_of(self, kind: type[Hook]) -> Sequence[Hook]:
-        """Return the hooks of a class."""
-        return [hook for hook in self.hooks if isinstance(hook, kind)]
 
     def permalink(self, thread: ThreadRef, ts: MessageTs) -> str:
         """Return the address of a message in Slack: the one that begins the thread, or a reply in it.

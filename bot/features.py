@@ -14,7 +14,8 @@ from bot.answers.feature import ANSWERS
 from bot.commands.command import Command, with_help
 from bot.context import WorkerContext, queue_worker
 from bot.engine import Worker, alone
-from bot.feature import Feature
+from bot.feature import Feature, Hooks
+from bot.jobs import settle_prompt
 from bot.jobs.catch_up import catch_up, claim_unread
 from bot.jobs.commands import catalogue
 from bot.jobs.decisions import remind_threads
@@ -24,7 +25,6 @@ from bot.jobs.poll import claim_polls, poll
 from bot.jobs.prepare import claim_new, prepare
 from bot.jobs.previews import claim_previews, make_preview
 from bot.jobs.pull_requests import claim_pull_requests, poll_pull_request
-from bot.jobs.settle_prompt import JOB_POSTS
 from bot.jobs.store.retention import JOBS
 from bot.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
 from bot.outbox.deliver import claim_deliveries, deliver
@@ -143,9 +143,16 @@ def list_commands(features: Sequence[Feature]) -> tuple[Command, ...]:
     return with_help((agent, prefix), *others, *commands, asks_help=asks_help)
 
 
-def list_hooks(features: Sequence[Feature]) -> list[object]:
+JOB_HOOKS = Hooks(
+    on_posted=settle_prompt.on_posted,
+    on_refused=settle_prompt.on_refused,
+    on_blocks_refused=settle_prompt.on_blocks_refused,
+)
+
+
+def list_hooks(features: Sequence[Feature]) -> tuple[Hooks, ...]:
     """Return the hooks of a bot with these features."""
-    return [JOB_POSTS, *(hook for feature in features for hook in feature.hooks)]
+    return (JOB_HOOKS, *(feature.hooks for feature in features))
 
 
 COMMANDS = list_commands(FEATURES)

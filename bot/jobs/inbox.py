@@ -40,7 +40,7 @@ from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
 from bot.jobs.store.inbox import MISSED_FOR, RETRIED_FOR, Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread_events import AskDocs, answer_in_private, close, send, show_taken, take
+from bot.jobs.thread_events import answer_in_private, close, send, show_taken, take
 from bot.logs import about_request
 from bot.masking import has_key
 from bot.messages import slack_text
@@ -392,7 +392,7 @@ def _change(
             Inbox(tx).save(message, due_at=context.after(_SOON_SECONDS))
             return
         case Follows.ASK_ANEW | Follows.TAKE_BACK:
-            is_over = all(not docs.take_back(tx, edited) for docs in context.hooks_of(AskDocs))
+            is_over = not any(hooks.take_back_question(tx, edited) for hooks in context.hooks)
         case Follows.TELL if prompt and part_text(context, tx, edited) is not None:
             if isinstance(access, NotAllowed):
                 raise access

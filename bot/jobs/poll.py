@@ -31,7 +31,7 @@ from bot.jobs.service_health import (
 from bot.jobs.settle_prompt import with_details
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread import PublishedHook, result_message, say, say_end, take_buttons
+from bot.jobs.thread import result_message, say, say_end, take_buttons
 from bot.messages.blocks import linkable, web_address
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 
@@ -180,8 +180,8 @@ def _end_iteration(
     say_end(tx, job, result_message(context, tx, job), now)
     watch(context, tx, job)
     if job.state is JobState.NO_PULL_REQUEST:
-        for hook in context.hooks_of(PublishedHook):
-            hook.run(context, tx, job.number)
+        for hooks in context.hooks:
+            hooks.on_published(context, tx, job.number)
     context.count("ends", job.state)
     log.info("job_ended", job=job.number, state=job.state, iteration=job.iteration)
 

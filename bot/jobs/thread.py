@@ -6,8 +6,7 @@ Each message has a key of its own, so that it is sent once. All wait until the s
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from bot.context import Context
@@ -54,16 +53,6 @@ def post_reminder(context: Context, tx: Transaction, job: TrackedJob, now: datet
     """Remind the thread of the job's pull request, once for each iteration."""
     reminder = messages.reminder(job, status_message_link(context, job), now)
     say(tx, job, f"remind:{job.iteration}", reminder, now)
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedHook:
-    """Gets a job whose change is in the docs: its pull request is merged, or it ended well without one.
-
-    Where the bot can't see the pull request, people's mark *Reviewed* counts as the merge.
-    """
-
-    run: Callable[[Context, Transaction, JobNumber], None]
 
 
 def update_status_messages(clock: Clock, tx: Transaction) -> None:

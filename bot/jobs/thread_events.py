@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 import structlog
@@ -47,15 +47,6 @@ from bot.store import Transaction
 
 REACTION = "+1"
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class AskDocs:
-    """Takes a question about the docs, and returns an immediate reply; takes one back."""
-
-    ask: Callable[[Context, Allowed, Unsent, Also], Awaitable[Message | None]]
-    take_back: Callable[[Transaction, InboxMessage], bool]
-    """Takes back the question of a message. False if it says the same as before, or is over."""
 
 
 def _taking(context: Context, heard: Heard) -> Also:
@@ -349,8 +340,9 @@ async def respond(
         case Intent.NO:
             return intents.WHAT_SHOULD_CHANGE
         case Intent.QUESTION:
-            for docs in context.hooks_of(AskDocs):
-                return await docs.ask(context, allowed, unsent, also)
+            for hooks in context.hooks:
+                if hooks.ask_docs is not None:
+                    return await hooks.ask_docs(context, allowed, unsent, also)
             return intents.cannot_answer(unsent)
         case Intent.PING:
             return intents.CANNOT_PING

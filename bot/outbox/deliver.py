@@ -19,7 +19,6 @@ from bot.ids import ChannelId, Message, MessageTs, Refusal
 from bot.logs import about_request
 from bot.outbox.delivery_errors import (
     MOST_TRIES,
-    PostHooks,
     give_up,
     hold_pace,
     settle_failed_delivery,
@@ -99,7 +98,7 @@ def _settle_sent(
         Outbox(tx).remove(delivery, owner=context.owner)
         return
     Outbox(tx).save(delivery, delivered(delivery, context.clock(), ts), owner=context.owner)
-    for hooks in context.hooks_of(PostHooks):
+    for hooks in context.hooks:
         hooks.on_posted(context, tx, replace(delivery, posted_ts=ts))
 
 
@@ -331,7 +330,7 @@ async def share_file(context: WorkerContext, delivery: Delivery) -> None:
 
 
 def _make(context: WorkerContext, delivery: Delivery, tx: Transaction) -> CsvFile | None:
-    files = (hooks.make_file(context, tx, delivery) for hooks in context.hooks_of(PostHooks))
+    files = (hooks.make_file(context, tx, delivery) for hooks in context.hooks)
     return next((file for file in files if file is not None), None)
 
 

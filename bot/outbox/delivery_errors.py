@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 
 import structlog
@@ -13,7 +11,6 @@ from bot.engine import back_off_seconds
 from bot.ids import Refusal, is_direct_message
 from bot.outbox.model import (
     PACED,
-    CsvFile,
     Delivery,
     DeliveryKind,
     DeliveryState,
@@ -27,16 +24,6 @@ from bot.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, Sl
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class PostHooks:
-    """The hooks of a subject for its posts and files in the outbox."""
-
-    on_posted: Callable[[WorkerContext, Transaction, Delivery], None]
-    on_refused: Callable[[WorkerContext, Transaction, Delivery, NotPosted], None]
-    make_file: Callable[[WorkerContext, Transaction, Delivery], CsvFile | None] = lambda *_: None
-    on_blocks_refused: Callable[[WorkerContext, Transaction, Delivery], None] = lambda *_: None
 
 
 def give_up(
@@ -58,7 +45,7 @@ def give_up(
     Outbox(tx).save(delivery, delivery_dead(delivery, now, code), owner=context.owner)
     if draft.kind is DeliveryKind.ROOT and draft.job is not None:
         Outbox(tx).dead_letter_thread(draft.job, code, now)
-    for hooks in context.hooks_of(PostHooks):
+    for hooks in context.hooks:
         hooks.on_refused(context, tx, delivery, refusal)
     context.count("deliveries", "dead")
 
@@ -145,7 +132,7 @@ def _retry(
     postponed = delivery_postponed(delivery, due_at, plain=delivery.plain or plain)
     Outbox(tx).save(delivery, postponed, owner=context.owner)
     if plain:
-        for hooks in context.hooks_of(PostHooks):
+        for hooks in context.hooks:
             hooks.on_blocks_refused(context, tx, delivery)
 
 

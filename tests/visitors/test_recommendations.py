@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
 from bot.app import FEATURES
+from bot.feature import Feature, Hooks
 from bot.ids import Recommendation
-from bot.visitors.digests import RecommendationSource
 from tests.services import LINK
 from tests.site import Site
 from tests.talk import Talk
@@ -223,11 +222,8 @@ async def test_feature_adds_a_source_of_recommendations(readers: Talk) -> None:
         place = "Teammates asked", "t1", "Is there a sandbox?", "99 questions, no answer"
         return [Recommendation(*place, 99, "Write the page about the sandbox.")]
 
-    async def refresh(*_: object) -> None:
-        pass
-
-    source = RecommendationSource(recommend, lambda *_: (), refresh)
-    readers.process.features = tuple(replace(one, hooks=(*one.hooks, source)) for one in FEATURES)
+    further = Feature(hooks=Hooks(list_recommendations=recommend))
+    readers.process.features = (*FEATURES, further)
     digest = await first_digest(readers)
     assert (
         digest.splitlines()[2]
