@@ -23,7 +23,7 @@ from bot.clients import Clients, Doors, connect
 from bot.context import Timeouts, WorkerContext
 from bot.engine import Worker, Workers, alone
 from bot.feature import Feature
-from bot.features import FEATURES, all_workers, beat, list_commands, list_hooks
+from bot.features import FEATURES, all_workers, beat, list_commands, list_hooks, list_own_words
 from bot.health.checks import (
     HEAD_SECONDS,
     Checks,
@@ -352,6 +352,7 @@ def _context(
         projects=Projects(projects, serves_former=not settings.docs_projects),
         paces=Paces(timeouts.channel_pace_seconds, timeouts.minute_seconds),
         hooks=list_hooks(features),
+        own_words=list_own_words(features),
     )
 
 

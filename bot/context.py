@@ -103,6 +103,8 @@ class Context:
     """Searches the docs and asks their assistant, for the projects that have a key for it."""
     hooks: Sequence[Hooks] = ()
     """The hooks of each feature."""
+    own_words: frozenset[str] = frozenset()
+    """The first words of all commands' texts, which people may mistype."""
 
     def held_until(self, begun_at: datetime) -> datetime:
         """Return until when a prompt is held that was begun then and is added to now."""

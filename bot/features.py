@@ -143,6 +143,11 @@ def list_commands(features: Sequence[Feature]) -> tuple[Command, ...]:
     return with_help((agent, prefix), *others, *commands, asks_help=asks_help)
 
 
+def list_own_words(features: Sequence[Feature]) -> frozenset[str]:
+    """Return the first words of the commands' texts, for near misses."""
+    return frozenset().union(*(command.word_names for command in list_commands(features)))
+
+
 JOB_HOOKS = Hooks(
     on_posted=settle_prompt.on_posted,
     on_refused=settle_prompt.on_refused,

@@ -260,6 +260,12 @@ class Command:
         return self.other, self.alone, *self.words
 
     @property
+    def word_names(self) -> frozenset[str]:
+        """The words that its texts begin with: of "status 42" it is "status"."""
+        heads = {word.head or word.usage.partition(" ")[0] for word in self.all_words}
+        return frozenset(head for head in heads if head.islower() and head.isalpha())
+
+    @property
     def usage_hint(self) -> str:
         """The hint that Slack shows while somebody types the command."""
         return " | ".join(word.hint for word in self.all_words if word.hint)

@@ -229,7 +229,7 @@ _NOT_TAKEN = frozenset({"not_allowed", "too_many", "project", "changed", "seen"}
 def _is_no_instruction(context: Context, message: Said) -> bool:
     """Return whether a message mentions the bot and is no instruction, also one that it missed."""
     text = slack_text.without_leading_mention(message.text, context.bot_user)
-    intent = classify(slack_text.to_plain(text, {}, {}), Door.FIRST)
+    intent = classify(slack_text.to_plain(text, {}, {}), Door.FIRST, context.own_words)
     return text != message.text and intent is not Intent.INSTRUCTION
 
 

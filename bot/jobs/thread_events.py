@@ -90,7 +90,7 @@ async def take(context: Context, heard: Heard) -> bool:
     with suppress(UnknownProject):
         without_project, _ = context.projects.take(heard.text)
     plain = slack_text.to_plain(without_project, {}, {})
-    intent = classify(plain, heard.door)
+    intent = classify(plain, heard.door, context.own_words)
     deed = deed_for(intent, heard.door, retries=job is not None and job.can_run_again)
     is_by_app, thanks = (
         origin.user in context.settings.allowed_bots,
