@@ -41,7 +41,7 @@ from bot.outbox.model import (
     DeliveryState,
     NewDelivery,
 )
-from bot.ports import Method, Origin, message_key
+from bot.ports import Method, message_key
 from bot.store.leases import (
     FREE,
     HOLDER,
@@ -342,16 +342,6 @@ class Outbox(Repository):
         )
         row = self.connection.execute(select(deliveries.c.plain).where(is_root)).one_or_none()
         return None if row is None else StatusMessage(row.plain)
-
-    def was_answered(self, origin: Origin) -> bool:
-        """Return whether a message got an answer instead of being stored as a prompt."""
-        about_it = deliveries.c.key.startswith(f"{origin.key}:", autoescape=True)
-        query = (
-            select(deliveries.c.seq)
-            .where(deliveries.c.channel == origin.channel, about_it)
-            .limit(1)
-        )
-        return self.connection.execute(query).first() is not None
 
     def answers_about(
         self, channel: ChannelId, first: MessageTs, last: MessageTs
