@@ -22,12 +22,12 @@ class Channels(Repository):
     """The choices of channels, within one transaction."""
 
     def project(self, channel: ChannelId) -> ProjectId | None:
-        """Return the project that a channel has chosen; None if there is no choice."""
+        """Return the project that a channel has chosen; None without one."""
         chosen = select(channels.c.project).where(channels.c.id == channel)
         return self.connection.execute(chosen).scalar_one_or_none()
 
     def is_by_mention(self, channel: ChannelId) -> bool:
-        """Return whether a channel has chosen that only replies which mention the bot steer its jobs."""
+        """Return whether only replies that mention the bot steer the channel's jobs."""
         chosen = select(channels.c.by_mention).where(channels.c.id == channel)
         return bool(self.connection.execute(chosen).scalar_one_or_none())
 

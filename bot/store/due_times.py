@@ -1,4 +1,4 @@
-"""The sweep over due times and leases that a clock wrote while it was ahead.
+"""The sweep over due times from a clock that was ahead.
 
 A process works by the clock of its machine, or of its PostgreSQL server. While that clock is ahead,
 rows get times that no wait explains once it is set back. Statements compare times as they are; the
@@ -22,17 +22,24 @@ _LATEST: BindParameter[datetime] = bindparam("latest", type_=UtcDateTime)
 
 
 class _Sweep(NamedTuple):
-    """The statement that sets the times of one column to now, of rows that wait longer than they can."""
+    """A statement that sets the times of one column to now.
+
+    It applies to rows that wait for longer than ``longest``.
+    """
 
     statement: Update
     longest: timedelta
+    """The longest wait that the column allows."""
 
 
 class DueTimes(Repository):
-    """The due times and leases of all rows that wait, within one transaction."""
+    """The due times and leases of waiting rows, within one transaction."""
 
     def sweep(self, now: datetime) -> int:
-        """Set times to now that lie further ahead than their column allows. Return how many."""
+        """Set times beyond the range of their column to now.
+
+        Return how many were set.
+        """
         swept = 0
         for statement, longest in _sweeps():
             values = {NOW.key: now, _LATEST.key: now + longest}
@@ -42,18 +49,25 @@ class DueTimes(Repository):
 
 @cache
 def _sweeps() -> tuple[_Sweep, ...]:
-    """Return the sweeps of all queues, and of the other tables with due times, which have few rows."""
-    of_queues = [sweep for queue in QUEUE_TABLES for sweep in _sweeps_of(queue)]
+    """Return the sweeps of all tables with due times.
+
+    The other tables have few rows.
+    """
+    sweeps = list[_Sweep]()
+    for queue in QUEUE_TABLES:
+        sweeps += _sweeps_of(queue)
     queues = {queue.table for queue in QUEUE_TABLES}
-    others = [table for table in metadata.tables.values() if table not in queues]
-    return (
-        *of_queues,
-        *(_sweep(column, true()) for table in others for column in _due_columns(table)),
-    )
+    for table in metadata.tables.values():
+        if table not in queues:
+            sweeps += (_sweep(column, true()) for column in _due_columns(table))
+    return tuple(sweeps)
 
 
 def _sweeps_of(queue: QueueTable) -> Iterator[_Sweep]:
-    """Yield the sweeps of a queue. An index finds its rows among the many that wait for nothing."""
+    """Yield the sweeps of a queue.
+
+    An index finds the rows of the queue among the many that wait for nothing.
+    """
     waits = queue.is_queued
     if queue.due is not None:
         waits &= queue.due.is_not(None)
