@@ -1,4 +1,4 @@
-"""A feature: a subject that ``app.py`` adds to the bot, and the hooks by which it takes part in others."""
+"""A feature: a subject that ``app.py`` adds to the bot, with its hooks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ def _take_nothing_back(*_arguments: object) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
-    """The functions of a feature that other subjects call. Each does nothing by default."""
+    """The functions of a feature that other subjects call.
+
+    Each does nothing by default.
+    """
 
     on_posted: Callable[[WorkerContext, Transaction, Delivery], None] = _do_nothing
     """Gets each delivery that Slack has taken."""
@@ -47,7 +50,8 @@ class Hooks:
     make_file: Callable[[WorkerContext, Transaction, Delivery], CsvFile | None] = _do_nothing
     """Returns the file of a delivery; None if another feature makes it."""
     on_published: Callable[[Context, Transaction, JobNumber], None] = _do_nothing
-    """Gets a job whose change is in the docs: its pull request is merged, or it ended well without one.
+    """Gets a job whose change is in the docs: its pull request is merged, or it ended well
+    without one.
 
     Where the bot cannot see the pull request, people's mark *Reviewed* counts as the merge.
     """
@@ -58,7 +62,9 @@ class Hooks:
     list_recommendations: Callable[
         [Transaction, ProjectId, ChannelId, datetime, datetime], Sequence[Recommendation]
     ] = _list_nothing
-    """Returns a project's recommendations for a channel's digest, from a time until before another."""
+    """Returns a project's recommendations for a channel's digest, from a time until before
+    another.
+    """
     list_hidden: Callable[[Transaction, ProjectId, ChannelId], Collection[str]] = _list_nothing
     """Returns the keys of a project's questions that a channel may not see."""
     refresh_privacy: Callable[[Context, ProjectId], Awaitable[None]] = _wait_for_nothing

@@ -1,4 +1,4 @@
-"""The list of features and the list of workers, with their queues and the number of rows at once."""
+"""The list of features, and the list of workers with their queues and places."""
 
 from __future__ import annotations
 
@@ -40,20 +40,29 @@ _HOUR_SECONDS = 3_600.0
 
 
 def queue_workers(context: WorkerContext, run_word: RunWord) -> list[Worker]:
-    """Return the worker of each queue. ``run_word`` runs the command that a message means."""
+    """Return the worker of each queue.
+
+    ``run_word`` runs the command that a message means.
+    """
     project = attrgetter("project")
     worker = partial(queue_worker, context)
     return [
         worker("requests", "prepare", claim_new, prepare, key=attrgetter("id"), places=200),
         worker(
-            *("prompts", "submit", claim_prompts, submit),
+            "prompts",
+            "submit",
+            claim_prompts,
+            submit,
             key=attrgetter("id"),
             group=project,
             places_of_group=10,
         ),
         worker("abandoned", "abandoned", claim_abandoned, settle_abandoned, key=attrgetter("id")),
         worker(
-            *("polls", "poll", claim_polls, poll),
+            "polls",
+            "poll",
+            claim_polls,
+            poll,
             key=attrgetter("number"),
             places=500,
             group=project,
@@ -71,7 +80,10 @@ def queue_workers(context: WorkerContext, run_word: RunWord) -> list[Worker]:
             "previews", "preview", claim_previews, make_preview, key=attrgetter("job"), places=5
         ),
         worker(
-            *("deliveries", "deliver", claim_deliveries, deliver),
+            "deliveries",
+            "deliver",
+            claim_deliveries,
+            deliver,
             key=attrgetter("id"),
             group=attrgetter("what.channel"),
             places_of_group=10,
@@ -104,14 +116,17 @@ def interval_workers(context: WorkerContext) -> list[Worker]:
 
 
 async def beat(context: WorkerContext) -> None:
-    """Write that this process runs workers now, and read the server's clock again."""
+    """Record that this process runs workers, and read the server's clock."""
     await context.store.write(lambda tx: Heartbeats(tx).record_beat(context.owner, context.clock()))
     if isinstance(context.clock, ServerClock):
         await context.clock.read()
 
 
 async def sweep_due_times(context: WorkerContext) -> int:
-    """Set due times to now that a clock wrote while it was ahead, and return how many."""
+    """Sweep due times that a clock wrote while it was ahead.
+
+    Return how many there were.
+    """
     swept = await context.store.write(lambda tx: DueTimes(tx).sweep(context.clock()))
     if swept:
         context.wake()
@@ -120,8 +135,12 @@ async def sweep_due_times(context: WorkerContext) -> int:
 
 
 async def forget_old(context: WorkerContext) -> int:
-    """Forget some of the rows that are older than the settings allow, and return how many."""
-    if not (days := context.settings.keep_days):
+    """Forget some rows that are older than the settings allow.
+
+    Return how many were forgotten.
+    """
+    days = context.settings.keep_days
+    if not days:
         return 0
     forgotten = await forget_before(context.store, context.clock() - timedelta(days=days))
     if forgotten:
@@ -137,8 +156,9 @@ def list_commands(features: Sequence[Feature]) -> tuple[Command, ...]:
     """Return the commands of a bot with these features."""
     (agent, prefix), *others = catalogue.JOB_COMMANDS
     for feature in features:
-        added = {**agent.buttons, **feature.buttons}
-        agent = replace(agent, words=(*agent.words, *feature.agent_words), buttons=added)
+        words = (*agent.words, *feature.agent_words)
+        buttons = {**agent.buttons, **feature.buttons}
+        agent = replace(agent, words=words, buttons=buttons)
     commands = ((feature.command, feature.help_prefix) for feature in features if feature.command)
     return with_help((agent, prefix), *others, *commands, asks_help=asks_help)
 
@@ -168,4 +188,6 @@ def all_workers(context: WorkerContext, features: Sequence[Feature] = FEATURES) 
     """Return the workers of a bot with these features."""
     run = partial(catalogue.run_word, list_commands(features))
     workers = [*queue_workers(context, run), *interval_workers(context)]
-    return [*workers, *(worker for feature in features for worker in feature.workers(context))]
+    for feature in features:
+        workers += feature.workers(context)
+    return workers
