@@ -375,7 +375,7 @@ class Workers:
         task.add_done_callback(self._tasks.discard)
 
     def _free_place(self, worker: Worker, key: object) -> None:
-        """Free the place of a row as the last step of its task.
+        """Free a row's place as the last step of its task.
 
         From then on a row that was settled just now can be claimed.
         """

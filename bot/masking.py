@@ -145,7 +145,7 @@ def has_key(text: str) -> bool:
 
 
 def _is_real_key(run: str) -> bool:
-    """Return whether a run has a key of a known shape, not made up."""
+    """Return whether a run has a real key of a known shape."""
     if len(run) < _MIN_MIXED or not _has_digit(run) or _MADE_UP.search(run):
         return False
     return _without_key(run) != run

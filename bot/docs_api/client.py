@@ -212,7 +212,7 @@ class DocsClient(ServiceClient):
         return _wire.decode(answer, Job)
 
     async def create_preview(self, project_id: str, branch: str) -> PreviewBuild:
-        """Ask for a preview of a branch, or for a new build of it.
+        """Ask for a preview of a branch, or its new build.
 
         The service takes five of these a minute. Its address is empty until `get_build` returns
         success. https://www.mintlify.com/docs/api/preview/trigger

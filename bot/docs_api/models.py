@@ -91,7 +91,7 @@ def _flag_or_none(raw: object) -> bool | None:
 
 
 def _moment_or_none(raw: object) -> datetime | None:
-    """Parse an ISO 8601 time as aware UTC; None if it is invalid.
+    """Parse an ISO 8601 time as aware UTC; None if invalid.
 
     A time without a zone counts as UTC.
     """
@@ -142,7 +142,7 @@ class _Answer(BaseModel):
 
 
 class JobSource(_Answer):
-    """The repository and git ref of a job, as the service writes them."""
+    """The repository and git ref of a job, in the service's words."""
 
     repository: _LenientText = None
     ref: _LenientText = None

@@ -24,7 +24,7 @@ BUTTON_LENGTH = 75
 URL_LENGTH = 3_000
 PLAIN_INPUT_LENGTH = 3_000
 OPTION_LENGTH = 75
-MOST_OPTIONS = 100
+MAX_OPTIONS = 100
 _PLACEHOLDER_LENGTH = 150
 _HINT_LENGTH = 2_000
 _HOST_LENGTH = 48
@@ -380,13 +380,13 @@ def option(label: str, value: str) -> Block:
 def menu(placeholder: str, action_id: Action, options: Sequence[tuple[str, str]]) -> Block:
     """Return a menu of ``(label, value)`` options.
 
-    Only the first ``MOST_OPTIONS`` are used.
+    Only the first ``MAX_OPTIONS`` are used.
     """
     return {
         "type": "static_select",
         "action_id": action_id,
         "placeholder": plain_text(placeholder, _PLACEHOLDER_LENGTH),
-        "options": [option(*choice) for choice in options[:MOST_OPTIONS]],
+        "options": [option(*choice) for choice in options[:MAX_OPTIONS]],
     }
 
 

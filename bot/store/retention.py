@@ -31,7 +31,7 @@ from bot.store.schema import (
 )
 from bot.store.store import Store
 
-_AT_ONCE = 50
+_BATCH_SIZE = 50
 """Rows of each table in one transaction, so that no request waits for long."""
 _PAUSE_SECONDS = 0.2
 """Longer than the 0.1 s after which SQLite tries again to get the lock that another process holds.
@@ -242,7 +242,7 @@ def _owned() -> list[tuple[RetentionRule, Column[object]]]:
 
 async def forget_before(store: Store, before: datetime) -> RowCounts:
     """Forget some rows that ended before ``before``; return how many."""
-    return await store.forget(lambda tx: Retention(tx).forget_before(before, _AT_ONCE))
+    return await store.forget(lambda tx: Retention(tx).forget_before(before, _BATCH_SIZE))
 
 
 async def forget_person(store: Store, user: UserId) -> tuple[RowCounts, RowCounts]:
@@ -255,10 +255,10 @@ async def forget_person(store: Store, user: UserId) -> tuple[RowCounts, RowCount
     # write.
     while mentions := await store.read(lambda tx: Retention(tx).find_person(user)):
         for mention, keys in mentions:
-            for start in range(0, len(keys), _AT_ONCE):
-                change = partial(_forget_mention, mention, keys[start : start + _AT_ONCE])
+            for start in range(0, len(keys), _BATCH_SIZE):
+                change = partial(_forget_mention, mention, keys[start : start + _BATCH_SIZE])
                 forgotten += await store.write(change)
-                if start + _AT_ONCE < len(keys):
+                if start + _BATCH_SIZE < len(keys):
                     await asyncio.sleep(_PAUSE_SECONDS)
     await store.database.empty_log()
     return forgotten, await store.read(lambda tx: Retention(tx).under_way(user))

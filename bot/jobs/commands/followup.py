@@ -43,7 +43,7 @@ _AFTER_NAME = re.compile(rf"\s*(?:#{NUMBER}(?=[\s,:]|$)|\S+)[\s,:]*(.*)", re.DOT
 async def _send_to_guessed(
     context: Context, invocation: Invocation, _match: re.Match[str]
 ) -> Answer:
-    """Send the text to the job that it names, or to the latest here.
+    """Send the text to the job that it names or to the latest.
 
     The first word may be the service's id of a job. The latest job is the person's.
 
