@@ -39,7 +39,7 @@ from bot.jobs.welcome import welcome
 from bot.logs import about_request
 from bot.messages.blocks import LINKS, bare, modal, text_blocks, with_prompt, words
 from bot.ports import Origin, SlackError
-from bot.slack import payloads
+from bot.slack import message_events, payloads
 from bot.slack.client import answered
 from bot.slack.intake import Background, say_privately
 from bot.slack.messenger import SlackMessenger
@@ -133,10 +133,10 @@ class _Listeners:
         event = body["event"]
         bot = self._context.bot_user
         allowed_bots = self._context.settings.allowed_bots
-        is_change = event.get("subtype") in payloads.CHANGES
+        is_change = event.get("subtype") in message_events.CHANGES
         with payloads.raising_malformed():
-            changed = payloads.changed(event, bot) if is_change else None
-            message = None if is_change else payloads.spoken(event, bot, allowed_bots)
+            changed = message_events.changed(event, bot) if is_change else None
+            message = None if is_change else message_events.spoken(event, bot, allowed_bots)
         try:
             if message is not None:
                 self._count("requests", "message")

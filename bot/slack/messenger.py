@@ -35,7 +35,7 @@ from bot.slack.client import (
     translated,
     wait_seconds,
 )
-from bot.slack.payloads import messages_of, read_earlier, read_messages_since
+from bot.slack.history import messages_of, read_earlier, read_messages_since
 from bot.slack.rooms import SlackRooms
 from bot.ttl_cache import TtlCache
 

@@ -1,44 +1,21 @@
-"""Pure functions that turn Slack's payloads into typed requests."""
+"""Pure functions that turn the payloads of commands, buttons and forms into typed requests."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Collection,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
-import structlog
 from pydantic import SecretStr
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.access.admit import Claimed
 from bot.commands.command import Arrived, FormState, Invocation, Press, ShortcutUse, Submission
 from bot.ids import ChannelId, MessageTs, RequestKey, UserId, is_direct_message
 from bot.messages import slack_text
 from bot.messages.plain_text import clip
-from bot.ports import (
-    Changed,
-    Mention,
-    Origin,
-    Said,
-    SlackUnclear,
-    ThreadReply,
-    message_key,
-    time_of,
-    ts_at,
-)
-from bot.slack.client import pages
-from bot.slack.message_text import MOST_CHARACTERS, files_of, text_of
+from bot.ports import Origin
+from bot.slack.message_text import MOST_CHARACTERS, text_of
 
 Payload = Mapping[str, Any]
 
@@ -58,14 +35,8 @@ def raising_malformed() -> Iterator[None]:
         ) from None
 
 
-_HUMAN_SUBTYPES = frozenset({None, "file_share", "thread_broadcast", "me_message"})
-"""Subtypes of messages by people; all others are edits, bots or notices.
-
-https://docs.slack.dev/reference/events/message
-"""
-
-
-def _ts(value: str | None) -> MessageTs | None:
+def to_ts(value: str | None) -> MessageTs | None:
+    """Return a timestamp of Slack's; None for a missing or an empty one."""
     return MessageTs(value) if value else None
 
 
@@ -90,8 +61,8 @@ def asker(body: Payload, kind: str = "private") -> Origin:
         RequestKey(f"{kind}:{body['trigger_id']}"),
         UserId(user),
         ChannelId(channel or ""),
-        _ts(thread if thread != ts else None),
-        _ts(ts),
+        to_ts(thread if thread != ts else None),
+        to_ts(ts),
         SecretStr(body["response_url"]) if body.get("response_url") else None,
     )
 
@@ -172,199 +143,6 @@ def shortcut_use(body: Payload) -> Arrived[ShortcutUse]:
     https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload
     """
     message = body["message"]
-    origin = replace(asker(body, "shortcut"), thread=_ts(message.get("thread_ts")))
+    origin = replace(asker(body, "shortcut"), thread=to_ts(message.get("thread_ts")))
     text = text_of(message)
     return Arrived(origin, lambda allowed: ShortcutUse(allowed, text), origin.channel)
-
-
-CHANGES = frozenset({"message_changed", "message_deleted"})
-"""Subtypes of events about a message that is there already, which ``changed`` reads."""
-
-
-def spoken(
-    event: Payload, bot: UserId, bots: Collection[UserId] = frozenset()
-) -> ThreadReply | Mention | None:
-    """Return a person's reply in a thread, mention or direct message; None for any other event and the bot's.
-
-    A mention arrives as two events (``app_mention`` and ``message``), which get the same key. In a group
-    direct message it may arrive as ``message`` alone, so there the text decides whether it is one.
-    ``bots``: the apps and bot users whose mentions count, also in threads.
-    """
-    if event.get("user") == bot:
-        return None
-    if event.get("bot_id") and bots:
-        return _mention_by_bot(event, bot, bots)
-    if event.get("bot_id") or not event.get("user") or event.get("subtype") not in _HUMAN_SUBTYPES:
-        return None
-    origin, text, files = _origin(event), text_of(event), files_of(event)
-    if origin.thread:
-        parent = event.get("parent_user_id")
-        return ThreadReply(origin, text, files, UserId(parent) if parent else None)
-    kind = event.get("channel_type")
-    is_meant = kind == "im" or (kind == "mpim" and slack_text.mentions(text, bot))
-    return Mention(origin, text, files) if is_meant or event["type"] == "app_mention" else None
-
-
-def _mention_by_bot(event: Payload, bot: UserId, bots: Collection[UserId]) -> Mention | None:
-    """Return a mention by one of these apps or bot users, for which the id in ``bots`` stands."""
-    app = event.get("app_id") or (event.get("bot_profile") or {}).get("app_id")
-    by_bot = next(
-        (UserId(user) for user in (event.get("user"), app) if user and user in bots), None
-    )
-    text, is_known = text_of(event), event.get("channel") and event.get("ts")
-    if by_bot is None or not is_known or not slack_text.mentions(text, bot):
-        return None
-    if event.get("subtype") not in (*_HUMAN_SUBTYPES, "bot_message"):
-        return None
-    return Mention(_origin({**event, "user": by_bot}), text, files_of(event))
-
-
-def changed(event: Payload, bot: UserId) -> Changed | None:
-    """Return the edit of a message by its author, or its deletion; None for any other event and the bot's.
-
-    Slack also sends a change for messages that only got a preview of a link. A deleted message with replies
-    stays, as a tombstone. https://docs.slack.dev/reference/events/message/message_changed
-    """
-    before, now = event.get("previous_message") or {}, event.get("message") or {}
-    match event.get("subtype"):
-        case "message_deleted":
-            now = {"subtype": "tombstone", "ts": event.get("deleted_ts")}
-        case "message_changed" if now.get("ts"):
-            pass
-        case _:
-            return None
-    event_fields = {**before, "ts": now["ts"], "channel": event["channel"]}
-    if before.get("bot_id") or bot in (before.get("user"), now.get("user")) or not now["ts"]:
-        return None
-    was = text_of(before) if before else None
-    if now.get("subtype") == "tombstone":
-        return Changed(
-            _origin(event_fields | {"user": before.get("user") or ""}), None, event["ts"], was
-        )
-    if not _edited_by_author(now) or before.get("text") == now.get("text"):
-        return None
-    return Changed(_origin(event_fields | now), text_of(now), event["ts"], was, files_of(now))
-
-
-def changed_after(since: MessageTs, message: Payload) -> Changed | None:
-    """Return the edit of a message by its author after ``since``, or its deletion; None if there is neither.
-
-    A deleted message that began a thread has no time of deletion.
-    """
-    if message.get("subtype") == "tombstone":
-        return Changed(_origin({**message, "user": ""}), None, message["ts"])
-    edited = _edited_by_author(message)
-    at = str(edited.get("ts") or "")
-    return Changed(_origin(message), text_of(message), at) if at > since else None
-
-
-def _edited_by_author(message: Payload) -> Payload:
-    """Return who edited a person's message, and when, if that was its author; otherwise nothing."""
-    edited, user = message.get("edited") or {}, message.get("user")
-    is_human = user and not message.get("bot_id") and message.get("subtype") in _HUMAN_SUBTYPES
-    return edited if is_human and edited.get("user") == user else {}
-
-
-def said(message: Payload) -> Said | None:
-    """Return a message of a thread that a person or a bot wrote; None for Slack's notices."""
-    by_bot = bool(message.get("bot_id")) or message.get("subtype") == "bot_message"
-    user = message.get("user")
-    if not by_bot and (not user or message.get("subtype") not in _HUMAN_SUBTYPES):
-        return None
-    return Said(MessageTs(message["ts"]), UserId(user) if user else None, text_of(message), by_bot)
-
-
-def _origin(event: Payload) -> Origin:
-    channel, ts = ChannelId(event["channel"]), MessageTs(event["ts"])
-    key, thread = message_key(channel, ts), _ts(event.get("thread_ts"))
-    # The message that begins a thread names itself as its thread.
-    return Origin(key, UserId(event["user"]), channel, thread if thread != ts else None, ts)
-
-
-log = structlog.get_logger(__name__)
-_PAGE = 200
-_MOST_PAGES = 5
-_TS = re.compile(r"\d{10}\.\d{6}")
-_CHANGED_FOR = timedelta(hours=1)
-"""Edits of older messages are not found, except of the first one of a thread, which Slack always returns."""
-
-
-async def read_messages_since(
-    client: AsyncWebClient,
-    bot: UserId,
-    channel: ChannelId,
-    thread: MessageTs | None,
-    since: MessageTs,
-) -> Sequence[ThreadReply | Mention | Changed]:
-    """Return the messages for which an event would have been handled, oldest first. Raises a SlackError.
-
-    ``thread``: the thread to read; without one, the direct messages of the channel. Reads 1,000 messages at
-    most. Messages that people edited have their newest text, and deleted ones are missing. Edits after
-    ``since``, and deletions that left a thread behind, follow as changes: of older messages, and of these,
-    because Slack may have delivered one with its old text in between.
-    https://docs.slack.dev/reference/methods/conversations.replies
-    https://docs.slack.dev/reference/methods/conversations.history
-    """
-    messages, is_cut = await _read(
-        client, channel, thread, oldest=ts_at(time_of(since) - _CHANGED_FOR)
-    )
-    if is_cut:
-        log.warning("too_much_missed", channel=channel, read=len(messages))
-    event_fields = {"type": "message", "channel": channel, "channel_type": None if thread else "im"}
-    # Slack returns the first message of a thread at any age.
-    all_of_it = [messages[ts] | event_fields for ts in sorted(messages) if _TS.fullmatch(ts)]
-    # A mention that could not be taken is read as the beginning of the thread under it.
-    for message in all_of_it:
-        if message["ts"] == thread and slack_text.mentions(text_of(message), bot):
-            message["type"] = "app_mention"
-    replies = (spoken(message, bot) for message in all_of_it if message["ts"] > since)
-    changed = (changed_after(since, message) for message in all_of_it)
-    return [message for message in (*replies, *changed) if message is not None]
-
-
-async def read_earlier(
-    client: AsyncWebClient, channel: ChannelId, thread: MessageTs, before: MessageTs | None
-) -> Sequence[Said]:
-    """Return the messages of a thread before a message, oldest first. Raises a SlackError.
-
-    Slack returns the oldest messages first, so a thread with more than 1,000 is not read.
-    https://docs.slack.dev/reference/methods/conversations.replies
-    """
-    messages, is_cut = await _read(client, channel, thread, latest=before)
-    if is_cut:
-        raise SlackUnclear("too many messages in the thread")
-    # Slack returns the first message of a thread at any age.
-    older = (
-        messages[ts]
-        for ts in sorted(messages)
-        if _TS.fullmatch(ts) and (before is None or ts < before)
-    )
-    read = (said(message) for message in older)
-    return [each for each in read if each is not None]
-
-
-async def _read(
-    client: AsyncWebClient, channel: ChannelId, thread: MessageTs | None, **options: str | None
-) -> tuple[dict[str, dict[str, Any]], bool]:
-    """Return up to 1,000 messages of a conversation by timestamp, and whether there are more."""
-    messages_by_ts: dict[str, dict[str, Any]] = {}
-    is_cut = False
-    async for messages, has_more in messages_of(client, channel, thread, _MOST_PAGES, **options):
-        messages_by_ts |= {str(message.get("ts")): message for message in messages}
-        is_cut = has_more
-    return messages_by_ts, is_cut
-
-
-async def messages_of(
-    client: AsyncWebClient,
-    channel: ChannelId,
-    thread: MessageTs | None,
-    most_pages: int,
-    **options: Any,
-) -> AsyncIterator[tuple[Sequence[dict[str, Any]], bool]]:
-    """Yield pages of a thread's messages, or of the channel's for None, each with whether more follow."""
-    method: Callable[..., Awaitable[Any]] = client.conversations_history
-    if thread is not None:
-        method, options["ts"] = client.conversations_replies, thread
-    async for page, has_more in pages(method, most_pages, channel=channel, limit=_PAGE, **options):
-        yield page.get("messages") or [], has_more

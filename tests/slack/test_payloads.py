@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.ids import MessageTs
-from bot.slack import payloads
+from bot.slack import message_events
 from tests.builders import ANA, BEN, CHANNEL
 from tests.talk import Talk
 
@@ -31,7 +31,7 @@ SINCE = MessageTs("1.4")
 def test_change_in_an_outage_is_recognized_by_its_time(
     values: dict[str, Any], text: str | None
 ) -> None:
-    changed = payloads.changed_after(
+    changed = message_events.changed_after(
         SINCE, {**NOW_IS, "channel": CHANNEL, "thread_ts": "1.1", **values}
     )
     assert (changed.text if changed else "unchanged") == text

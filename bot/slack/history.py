@@ -1,0 +1,106 @@
+"""The messages of a conversation, read again from Slack."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+import structlog
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.ids import ChannelId, MessageTs, UserId
+from bot.messages import slack_text
+from bot.ports import Changed, Mention, Said, SlackUnclear, ThreadReply, time_of, ts_at
+from bot.slack.client import pages
+from bot.slack.message_events import changed_after, said, spoken
+from bot.slack.message_text import text_of
+
+log = structlog.get_logger(__name__)
+_PAGE = 200
+_MOST_PAGES = 5
+_TS = re.compile(r"\d{10}\.\d{6}")
+_CHANGED_FOR = timedelta(hours=1)
+"""Edits of older messages are not found, except of the first one of a thread, which Slack always returns."""
+
+
+async def read_messages_since(
+    client: AsyncWebClient,
+    bot: UserId,
+    channel: ChannelId,
+    thread: MessageTs | None,
+    since: MessageTs,
+) -> Sequence[ThreadReply | Mention | Changed]:
+    """Return the messages for which an event would have been handled, oldest first. Raises a SlackError.
+
+    ``thread``: the thread to read; without one, the direct messages of the channel. Reads 1,000 messages at
+    most. Messages that people edited have their newest text, and deleted ones are missing. Edits after
+    ``since``, and deletions that left a thread behind, follow as changes: of older messages, and of these,
+    because Slack may have delivered one with its old text in between.
+    https://docs.slack.dev/reference/methods/conversations.replies
+    https://docs.slack.dev/reference/methods/conversations.history
+    """
+    messages, is_cut = await _read(
+        client, channel, thread, oldest=ts_at(time_of(since) - _CHANGED_FOR)
+    )
+    if is_cut:
+        log.warning("too_much_missed", channel=channel, read=len(messages))
+    event_fields = {"type": "message", "channel": channel, "channel_type": None if thread else "im"}
+    # Slack returns the first message of a thread at any age.
+    all_of_it = [messages[ts] | event_fields for ts in sorted(messages) if _TS.fullmatch(ts)]
+    # A mention that could not be taken is read as the beginning of the thread under it.
+    for message in all_of_it:
+        if message["ts"] == thread and slack_text.mentions(text_of(message), bot):
+            message["type"] = "app_mention"
+    replies = (spoken(message, bot) for message in all_of_it if message["ts"] > since)
+    changed = (changed_after(since, message) for message in all_of_it)
+    return [message for message in (*replies, *changed) if message is not None]
+
+
+async def read_earlier(
+    client: AsyncWebClient, channel: ChannelId, thread: MessageTs, before: MessageTs | None
+) -> Sequence[Said]:
+    """Return the messages of a thread before a message, oldest first. Raises a SlackError.
+
+    Slack returns the oldest messages first, so a thread with more than 1,000 is not read.
+    https://docs.slack.dev/reference/methods/conversations.replies
+    """
+    messages, is_cut = await _read(client, channel, thread, latest=before)
+    if is_cut:
+        raise SlackUnclear("too many messages in the thread")
+    # Slack returns the first message of a thread at any age.
+    older = (
+        messages[ts]
+        for ts in sorted(messages)
+        if _TS.fullmatch(ts) and (before is None or ts < before)
+    )
+    read = (said(message) for message in older)
+    return [each for each in read if each is not None]
+
+
+async def _read(
+    client: AsyncWebClient, channel: ChannelId, thread: MessageTs | None, **options: str | None
+) -> tuple[dict[str, dict[str, Any]], bool]:
+    """Return up to 1,000 messages of a conversation by timestamp, and whether there are more."""
+    messages_by_ts: dict[str, dict[str, Any]] = {}
+    is_cut = False
+    async for messages, has_more in messages_of(client, channel, thread, _MOST_PAGES, **options):
+        messages_by_ts |= {str(message.get("ts")): message for message in messages}
+        is_cut = has_more
+    return messages_by_ts, is_cut
+
+
+async def messages_of(
+    client: AsyncWebClient,
+    channel: ChannelId,
+    thread: MessageTs | None,
+    most_pages: int,
+    **options: Any,
+) -> AsyncIterator[tuple[Sequence[dict[str, Any]], bool]]:
+    """Yield pages of a thread's messages, or of the channel's for None, each with whether more follow."""
+    method: Callable[..., Awaitable[Any]] = client.conversations_history
+    if thread is not None:
+        method, options["ts"] = client.conversations_replies, thread
+    async for page, has_more in pages(method, most_pages, channel=channel, limit=_PAGE, **options):
+        yield page.get("messages") or [], has_more
