@@ -116,35 +116,55 @@ class SharedFile(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ThreadReply:
-    """A person's reply in a thread. ``parent``: the author of its root, if Slack names one."""
+class Content:
+    """What a person sees in a message."""
+
+    text: str
+    """Slack's wire text, with forwarded messages quoted and tables as rows."""
+    files: tuple[SharedFile, ...] = ()
+    """Its own files and those of forwarded messages."""
+    omitted: tuple[str, ...] = ()
+    """The names of all that cannot be read as text, such as images in blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A message of a person."""
 
     origin: Origin
-    text: str
-    files: tuple[SharedFile, ...] = ()
+    content: Content
+
+    @property
+    def text(self) -> str:
+        return self.content.text
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadReply(_Written):
+    """A person's reply in a thread. ``parent``: the author of its root, if Slack names one."""
+
     parent: UserId | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(_Written):
     """A message outside any thread that mentions the bot or is a direct message to it."""
-
-    origin: Origin
-    text: str
-    files: tuple[SharedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A message that its author edited, with the new text; or one that was deleted, without a text."""
+    """A message that its author edited, with the new content; or one that was deleted, without any."""
 
     origin: Origin
-    text: str | None
+    content: Content | None
     at: str
     """Identifies an edit of a message."""
     before: str | None = None
     """The text before the change; None for a message that is read again."""
-    files: tuple[SharedFile, ...] = ()
+
+    @property
+    def text(self) -> str | None:
+        return None if self.content is None else self.content.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -260,6 +260,8 @@ class TalkSlack:
 
     async def content(self, file_id: str) -> SlackResponse:
         """Return the content of a file."""
+        if file_id not in self.state.files:
+            return SlackResponse(404, "")
         path = content_path(self.options.folder, self.state.files[file_id])
         return SlackResponse(200, path.read_text(encoding="utf-8"))
 

@@ -47,7 +47,7 @@ from bot.messages import slack_text
 from bot.messages.general import unknown_choice, unknown_project
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
-from bot.ports import Changed, Mention, ThreadRef, ThreadReply, time_of, ts_at
+from bot.ports import Changed, Content, Mention, ThreadRef, ThreadReply, time_of, ts_at
 from bot.projects import Project, UnknownProject
 from bot.store import Transaction
 
@@ -175,7 +175,7 @@ def _stands_for_us(context: Context, message: ThreadReply | Mention, tx: Transac
 
 def _as_message(changed: Changed, text: str) -> ThreadReply | Mention:
     kind = Mention if changed.origin.thread is None else ThreadReply
-    return kind(changed.origin, text, changed.files)
+    return kind(changed.origin, replace(changed.content or Content(text), text=text))
 
 
 # ---- the worker that takes it out

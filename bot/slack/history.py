@@ -14,8 +14,8 @@ from bot.ids import ChannelId, MessageTs, UserId
 from bot.messages import slack_text
 from bot.ports import Changed, Mention, Said, SlackUnclear, ThreadReply, time_of, ts_at
 from bot.slack.client import pages
+from bot.slack.content import read_content
 from bot.slack.message_events import changed_after, said, spoken
-from bot.slack.message_text import text_of
 
 log = structlog.get_logger(__name__)
 _PAGE = 200
@@ -51,7 +51,7 @@ async def read_messages_since(
     all_of_it = [messages[ts] | event_fields for ts in sorted(messages) if _TS.fullmatch(ts)]
     # A mention that could not be taken is read as the beginning of the thread under it.
     for message in all_of_it:
-        if message["ts"] == thread and slack_text.mentions(text_of(message), bot):
+        if message["ts"] == thread and slack_text.mentions(read_content(message).text, bot):
             message["type"] = "app_mention"
     replies = (spoken(message, bot) for message in all_of_it if message["ts"] > since)
     changed = (changed_after(since, message) for message in all_of_it)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from bot.ids import ChannelId, MessageTs, UserId
 from bot.messages import slack_text
 from bot.ports import Changed, Mention, Origin, Said, ThreadReply, message_key
-from bot.slack.message_text import files_of, text_of
+from bot.slack.content import read_content
 from bot.slack.payloads import Payload, to_ts
 
 _HUMAN_SUBTYPES = frozenset({None, "file_share", "thread_broadcast", "me_message"})
@@ -36,13 +36,14 @@ def spoken(
         return _mention_by_bot(event, bot, bots)
     if event.get("bot_id") or not event.get("user") or event.get("subtype") not in _HUMAN_SUBTYPES:
         return None
-    origin, text, files = _origin(event), text_of(event), files_of(event)
+    origin = _origin(event)
+    content = read_content(event)
     if origin.thread:
         parent = event.get("parent_user_id")
-        return ThreadReply(origin, text, files, UserId(parent) if parent else None)
+        return ThreadReply(origin, content, parent=UserId(parent) if parent else None)
     kind = event.get("channel_type")
-    is_meant = kind == "im" or (kind == "mpim" and slack_text.mentions(text, bot))
-    return Mention(origin, text, files) if is_meant or event["type"] == "app_mention" else None
+    is_meant = kind == "im" or (kind == "mpim" and slack_text.mentions(content.text, bot))
+    return Mention(origin, content) if is_meant or event["type"] == "app_mention" else None
 
 
 def _mention_by_bot(event: Payload, bot: UserId, bots: Collection[UserId]) -> Mention | None:
@@ -51,12 +52,14 @@ def _mention_by_bot(event: Payload, bot: UserId, bots: Collection[UserId]) -> Me
     by_bot = next(
         (UserId(user) for user in (event.get("user"), app) if user and user in bots), None
     )
-    text, is_known = text_of(event), event.get("channel") and event.get("ts")
-    if by_bot is None or not is_known or not slack_text.mentions(text, bot):
+    if by_bot is None or not event.get("channel") or not event.get("ts"):
+        return None
+    content = read_content(event)
+    if not slack_text.mentions(content.text, bot):
         return None
     if event.get("subtype") not in (*_HUMAN_SUBTYPES, "bot_message"):
         return None
-    return Mention(_origin({**event, "user": by_bot}), text, files_of(event))
+    return Mention(_origin({**event, "user": by_bot}), content)
 
 
 def changed(event: Payload, bot: UserId) -> Changed | None:
@@ -76,14 +79,15 @@ def changed(event: Payload, bot: UserId) -> Changed | None:
     event_fields = {**before, "ts": now["ts"], "channel": event["channel"]}
     if before.get("bot_id") or bot in (before.get("user"), now.get("user")) or not now["ts"]:
         return None
-    was = text_of(before) if before else None
+    was = read_content(before).text if before else None
     if now.get("subtype") == "tombstone":
         return Changed(
             _origin(event_fields | {"user": before.get("user") or ""}), None, event["ts"], was
         )
-    if not _edited_by_author(now) or before.get("text") == now.get("text"):
+    content = read_content(now)
+    if not _edited_by_author(now) or was == content.text:
         return None
-    return Changed(_origin(event_fields | now), text_of(now), event["ts"], was, files_of(now))
+    return Changed(_origin(event_fields | now), content, event["ts"], was)
 
 
 def changed_after(since: MessageTs, message: Payload) -> Changed | None:
@@ -95,7 +99,7 @@ def changed_after(since: MessageTs, message: Payload) -> Changed | None:
         return Changed(_origin({**message, "user": ""}), None, message["ts"])
     edited = _edited_by_author(message)
     at = str(edited.get("ts") or "")
-    return Changed(_origin(message), text_of(message), at) if at > since else None
+    return Changed(_origin(message), read_content(message), at) if at > since else None
 
 
 def _edited_by_author(message: Payload) -> Payload:
@@ -111,7 +115,9 @@ def said(message: Payload) -> Said | None:
     user = message.get("user")
     if not by_bot and (not user or message.get("subtype") not in _HUMAN_SUBTYPES):
         return None
-    return Said(MessageTs(message["ts"]), UserId(user) if user else None, text_of(message), by_bot)
+    return Said(
+        MessageTs(message["ts"]), UserId(user) if user else None, read_content(message).text, by_bot
+    )
 
 
 def _origin(event: Payload) -> Origin:

@@ -15,7 +15,8 @@ from bot.ids import ChannelId, MessageTs, RequestKey, UserId, is_direct_message
 from bot.messages import slack_text
 from bot.messages.plain_text import clip
 from bot.ports import Origin
-from bot.slack.message_text import MOST_CHARACTERS, text_of
+from bot.slack.block_text import MAX_CHARACTERS
+from bot.slack.content import read_content
 
 Payload = Mapping[str, Any]
 
@@ -74,7 +75,7 @@ def invocation(body: Payload) -> Arrived[Invocation]:
     """
     origin = asker(body, "command")
     command = body["command"]
-    text = clip(body.get("text") or "", MOST_CHARACTERS)
+    text = clip(body.get("text") or "", MAX_CHARACTERS)
     typed = f"{command} {slack_text.to_plain(text, {}, {})}".strip()
     return Arrived(
         origin, lambda allowed: Invocation(allowed, command, text), origin.channel, typed
@@ -133,7 +134,7 @@ def _field(state: Payload) -> str | None:
         return ",".join(str(option["value"]) for option in ticked)
     for name in ("value", "selected_conversation", "selected_channel", "selected_user"):
         if state.get(name) is not None:
-            return clip(str(state[name]), MOST_CHARACTERS)
+            return clip(str(state[name]), MAX_CHARACTERS)
     return None
 
 
@@ -144,5 +145,5 @@ def shortcut_use(body: Payload) -> Arrived[ShortcutUse]:
     """
     message = body["message"]
     origin = replace(asker(body, "shortcut"), thread=to_ts(message.get("thread_ts")))
-    text = text_of(message)
+    text = read_content(message).text
     return Arrived(origin, lambda allowed: ShortcutUse(allowed, text), origin.channel)

@@ -131,8 +131,8 @@ class Inbox(Rows[InboxMessage]):
             "thread": origin.thread,
             "parent": None if isinstance(message, Mention) else message.parent,
             "is_mention": isinstance(message, Mention),
-            "text": message.text,
-            "files": message.files or None,
+            "text": message.content.text,
+            "files": message.content.files or None,
         }
         return insert_unless_there(self.connection, inbox, {**values, **more})
 
