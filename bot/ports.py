@@ -265,6 +265,9 @@ class Messenger(Protocol):
     async def group_members(self, group: str) -> frozenset[UserId]:
         """Return the members of a user group."""
 
+    async def group_handles(self) -> Mapping[str, str]:
+        """Return the handles of the workspace's user groups, without the leading ``@``, by id."""
+
     async def user_zone(self, user: UserId) -> str | None:
         """Return the IANA name of the time zone in a user's Slack profile."""
 

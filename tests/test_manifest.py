@@ -40,6 +40,7 @@ NEEDS: dict[str, set[str]] = {
     "files_getUploadURLExternal": {"files:write"},
     "files_completeUploadExternal": {"files:write"},
     "reactions_add": {"reactions:write"},
+    "usergroups_list": {"usergroups:read"},
     "usergroups_users_list": {"usergroups:read"},
     "users_info": {"users:read"},
     "views_open": set(),

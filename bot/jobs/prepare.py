@@ -43,18 +43,30 @@ _MOST_NAMES = 20
 """Maximum names that are looked up for a text. The others stay ids."""
 
 
-async def names_in(
-    context: Context, raw: str, place: ChannelId | None, seconds: float
-) -> tuple[dict[UserId, str], dict[ChannelId, str]]:
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of the users, channels and user groups in a text, as far as Slack returns them."""
+
+    users: dict[UserId, str] = field(default_factory=dict)
+    channels: dict[ChannelId, str] = field(default_factory=dict)
+    groups: dict[str, str] = field(default_factory=dict)
+    """The handles of user groups by their ids."""
+
+    def plain(self, raw: str) -> str:
+        """Return a text with these names in the place of ids."""
+        return visible(slack_text.to_plain(raw, self.users, self.channels, self.groups))
+
+
+async def names_in(context: Context, raw: str, place: ChannelId | None, seconds: float) -> Names:
     """Return the first 20 names in a text that Slack returns in time.
 
     A private channel goes by its name only in itself (``place``).
     """
+    names = Names()
     if "<" not in raw:  # which begins every entity
-        return {}, {}
+        return names
     needed = slack_text.unresolved_names(raw, _MOST_NAMES)
-    users = dict[UserId, str]()
-    channels = {ref: str(ref) for ref in slack_text.channels_in(raw)}
+    names.channels.update({ref: str(ref) for ref in slack_text.channels_in(raw)})
 
     async def name_of(channel: ChannelId) -> str:
         try:
@@ -68,16 +80,25 @@ async def names_in(
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
             for user in needed.users:
-                group.create_task(_look_up(user, context.messenger.user_name, users))
+                group.create_task(_look_up(user, context.messenger.user_name, names.users))
             for channel in needed.channels:
-                group.create_task(_look_up(channel, name_of, channels))
-    return users, channels
+                group.create_task(_look_up(channel, name_of, names.channels))
+            if needed.has_groups:
+                group.create_task(_look_up_groups(context, names))
+    return names
 
 
 async def _look_up(key: Id, look_up: Callable[[Id], Awaitable[str]], names: dict[Id, str]) -> None:
     """Add a name to ``names``. An id without a name does not stop the job."""
     try:
         names[key] = await look_up(key)
+    except SlackError as error:
+        log.warning("name_not_told", reason=str(error))
+
+
+async def _look_up_groups(context: Context, names: Names) -> None:
+    try:
+        names.groups.update(await context.messenger.group_handles())
     except SlackError as error:
         log.warning("name_not_told", reason=str(error))
 
@@ -267,11 +288,11 @@ async def _with_names(
     """Return messages as the name of the author and the plain text."""
     authors = " ".join(f"<@{message.user}>" for message in messages)
     texts = " ".join([authors, *(message.text for message in messages)])
-    users, channels = await names_in(context, texts, place, seconds)
+    names = await names_in(context, texts, place, seconds)
 
     def plain(message: Said) -> tuple[str, str]:
-        name = users.get(message.user, message.user) if message.user else ""
-        return name, masked(visible(slack_text.to_plain(message.text, users, channels)))
+        name = names.users.get(message.user, message.user) if message.user else ""
+        return name, masked(names.plain(message.text))
 
     return [plain(message) for message in messages]
 
@@ -326,10 +347,8 @@ claim_new = make_claim(
 async def prepare(context: WorkerContext, prompt: Prompt) -> None:
     """Turn a stored request into a prompt that waits to be sent, and have its job's status message posted."""
     with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
-        users, channels = await names_in(
-            context, prompt.raw, prompt.channel, context.timeouts.names_seconds
-        )
-        text = visible(slack_text.to_plain(prompt.raw, users, channels))
+        names = await names_in(context, prompt.raw, prompt.channel, context.timeouts.names_seconds)
+        text = names.plain(prompt.raw)
         attachments = await attachments_of(context, prompt)
         try:
             await context.settle(lambda tx: _write(context, tx, prompt, text, attachments))

@@ -81,6 +81,7 @@ _MARGIN = timedelta(seconds=120)
 _MOST_PAGES = 50
 _NAME_SECONDS = 3_600.0
 _GROUP_SECONDS = 300.0
+_ALL = "all"
 _SLACKS = (".slack.com", ".slack-gov.com")
 """The second is GovSlack: https://docs.slack.dev/govslack"""
 _SLACKBOT = UserId("USLACKBOT")
@@ -103,6 +104,7 @@ class SlackMessenger(SlackRooms):
         self._api_host = urlsplit(api_url).netloc
         self._names = TtlCache[str, str](5_000, clock)
         self._groups = TtlCache[str, frozenset[UserId]](clock=clock)
+        self._handles = TtlCache[str, Mapping[str, str]](clock=clock)
 
     async def post(
         self,
@@ -357,6 +359,21 @@ class SlackMessenger(SlackRooms):
             members = frozenset(UserId(str(user)) for user in answer.get("users") or [])
             self._groups.put(group, members)
         return members
+
+    async def group_handles(self) -> Mapping[str, str]:
+        """Return the handles of user groups by id; cached for five minutes.
+
+        https://docs.slack.dev/reference/methods/usergroups.list
+        """
+        handles = self._handles.get(_ALL, _GROUP_SECONDS)
+        if handles is None:
+            answer = await answered(self._client.usergroups_list())
+            handles = {
+                str(group.get("id")): str(group.get("handle") or group.get("name") or "")
+                for group in answer.get("usergroups") or []
+            }
+            self._handles.put(_ALL, handles)
+        return handles
 
     async def user_zone(self, user: UserId) -> str | None:
         """Return a user's time zone; None when it is missing or unknown here."""

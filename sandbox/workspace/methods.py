@@ -87,6 +87,15 @@ def _user_json(user: User) -> Json:
     }
 
 
+@method("usergroups.list", 2, "usergroups:read")
+async def list_groups(_api: WebApi, _arguments: Json) -> Json:
+    groups = [
+        {"id": group, "team_id": TEAM["id"], "handle": handle, "name": handle.capitalize()}
+        for group, (handle, _) in GROUPS.items()
+    ]
+    return {"usergroups": groups}
+
+
 @method("usergroups.users.list", 2, "usergroups:read")
 async def group_members(_api: WebApi, arguments: Json) -> Json:
     group = GROUPS.get(str(arguments.get("usergroup") or ""))

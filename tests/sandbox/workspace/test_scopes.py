@@ -55,6 +55,7 @@ async def _call(workspace: Workspace, method: str, **arguments: Any) -> Json:
         ("conversations.join", {"channel": PRODUCT}, "channels:join"),
         ("conversations.open", {"users": ANA}, "im:write"),
         ("users.info", {"user": ANA}, "users:read"),
+        ("usergroups.list", {}, "usergroups:read"),
         ("usergroups.users.list", {"usergroup": "S01WRITERS"}, "usergroups:read"),
         (
             "reactions.add",
