@@ -78,6 +78,8 @@ class Origin:
     """The message of the request: the person's own, or the one whose button was pressed."""
     response_url: SecretStr | None = None
     """Takes private answers for 30 minutes."""
+    app: str | None = None
+    """The app that posted a message with the own token of ``user``; None without one."""
 
     @property
     def thread_for_job(self) -> MessageTs | None:
@@ -169,12 +171,11 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message of a thread. ``user`` is None for some bots."""
+    """A message of a thread. ``user`` is None for apps that post without one."""
 
     ts: MessageTs
     user: UserId | None
     text: str
-    by_bot: bool = False
 
 
 class Messenger(Protocol):

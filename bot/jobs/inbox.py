@@ -15,7 +15,7 @@ from functools import partial
 import structlog
 
 from bot.access.admit import Allowed, Declined, NotAllowed, Untold, admit
-from bot.access.model import Members, access_fingerprint
+from bot.access.model import Access, Members, access_fingerprint
 from bot.context import Context, WorkerContext, make_claim
 from bot.engine import back_off_seconds, unless_taken_over
 from bot.ids import Message, MessageTs, RequestKey, is_direct_message
@@ -341,7 +341,11 @@ async def _decline(
 
     def refuse(tx: Transaction) -> None:
         now = context.clock()
-        if Members(tx).may_tell_denied(origin.user, rule, now):
+        # Bots read no private messages. One whom Slack does not describe may be a bot.
+        is_bot = declined.access is Access.BOT or (
+            origin.app is not None and declined.access is Access.UNTOLD
+        )
+        if not is_bot and Members(tx).may_tell_denied(origin.user, rule, now):
             note = NewDelivery.whisper(
                 f"{origin.key}:not_allowed",
                 origin.channel,

@@ -257,7 +257,7 @@ def _is_no_instruction(context: Context, message: Said) -> bool:
 def _unfit(context: Context, message: Said) -> OmitReason | None:
     """Return the reason to leave out even a member's message; None if there is none."""
     text = slack_text.without_leading_mention(message.text, context.bot_user)
-    if message.by_bot:
+    if message.user is None:
         return OmitReason.OTHERS
     if slack_text.is_aside(text):
         return OmitReason.ASIDE
@@ -374,7 +374,7 @@ def _write(
     job = Jobs(tx).get_or_raise(prompt.job)
     if prompt.text is None:  # otherwise its message was edited
         act = Act.ASKED if prompt.kind is PromptKind.START else Act.STEERED
-        Audit(tx).decided(act, prompt.asked_by, job, prompt.asked_at, prompt.id)
+        Audit(tx).decided(act, prompt.asked_by, job, prompt.asked_at, prompt.id, prompt.app)
     earlier = attachments.earlier or job.earlier
     if prompt.kind is PromptKind.START:
         job = Jobs(tx).save(job, replace(job, text=text, earlier=earlier))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -28,6 +28,7 @@ _CHANGED_FOR = timedelta(hours=1)
 async def read_messages_since(
     client: AsyncWebClient,
     bot: UserId,
+    bots: Collection[UserId],
     channel: ChannelId,
     thread: MessageTs | None,
     since: MessageTs,
@@ -53,8 +54,8 @@ async def read_messages_since(
     for message in all_of_it:
         if message["ts"] == thread and slack_text.mentions(read_content(message).text, bot):
             message["type"] = "app_mention"
-    replies = (spoken(message, bot) for message in all_of_it if message["ts"] > since)
-    changed = (changed_after(since, message) for message in all_of_it)
+    replies = (spoken(message, bot, bots) for message in all_of_it if message["ts"] > since)
+    changed = (changed_after(since, message, bots) for message in all_of_it)
     return [message for message in (*replies, *changed) if message is not None]
 
 

@@ -135,7 +135,7 @@ class _Listeners:
         allowed_bots = self._context.settings.allowed_bots
         is_change = event.get("subtype") in message_events.CHANGES
         with payloads.raising_malformed():
-            changed = message_events.changed(event, bot) if is_change else None
+            changed = message_events.changed(event, bot, allowed_bots) if is_change else None
             message = None if is_change else message_events.spoken(event, bot, allowed_bots)
         try:
             if message is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from bot.ids import ChannelId, MessageTs, UserId
 from bot.messages import slack_text
@@ -15,10 +16,43 @@ _HUMAN_SUBTYPES = frozenset({None, "file_share", "thread_broadcast", "me_message
 
 https://docs.slack.dev/reference/events/message
 """
-
-
+_APP_SUBTYPES = _HUMAN_SUBTYPES | {"bot_message"}
 CHANGES = frozenset({"message_changed", "message_deleted"})
 """Subtypes of events about a message that is there already, which ``changed`` reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """The author of a message."""
+
+    user: UserId
+    """A person, a bot user, or the app as ALLOWED_BOTS names it."""
+    app: str | None = None
+    """The app that posted with the token of ``user``; None if nobody but the person did."""
+    is_listed: bool = False
+    """Whether it is an app of ALLOWED_BOTS."""
+
+
+def author_of(message: Payload, bots: Collection[UserId]) -> Author | None:
+    """Return the author of a message; None for Slack's notices, and for posts without a user.
+
+    An app posts under its bot user, or with a person's own token under that person. The message does
+    not tell them apart, but the profile of the user does.
+
+    Args:
+        bots: The apps and bot users of ALLOWED_BOTS.
+    """
+    user = message.get("user")
+    subtype = message.get("subtype")
+    if not message.get("bot_id"):
+        return Author(UserId(user)) if user and subtype in _HUMAN_SUBTYPES else None
+    app = message.get("app_id") or (message.get("bot_profile") or {}).get("app_id")
+    for name in (user, app):
+        if name and name in bots:
+            return Author(UserId(name), is_listed=True) if subtype in _APP_SUBTYPES else None
+    if not user or subtype not in _HUMAN_SUBTYPES:
+        return None
+    return Author(UserId(user), app=str(app or message["bot_id"]))
 
 
 def spoken(
@@ -30,14 +64,13 @@ def spoken(
     direct message it may arrive as ``message`` alone, so there the text decides whether it is one.
     ``bots``: the apps and bot users whose mentions count, also in threads.
     """
-    if event.get("user") == bot:
+    author = author_of(event, bots)
+    if author is None or event.get("user") == bot:
         return None
-    if event.get("bot_id") and bots:
-        return _mention_by_bot(event, bot, bots)
-    if event.get("bot_id") or not event.get("user") or event.get("subtype") not in _HUMAN_SUBTYPES:
-        return None
-    origin = _origin(event)
+    origin = _origin(event, author)
     content = read_content(event)
+    if author.is_listed:
+        return Mention(origin, content) if slack_text.mentions(content.text, bot) else None
     if origin.thread:
         parent = event.get("parent_user_id")
         return ThreadReply(origin, content, parent=UserId(parent) if parent else None)
@@ -46,29 +79,15 @@ def spoken(
     return Mention(origin, content) if is_meant or event["type"] == "app_mention" else None
 
 
-def _mention_by_bot(event: Payload, bot: UserId, bots: Collection[UserId]) -> Mention | None:
-    """Return a mention by one of these apps or bot users, for which the id in ``bots`` stands."""
-    app = event.get("app_id") or (event.get("bot_profile") or {}).get("app_id")
-    by_bot = next(
-        (UserId(user) for user in (event.get("user"), app) if user and user in bots), None
-    )
-    if by_bot is None or not event.get("channel") or not event.get("ts"):
-        return None
-    content = read_content(event)
-    if not slack_text.mentions(content.text, bot):
-        return None
-    if event.get("subtype") not in (*_HUMAN_SUBTYPES, "bot_message"):
-        return None
-    return Mention(_origin({**event, "user": by_bot}), content)
+def changed(event: Payload, bot: UserId, bots: Collection[UserId] = frozenset()) -> Changed | None:
+    """Return the edit of a message by its author, or its deletion.
 
-
-def changed(event: Payload, bot: UserId) -> Changed | None:
-    """Return the edit of a message by its author, or its deletion; None for any other event and the bot's.
-
+    Returns None for any other event, and for messages of the bot and of the apps in ``bots``.
     Slack also sends a change for messages that only got a preview of a link. A deleted message with replies
     stays, as a tombstone. https://docs.slack.dev/reference/events/message/message_changed
     """
-    before, now = event.get("previous_message") or {}, event.get("message") or {}
+    before = event.get("previous_message") or {}
+    now = event.get("message") or {}
     match event.get("subtype"):
         case "message_deleted":
             now = {"subtype": "tombstone", "ts": event.get("deleted_ts")}
@@ -76,52 +95,65 @@ def changed(event: Payload, bot: UserId) -> Changed | None:
             pass
         case _:
             return None
-    event_fields = {**before, "ts": now["ts"], "channel": event["channel"]}
-    if before.get("bot_id") or bot in (before.get("user"), now.get("user")) or not now["ts"]:
+    if bot in (before.get("user"), now.get("user")) or not now["ts"]:
         return None
-    was = read_content(before).text if before else None
+    was = author_of(before, bots)
+    if was is not None and was.is_listed:
+        return None
+    message = {**before, "ts": now["ts"], "channel": event["channel"]}
+    text = read_content(before).text if before else None
     if now.get("subtype") == "tombstone":
-        return Changed(
-            _origin(event_fields | {"user": before.get("user") or ""}), None, event["ts"], was
-        )
+        nobody = Author(UserId(before.get("user") or ""))
+        return Changed(_origin(message, nobody), None, event["ts"], text)
+    author = author_of(now, bots)
     content = read_content(now)
-    if not _edited_by_author(now) or was == content.text:
+    if author is None or not _edited_by(author, now) or text == content.text:
         return None
-    return Changed(_origin(event_fields | now), content, event["ts"], was)
+    return Changed(_origin(message | now, author), content, event["ts"], text)
 
 
-def changed_after(since: MessageTs, message: Payload) -> Changed | None:
+def changed_after(
+    since: MessageTs, message: Payload, bots: Collection[UserId] = frozenset()
+) -> Changed | None:
     """Return the edit of a message by its author after ``since``, or its deletion; None if there is neither.
 
     A deleted message that began a thread has no time of deletion.
     """
     if message.get("subtype") == "tombstone":
-        return Changed(_origin({**message, "user": ""}), None, message["ts"])
-    edited = _edited_by_author(message)
+        return Changed(_origin(message, Author(UserId(""))), None, message["ts"])
+    author = author_of(message, bots)
+    edited = _edited_by(author, message) if author else {}
     at = str(edited.get("ts") or "")
-    return Changed(_origin(message), read_content(message), at) if at > since else None
+    if author is None or at <= since:
+        return None
+    return Changed(_origin(message, author), read_content(message), at)
 
 
-def _edited_by_author(message: Payload) -> Payload:
-    """Return who edited a person's message, and when, if that was its author; otherwise nothing."""
-    edited, user = message.get("edited") or {}, message.get("user")
-    is_human = user and not message.get("bot_id") and message.get("subtype") in _HUMAN_SUBTYPES
-    return edited if is_human and edited.get("user") == user else {}
+def _edited_by(author: Author, message: Payload) -> Payload:
+    """Return who edited a message, and when, if that was its author; otherwise nothing."""
+    edited = message.get("edited") or {}
+    return edited if edited.get("user") == author.user and not author.is_listed else {}
 
 
 def said(message: Payload) -> Said | None:
     """Return a message of a thread that a person or a bot wrote; None for Slack's notices."""
-    by_bot = bool(message.get("bot_id")) or message.get("subtype") == "bot_message"
-    user = message.get("user")
-    if not by_bot and (not user or message.get("subtype") not in _HUMAN_SUBTYPES):
+    author = author_of(message, ())
+    if author is None and not message.get("bot_id"):
         return None
-    return Said(
-        MessageTs(message["ts"]), UserId(user) if user else None, read_content(message).text, by_bot
+    user = author.user if author else None
+    return Said(MessageTs(message["ts"]), user, read_content(message).text)
+
+
+def _origin(message: Payload, author: Author) -> Origin:
+    channel = ChannelId(message["channel"])
+    ts = MessageTs(message["ts"])
+    thread = to_ts(message.get("thread_ts"))
+    return Origin(
+        key=message_key(channel, ts),
+        user=author.user,
+        channel=channel,
+        # The message that begins a thread names itself as its thread.
+        thread=thread if thread != ts else None,
+        message_ts=ts,
+        app=author.app,
     )
-
-
-def _origin(event: Payload) -> Origin:
-    channel, ts = ChannelId(event["channel"]), MessageTs(event["ts"])
-    key, thread = message_key(channel, ts), to_ts(event.get("thread_ts"))
-    # The message that begins a thread names itself as its thread.
-    return Origin(key, UserId(event["user"]), channel, thread if thread != ts else None, ts)

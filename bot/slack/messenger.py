@@ -96,9 +96,11 @@ class SlackMessenger(SlackRooms):
         session: aiohttp.ClientSession,
         api_url: str,
         identity: Identity | None = None,
+        allowed_bots: Collection[UserId] = frozenset(),
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._identity = identity
+        self._allowed_bots = allowed_bots
         super().__init__(client, clock)
         self._session = session
         self._api_host = urlsplit(api_url).netloc
@@ -178,7 +180,9 @@ class SlackMessenger(SlackRooms):
     ) -> Sequence[ThreadReply | Mention | Changed]:
         """Return people's messages of a thread (None: direct messages) after ``since``, and their edits."""
         bot = self._identity.bot_user if self._identity else UserId("")
-        return await read_messages_since(self._client, bot, channel, thread, since)
+        return await read_messages_since(
+            self._client, bot, self._allowed_bots, channel, thread, since
+        )
 
     async def read_earlier(
         self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None

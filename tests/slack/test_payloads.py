@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from bot.ids import MessageTs
+from bot.ids import MessageTs, UserId
 from bot.slack import message_events
 from tests.builders import ANA, BEN, CHANNEL
 from tests.talk import Talk
@@ -23,7 +24,8 @@ SINCE = MessageTs("1.4")
         ({"edited": None}, "unchanged"),
         ({"edited": {"user": ANA, "ts": "1.4"}}, "unchanged"),
         ({"edited": {"user": BEN, "ts": "1.5"}}, "unchanged"),
-        ({"bot_id": "B1"}, "unchanged"),
+        ({"bot_id": "B1"}, "Add two"),
+        ({"bot_id": "B1", "app_id": "A0FLOW"}, "unchanged"),
         ({"user": None}, "unchanged"),
         ({"subtype": "channel_join"}, "unchanged"),
     ],
@@ -32,7 +34,7 @@ def test_change_in_an_outage_is_recognized_by_its_time(
     values: dict[str, Any], text: str | None
 ) -> None:
     changed = message_events.changed_after(
-        SINCE, {**NOW_IS, "channel": CHANNEL, "thread_ts": "1.1", **values}
+        SINCE, {**NOW_IS, "channel": CHANNEL, "thread_ts": "1.1", **values}, {UserId("A0FLOW")}
     )
     assert (changed.text if changed else "unchanged") == text
     if changed:
@@ -91,6 +93,37 @@ async def test_no_other_message_of_an_app_counts(talk: Talk, values: dict[str, A
     assert talk.agent_got() == []
 
 
+async def test_post_of_an_app_with_a_persons_token_is_that_persons(talk: Talk) -> None:
+    message = await talk.ana.says("good morning")
+    posted = BY_APP | {"user": talk.ana.id, "ts": message["ts"], "type": "app_mention"}
+    await talk.receives(event(talk, **posted))
+    await talk.time.passes(20)
+    assert talk.agent_got() == ["Add a page"]
+    assert f"<@{talk.ana.id}>" in talk.thread(message)[0]
+    [row] = json.loads(await talk.operator("audit", "--json"))
+    assert (row["user"], row["app"]) == (talk.ana.id, "A0FLOW")
+
+
+async def test_post_of_an_app_with_a_guests_token_is_refused_to_the_guest(talk: Talk) -> None:
+    message = await talk.gus.says("good morning")
+    posted = BY_APP | {"user": talk.gus.id, "ts": message["ts"], "type": "app_mention"}
+    await talk.receives(event(talk, **posted))
+    await talk.time.passes(20)
+    assert talk.agent_got() == []
+    assert "Guests can't" in talk.gus.reads()[0]
+
+
+async def test_mention_by_an_unlisted_bot_is_refused_without_a_word(talk: Talk) -> None:
+    await talk.process.starts(log_level="INFO")
+    flow = talk.newcomer("Flow", is_bot=True)
+    message = await talk.ana.says("good morning")
+    posted = BY_APP | {"user": flow.id, "ts": message["ts"], "type": "app_mention"}
+    await talk.receives(event(talk, **posted))
+    await talk.time.passes(20)
+    assert talk.agent_got() == talk.thread(message) == flow.reads() == []
+    assert [line for line in talk.log() if "not_allowed" in line and "bot" in line]
+
+
 async def after_change(talk: Talk, change: dict[str, Any]) -> list[str]:
     """Let Ana ask for a page, change her message while it waits, and return the agent's prompts."""
     talk.service.says("create", 429, seconds=60)
@@ -126,7 +159,6 @@ NO_CHANGES: list[dict[str, Any]] = [
     EDITED | {"message": {"text": NEW["text"]}},
     EDITED | {"message": NEW | {"edited": {"user": "U02BEN"}}},
     EDITED | {"message": NEW | {"user": "U0DOCSBOT", "edited": {"user": "U0DOCSBOT"}}},
-    EDITED | {"previous_message": {"bot_id": "B1"}},
     {"subtype": "message_deleted", "deleted_ts": "", "previous_message": {"user": "U0DOCSBOT"}},
     {"subtype": "message_changed"},
     {"subtype": "message_deleted"},

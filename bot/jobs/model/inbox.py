@@ -75,6 +75,8 @@ class InboxMessage:
     readings: int = 0
     """How many requests were made of it before its author edited it."""
     attempts: int = 0
+    app: str | None = None
+    """The app that posted it with its author's own token."""
 
     @property
     def request_key(self) -> RequestKey:
@@ -83,7 +85,7 @@ class InboxMessage:
 
     @property
     def origin(self) -> Origin:
-        return Origin(self.request_key, self.user, self.channel, self.thread, self.ts)
+        return Origin(self.request_key, self.user, self.channel, self.thread, self.ts, app=self.app)
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,6 +127,7 @@ class Inbox(Rows[InboxMessage]):
             "place": place_of(origin),
             "ts": origin.message_ts,
             "user": origin.user,
+            "app": origin.app,
             "said_at": said_at,
             "thread": origin.thread,
             "parent": None if isinstance(message, Mention) else message.parent,

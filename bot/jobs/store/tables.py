@@ -118,6 +118,7 @@ prompts = Table(
     Column("sent_at", UtcDateTime),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
     Column("in_queue", Boolean, nullable=False, server_default=text("false")),
+    Column("app", Id(40)),
     *lease(),
     Index("ix_prompts_state", "state", "due_at"),
     Index("ix_prompts_job", "job"),
@@ -206,6 +207,7 @@ inbox = Table(
     Column("due_at", Due(minutes=11)),
     Column("door", Choice(Door)),
     Column("request", Id(400)),
+    Column("app", Id(40)),
     Column("readings", Integer, nullable=False, server_default=text("0")),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
     *lease(),
@@ -228,6 +230,7 @@ audit = Table(
     Column("prompt", Integer),
     Column("subscription", Integer),
     Column("end", Id(20)),
+    Column("app", Id(40)),
     # Most jobs have one row, so this finds the row of a prompt, too.
     Index("ix_audit_job", "job"),
     partial_index("\"user\" <> ''", "ix_audit_at", "at"),
