@@ -15,6 +15,7 @@ from bot.ids import JobNumber, Message
 from bot.jobs.access import Readable, if_visible, may_steer
 from bot.jobs.ask import Also, Asked, ask, find_rival, follow_up
 from bot.jobs.decisions import keep_review, review, run_again, to_withdraw
+from bot.jobs.files import fitting_files
 from bot.jobs.interpret import Heard
 from bot.jobs.messages import intents, job_answers
 from bot.jobs.model.inbox import HeardState, InboxMessage
@@ -30,7 +31,6 @@ from bot.jobs.model.intents import (
 )
 from bot.jobs.model.jobs import Review, TakeThread, TrackedJob
 from bot.jobs.model.prompts import PromptRequest, Unsent
-from bot.jobs.prepare import fitting_files
 from bot.jobs.store.inbox import Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts

@@ -37,12 +37,12 @@ from bot.jobs.decisions import (
     to_withdraw,
     withdraw,
 )
+from bot.jobs.earlier_messages import offer_thread
 from bot.jobs.messages import changes, forms, intents, status_message
 from bot.jobs.messages import job_answers as say
 from bot.jobs.messages.forms import NOT_SERVED
 from bot.jobs.model.jobs import About, Review, TakeThread
 from bot.jobs.model.prompts import Act, Prompt, PromptRequest, PromptState
-from bot.jobs.prepare import offer_thread
 from bot.jobs.previews import ask_by_press
 from bot.jobs.pull_requests import read_changes
 from bot.jobs.store.jobs import Jobs

@@ -1,0 +1,49 @@
+"""The text files of a message, which go to the agent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import structlog
+
+from bot.context import WorkerContext
+from bot.ids import Message
+from bot.jobs.messages import status_message
+from bot.jobs.model.prompts import Prompt
+from bot.ports import SharedFile, SlackError, SlackRefused
+
+log = structlog.get_logger(__name__)
+_MOST_FILES = 5
+_MOST_FILE_BYTES = 20_000
+
+
+async def read_files(
+    context: WorkerContext, prompt: Prompt
+) -> tuple[list[tuple[str, str]], Message | None]:
+    """Return the names and texts of a prompt's files, and the message about those that are not sent."""
+    fitting = fitting_files(prompt.files)
+    texts, unread = list[tuple[str, str]](), list[str]()
+    for file in fitting:
+        try:
+            if file.url is None:
+                raise SlackRefused.not_found("file")
+            async with asyncio.timeout(context.timeouts.names_seconds):
+                text = await context.messenger.read_text(file.url, most_bytes=_MOST_FILE_BYTES)
+        except (SlackError, TimeoutError) as error:
+            log.warning(
+                "file_not_read", prompt=prompt.id, reason=str(error) or type(error).__name__
+            )
+            unread.append(file.name)
+        else:
+            texts.append((file.name, text))
+    other = [file.name for file in prompt.files if file not in fitting]
+    not_sent = status_message.files_not_sent(other, unread) if other or unread else None
+    return texts, not_sent
+
+
+def fitting_files(files: Sequence[SharedFile]) -> Sequence[SharedFile]:
+    """Return the files that can go to the agent: the first text files that are not too large."""
+    return [file for file in files if file.is_text and file.size_bytes <= _MOST_FILE_BYTES][
+        :_MOST_FILES
+    ]
