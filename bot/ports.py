@@ -115,6 +115,8 @@ class SharedFile(NamedTuple):
     size_bytes: int
     is_text: bool
     url: str | None = None
+    id: str | None = None
+    """Set for a file of a shared channel, which Slack describes only when it is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +252,9 @@ class Messenger(Protocol):
 
         ``confirm`` is called before the step that makes it visible; its exception ends the upload.
         """
+
+    async def describe_file(self, file: str) -> SharedFile:
+        """Return a file by its id, for a `SharedFile` with one."""
 
     async def read_text(self, url: str, *, most_bytes: int) -> str:
         """Return the content of a shared text file.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import structlog
 
-from bot.context import WorkerContext
+from bot.context import Context, WorkerContext
 from bot.ids import Message
 from bot.jobs.messages import status_message
 from bot.jobs.model.prompts import Prompt
@@ -18,11 +18,36 @@ _MOST_FILES = 5
 _MOST_FILE_BYTES = 20_000
 
 
+def fitting_files(files: Sequence[SharedFile]) -> Sequence[SharedFile]:
+    """Return the files that can go to the agent: the first text files that are not too large."""
+    return [file for file in files if file.is_text and file.size_bytes <= _MOST_FILE_BYTES][
+        :_MOST_FILES
+    ]
+
+
+async def describe_files(context: Context, files: Sequence[SharedFile]) -> Sequence[SharedFile]:
+    """Return files with the description of those that are ids alone.
+
+    A file that Slack does not describe counts as a text that cannot be read.
+    """
+    return [file if file.id is None else await _describe(context, file, file.id) for file in files]
+
+
+async def _describe(context: Context, file: SharedFile, file_id: str) -> SharedFile:
+    try:
+        async with asyncio.timeout(context.timeouts.names_seconds):
+            return await context.messenger.describe_file(file_id)
+    except (SlackError, TimeoutError) as error:
+        log.warning("file_not_described", reason=str(error) or type(error).__name__)
+        return SharedFile(file.name, 0, is_text=True)
+
+
 async def read_files(
     context: WorkerContext, prompt: Prompt
 ) -> tuple[list[tuple[str, str]], Message | None]:
     """Return the names and texts of a prompt's files, and the message about those that are not sent."""
-    fitting = fitting_files(prompt.files)
+    files = await describe_files(context, prompt.files)
+    fitting = fitting_files(files)
     texts, unread = list[tuple[str, str]](), list[str]()
     for file in fitting:
         try:
@@ -37,13 +62,6 @@ async def read_files(
             unread.append(file.name)
         else:
             texts.append((file.name, text))
-    other = [file.name for file in prompt.files if file not in fitting]
+    other = [file.name for file in files if file not in fitting]
     not_sent = status_message.files_not_sent(other, unread) if other or unread else None
     return texts, not_sent
-
-
-def fitting_files(files: Sequence[SharedFile]) -> Sequence[SharedFile]:
-    """Return the files that can go to the agent: the first text files that are not too large."""
-    return [file for file in files if file.is_text and file.size_bytes <= _MOST_FILE_BYTES][
-        :_MOST_FILES
-    ]

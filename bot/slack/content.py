@@ -75,7 +75,7 @@ class _Parts:
 
     def add_files(self, message: Object) -> None:
         """Add the files of a message: https://docs.slack.dev/reference/objects/file-object"""
-        self.files += map(_file, objects_in(message, "files"))
+        self.files += map(read_file, objects_in(message, "files"))
 
     def add_forward(self, attachment: Object) -> None:
         """Add a forwarded message. One of an app has its words in blocks, and no text."""
@@ -134,7 +134,12 @@ def _texts_of(attachment: Object) -> Iterator[str]:
         yield f"{string(part.get('title'))}: {string(part.get('value'))}"
 
 
-def _file(file: Object) -> SharedFile:
+def read_file(file: Object) -> SharedFile:
+    """Return a file of Slack's: https://docs.slack.dev/reference/objects/file-object
+
+    One in a channel that is shared with another organisation is an id alone.
+    https://docs.slack.dev/apis/slack-connect
+    """
     name = string(file.get("name")) or string(file.get("title")) or "a file"
     kind = string(file.get("mimetype"))
     size = file.get("size")
@@ -142,10 +147,12 @@ def _file(file: Object) -> SharedFile:
     # Slack keeps the content of others: files elsewhere, of other organisations, deleted or too old.
     is_here = file.get("mode") in ("hosted", "snippet") and not file.get("is_external")
     is_here = is_here and file.get("file_access") in (None, "visible")
+    is_undescribed = file.get("file_access") == "check_file_info"
     url = string(file.get("url_private_download")) or string(file.get("url_private"))
     return SharedFile(
         name=clip(name, _MAX_NAME_CHARACTERS),
         size_bytes=size if isinstance(size, int) else 0,
         is_text=is_text,
         url=url if url and is_here else None,
+        id=string(file.get("id")) or None if is_undescribed else None,
     )

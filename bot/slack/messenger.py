@@ -20,6 +20,7 @@ from bot.ports import (
     Mention,
     Profile,
     Said,
+    SharedFile,
     SlackRefused,
     SlackThrottled,
     SlackUnclear,
@@ -35,6 +36,7 @@ from bot.slack.client import (
     translated,
     wait_seconds,
 )
+from bot.slack.content import read_file
 from bot.slack.history import messages_of, read_earlier, read_messages_since
 from bot.slack.rooms import SlackRooms
 from bot.ttl_cache import TtlCache
@@ -308,6 +310,14 @@ class SlackMessenger(SlackRooms):
             raise SlackUnreachable(f"HTTP {status}")
         if status != 200:
             raise to_refusal("upload_refused")
+
+    async def describe_file(self, file: str) -> SharedFile:
+        """Return a file by its id. Needs the scope ``files:read``.
+
+        https://docs.slack.dev/reference/methods/files.info
+        """
+        answer = await answered(self._client.files_info(file=file))
+        return read_file(answer.get("file") or {})._replace(id=None)
 
     async def read_text(self, url: str, *, most_bytes: int) -> str:
         """Return the content of a text file that somebody shared. Needs the scope ``files:read``."""

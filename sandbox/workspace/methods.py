@@ -336,6 +336,14 @@ def _message_json(message: Json, *, metadata: bool) -> Json:
     return event
 
 
+@method("files.info", 4, "files:read")
+async def file_info(api: WebApi, arguments: Json) -> Json:
+    file = api.state.files.get(str(arguments.get("file") or ""))
+    if file is None or not file["done"] or not api.state.is_file_seen_by_bot(file["id"]):
+        raise ApiError("file_not_found")
+    return {"file": file_json(file) | {"file_access": "visible"}}
+
+
 # files.*: an upload in three steps. https://docs.slack.dev/messaging/working-with-files
 
 

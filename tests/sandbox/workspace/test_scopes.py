@@ -62,6 +62,7 @@ async def _call(workspace: Workspace, method: str, **arguments: Any) -> Json:
             {"channel": DOCS, "timestamp": "1.000001", "name": "eyes"},
             "reactions:write",
         ),
+        ("files.info", {"file": "F1"}, "files:read"),
         ("files.getUploadURLExternal", {"filename": "a.csv", "length": 1}, "files:write"),
     ],
 )
