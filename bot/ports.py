@@ -215,11 +215,20 @@ class Messenger(Protocol):
         """
 
     async def read_earlier(
-        self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None
+        self,
+        channel: ChannelId,
+        thread: MessageTs,
+        *,
+        before: MessageTs | None,
+        since: MessageTs | None = None,
     ) -> Sequence[Said]:
-        """Return the messages of a thread before a message, oldest first; all of them if None.
+        """Return the first message of a thread and its newest ones, oldest first.
 
         Raises SlackUnclear for a thread that is too long to be read.
+
+        Args:
+            before: The messages after this one are left out.
+            since: The messages before this one are left out, but for the first.
         """
 
     async def whisper(

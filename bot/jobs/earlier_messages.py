@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -14,7 +14,7 @@ from bot.context import Context, WorkerContext
 from bot.ids import ChannelId, MessageTs, UserId
 from bot.jobs.messages import status_message
 from bot.jobs.model.intents import Door, Intent, classify
-from bot.jobs.model.jobs import NotTaken, OmitReason, TakeThread, ThreadContext
+from bot.jobs.model.jobs import JobState, NotTaken, OmitReason, TakeThread, ThreadContext
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.names import names_in
 from bot.jobs.store.inbox import Inbox
@@ -28,6 +28,8 @@ from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
 _FORM_SECONDS = 1.5
+_ROOT_CHARACTERS = 4_000
+"""The most characters of the bot's own post under which a request stands."""
 _MOST_AUTHORS = 20
 """Maximum authors of a thread to look up. Messages of others are left out."""
 
@@ -35,14 +37,18 @@ _MOST_AUTHORS = 20
 async def conversation_of(
     context: WorkerContext, prompt: Prompt
 ) -> tuple[str, ThreadContext | None]:
+    """Return the earlier messages that go to the agent with a prompt, and their numbers.
+
+    The numbers are None where no messages are taken.
+    """
     if prompt.take_thread is TakeThread.GIVEN:
         text = prompt.attachments or ""
         return text, ThreadContext(sum(not line.isspace() for line in text.splitlines() if line))
     if context.settings.context == "none":
         return "", None
+    is_start = prompt.kind is PromptKind.START
 
     def read(tx: Transaction) -> tuple[ThreadRef | None, MessageTs | None]:
-        is_start = prompt.kind is PromptKind.START
         since = None if is_start else Prompts(tx).taken_until(prompt.job, prompt.id)
         return Jobs(tx).get_or_raise(prompt.job).thread, since
 
@@ -50,30 +56,82 @@ async def conversation_of(
     thread, since = await context.store.read(read)
     if thread is None:
         return "", None
+    seconds = context.timeouts.names_seconds
     try:
-        async with asyncio.timeout(context.timeouts.names_seconds):
+        async with asyncio.timeout(seconds):
             if not await context.messenger.is_public(thread.channel):
                 return "", None
             posts = await context.messenger.read_earlier(
-                thread.channel, thread.ts, before=prompt.message_ts
+                thread.channel, thread.ts, before=prompt.message_ts, since=since
             )
     except (SlackError, TimeoutError) as error:
         log.warning("thread_not_read", prompt=prompt.id, reason=str(error) or type(error).__name__)
         return "", ThreadContext(not_taken=NotTaken.UNREAD)
     newer = [post for post in posts if since is None or post.ts > since]
-    pairs, left_out = await _of_members(
-        context, newer, thread.channel, context.timeouts.names_seconds
-    )
-    lines = status_message.newest_that_fit(pairs)
-    return "\n".join(lines), ThreadContext(len(lines), left_out.total() + len(pairs) - len(lines))
+    own = await _own_posts(context, newer, thread) if is_start else frozenset[MessageTs]()
+    talk, left_out = await _of_members(context, newer, thread.channel, seconds, own)
+    lines = _lines_under(thread.ts if thread.ts in own else None, talk)
+    return "\n".join(lines), ThreadContext(len(lines), left_out.total() + len(talk) - len(lines))
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A message of a conversation for the agent: its author's name, and its plain text."""
+
+    ts: MessageTs
+    name: str
+    text: str
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        return self.name, self.text
+
+
+def _lines_under(root: MessageTs | None, talk: Sequence[_Line]) -> Sequence[str]:
+    """Return the newest lines that fit. ``root``: the bot's own post that begins the thread, if one does.
+
+    A request under the post means it, so the post is taken first, also if it is long.
+    """
+    above = [line.pair for line in talk if line.ts == root]
+    below = [line.pair for line in talk if line.ts != root]
+    first = status_message.newest_that_fit(above, _ROOT_CHARACTERS)
+    room = status_message.MOST_CHARACTERS - sum(map(len, first))
+    return [*first, *status_message.newest_that_fit(below, room)]
+
+
+async def _own_posts(
+    context: Context, posts: Sequence[Said], thread: ThreadRef
+) -> frozenset[MessageTs]:
+    """Return the bot's own posts that a request under them may mean.
+
+    These are digests, answers, and the ends of jobs with a pull request.
+    """
+    own = frozenset(post.ts for post in posts if post.user == context.bot_user)
+    if not own:
+        return own
+
+    def about_jobs(tx: Transaction) -> set[MessageTs]:
+        states = Jobs(tx).all_in_thread(thread)
+        return {
+            post.ts
+            for post in Outbox(tx).posts_in_threads_of(states)
+            if not post.is_end or states[post.job] is not JobState.PULL_REQUEST
+        }
+
+    return own - await context.store.read(about_jobs)
 
 
 async def _of_members(
-    context: Context, messages: Sequence[Said], place: ChannelId, seconds: float
-) -> tuple[list[tuple[str, str]], Counter[OmitReason]]:
-    """Return the members' messages among themselves, as names and texts, and count those left out.
+    context: Context,
+    messages: Sequence[Said],
+    place: ChannelId,
+    seconds: float,
+    own: Collection[MessageTs] = frozenset(),
+) -> tuple[list[_Line], Counter[OmitReason]]:
+    """Return the members' messages among themselves, and count those left out.
 
-    Messages of the bot, and those that it has answered or passed on, are not counted.
+    Messages of the bot, and those that it has answered or passed on, are not counted. ``own``: the
+    bot's posts that go along.
     """
     if not messages:
         return [], Counter()
@@ -86,30 +144,34 @@ async def _of_members(
 
     ours = await context.store.read(handled)
     others = [post for post in messages if post.user != context.bot_user and post.ts not in ours]
-    talk = [post for post in others if not _is_no_instruction(context, post)]
+    talk = [post for post in others if not _is_for_the_bot_alone(context, post)]
     unfit = {post.ts: _unfit(context, post) for post in talk}
     authors = [post.user for post in reversed(talk) if post.user and unfit[post.ts] is None]
     are_members = await _are_members(context, authors, seconds)
     omit = {post.ts: unfit[post.ts] or _WHY_NOT[are_members.get(post.user or "")] for post in talk}
-    theirs = [post for post in talk if omit[post.ts] is None]
-    left_out = Counter(filter(None, omit.values()))
-    left_out[OmitReason.OLDER] += len(theirs[: -status_message.MOST_MESSAGES])
-    return await _with_names(
-        context, theirs[-status_message.MOST_MESSAGES :], place, seconds
-    ), left_out
+    fitting = {*own, *(ts for ts, reason in omit.items() if reason is None)}
+    fit = [post for post in messages if post.ts in fitting]
+    left_out = Counter(reason for reason in omit.values() if reason is not None)
+    newest = fit[-status_message.MOST_MESSAGES :]
+    if fit and fit[0].ts in own and fit[0] not in newest:
+        newest = [fit[0], *newest[1:]]
+    left_out[OmitReason.OLDER] += len(fit) - len(newest)
+    return await _with_names(context, newest, place, seconds), left_out
 
 
 _WHY_NOT = {True: None, False: OmitReason.OTHERS, None: OmitReason.UNTOLD}
 """The reason to leave a message out, by whether its author is a member; None if Slack did not answer."""
-_NOT_TAKEN = frozenset({"not_allowed", "too_many", "project", "changed", "seen"})
-"""Occasions of answers to prompts that no agent got, which may be attached to another one."""
+_NOT_TAKEN = frozenset({"not_allowed", "too_many", "project", "changed", "seen", "asked"})
+"""Occasions of answers to prompts and questions that no agent got, which may be attached to another one."""
 
 
-def _is_no_instruction(context: Context, message: Said) -> bool:
-    """Return whether a message mentions the bot and is no instruction, also one that it missed."""
+def _is_for_the_bot_alone(context: Context, message: Said) -> bool:
+    """Return whether a message mentions the bot, also one that it missed, and is one of its own words."""
     text = slack_text.without_leading_mention(message.text, context.bot_user)
+    if text == message.text:
+        return False
     intent = classify(slack_text.to_plain(text, {}, {}), Door.FIRST)
-    return text != message.text and intent is not Intent.INSTRUCTION
+    return intent not in (Intent.INSTRUCTION, Intent.QUESTION)
 
 
 def _unfit(context: Context, message: Said) -> OmitReason | None:
@@ -142,17 +204,19 @@ async def _are_members(
 
 async def _with_names(
     context: Context, messages: Sequence[Said], place: ChannelId, seconds: float
-) -> list[tuple[str, str]]:
-    """Return messages as the name of the author and the plain text."""
+) -> list[_Line]:
+    """Return messages with the names in them."""
     authors = " ".join(f"<@{message.user}>" for message in messages)
     texts = " ".join([authors, *(message.text for message in messages)])
     names = await names_in(context, texts, place, seconds)
 
-    def plain(message: Said) -> tuple[str, str]:
+    def line_of(message: Said) -> _Line:
         name = names.users.get(message.user, message.user) if message.user else ""
-        return name, masked(names.plain(message.text))
+        if message.user == context.bot_user:
+            name = context.bot_name
+        return _Line(message.ts, name, masked(names.plain(message.text)))
 
-    return [plain(message) for message in messages]
+    return [line_of(message) for message in messages]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +245,16 @@ async def offer_thread(
             is_public = await context.messenger.is_public(thread.channel)
             messages = await context.messenger.read_earlier(thread.channel, thread.ts, before=None)
             others = [message for message in messages if message.ts != without]
-            theirs, left_out = await _of_members(context, others, thread.channel, _FORM_SECONDS / 3)
+            own = await _own_posts(context, others, thread)
+            talk, left_out = await _of_members(
+                context, others, thread.channel, _FORM_SECONDS / 3, own
+            )
     except (SlackError, TimeoutError) as error:
         log.warning("thread_not_offered", reason=str(error) or type(error).__name__)
         return OfferedThread(is_read=False)
     lines = status_message.newest_that_fit(
-        [(name, " ".join(text.split())) for name, text in theirs], status_message.FORM_CHARACTERS
+        [(line.name, " ".join(line.text.split())) for line in talk],
+        status_message.FORM_CHARACTERS,
     )
-    left_out[OmitReason.OLDER] += len(theirs) - len(lines)
+    left_out[OmitReason.OLDER] += len(talk) - len(lines)
     return OfferedThread("\n".join(lines), +left_out, is_public)

@@ -227,6 +227,15 @@ class StatusMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadPost:
+    """A post about a job. ``is_end``: it has the end of an iteration."""
+
+    ts: MessageTs
+    job: JobNumber
+    is_end: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Ready:
     """A delivery that may go out as soon as Slack's paces allow it."""
 
@@ -278,6 +287,15 @@ class Outbox(Repository):
         return self.connection.execute(
             statement.order_by(deliveries.c.seq.desc()).limit(1)
         ).scalar()
+
+    def posts_in_threads_of(self, numbers: Collection[JobNumber]) -> Sequence[ThreadPost]:
+        """Return what was posted about some jobs: status messages, ends and notes."""
+        mine = and_(deliveries.c.job.in_(numbers), deliveries.c.posted_ts.is_not(None))
+        columns = select(deliveries.c.posted_ts, deliveries.c.job, deliveries.c.key)
+        return [
+            ThreadPost(row.posted_ts, row.job, row.key.endswith(_END))
+            for row in self.connection.execute(columns.where(mine))
+        ]
 
     def ready(self, now: datetime, busy_channels: Collection[str]) -> Sequence[Ready]:
         """Return the deliveries that may go out, oldest first; no post into a busy channel.

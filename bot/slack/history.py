@@ -20,6 +20,8 @@ from bot.slack.message_events import changed_after, said, spoken
 log = structlog.get_logger(__name__)
 _PAGE = 200
 _MOST_PAGES = 5
+_MAX_PAGES_OF_THREAD = 25
+_MAX_EARLIER = 1_000
 _TS = re.compile(r"\d{10}\.\d{6}")
 _CHANGED_FOR = timedelta(hours=1)
 """Edits of older messages are not found, except of the first one of a thread, which Slack always returns."""
@@ -60,24 +62,35 @@ async def read_messages_since(
 
 
 async def read_earlier(
-    client: AsyncWebClient, channel: ChannelId, thread: MessageTs, before: MessageTs | None
+    client: AsyncWebClient,
+    channel: ChannelId,
+    thread: MessageTs,
+    *,
+    before: MessageTs | None,
+    since: MessageTs | None,
 ) -> Sequence[Said]:
-    """Return the messages of a thread before a message, oldest first. Raises a SlackError.
+    """Return the first message of a thread and its newest 1,000, oldest first. Raises a SlackError.
 
-    Slack returns the oldest messages first, so a thread with more than 1,000 is not read.
+    Slack returns the oldest messages first, and the first message of a thread at any age. A thread
+    with more than 5,000 is not read.
     https://docs.slack.dev/reference/methods/conversations.replies
     """
-    messages, is_cut = await _read(client, channel, thread, latest=before)
+    read: dict[str, Said] = {}
+    is_cut = False
+    window = {"latest": before, "oldest": since}
+    async for messages, has_more in messages_of(
+        client, channel, thread, _MAX_PAGES_OF_THREAD, **window
+    ):
+        is_cut = has_more
+        for message in messages:
+            ts = str(message.get("ts"))
+            one = said(message) if _TS.fullmatch(ts) else None
+            if one is not None and (before is None or ts < before):
+                read[ts] = one
     if is_cut:
         raise SlackUnclear("too many messages in the thread")
-    # Slack returns the first message of a thread at any age.
-    older = (
-        messages[ts]
-        for ts in sorted(messages)
-        if _TS.fullmatch(ts) and (before is None or ts < before)
-    )
-    read = (said(message) for message in older)
-    return [each for each in read if each is not None]
+    first, *others = sorted(read) or [""]
+    return [read[ts] for ts in (first, *others[-_MAX_EARLIER:]) if ts]
 
 
 async def _read(

@@ -187,10 +187,15 @@ class SlackMessenger(SlackRooms):
         )
 
     async def read_earlier(
-        self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None
+        self,
+        channel: ChannelId,
+        thread: MessageTs,
+        *,
+        before: MessageTs | None,
+        since: MessageTs | None = None,
     ) -> Sequence[Said]:
-        """Return the messages of a thread before a message, oldest first; all of them if None."""
-        return await read_earlier(self._client, channel, thread, before)
+        """Return the first message of a thread and its newest ones between two, oldest first."""
+        return await read_earlier(self._client, channel, thread, before=before, since=since)
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
         """Replace the text and blocks of a message; one that somebody has deleted is no error.

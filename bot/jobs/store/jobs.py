@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import Unpack
@@ -176,6 +176,11 @@ class Jobs(Rows[TrackedJob]):
     def in_thread(self, thread: ThreadRef) -> TrackedJob | None:
         """Return the newest job with its status message in this thread; None when there is none."""
         return self._newest(_is_in(thread))
+
+    def all_in_thread(self, thread: ThreadRef) -> Mapping[JobNumber, JobState]:
+        """Return the jobs with their status messages in a thread, each with its state."""
+        query = select(jobs.c.number, jobs.c.state).where(_is_in(thread))
+        return {row.number: JobState(row.state) for row in self.connection.execute(query)}
 
     def offers_pull_request(self, besides: TrackedJob) -> bool:
         """Return whether another job in the same thread has ended with a pull request."""
