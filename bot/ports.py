@@ -108,6 +108,14 @@ class Profile:
     is_deleted: bool
 
 
+class Posted(NamedTuple):
+    """A message that Slack has taken."""
+
+    ts: MessageTs
+    is_loose: bool = False
+    """Whether a reply stands outside of threads, because the first message of its thread was deleted."""
+
+
 class SharedFile(NamedTuple):
     """A file in a message. ``url``: where Slack returns its content; None where it does not."""
 
@@ -190,8 +198,8 @@ class Messenger(Protocol):
         *,
         delivery: DeliveryId,
         thread: MessageTs | None,
-    ) -> MessageTs:
-        """Post a message that carries the delivery's id; return its timestamp. Never retries by itself."""
+    ) -> Posted:
+        """Post a message that carries the delivery's id. Never retries by itself."""
 
     async def find_posted(
         self,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from bot.context import Context, WorkerContext
-from bot.ids import ChannelId, MessageTs, UserId
+from bot.ids import ChannelId, MessageTs, Refusal, UserId
 from bot.jobs.messages import status_message
 from bot.jobs.model.intents import Door, Intent, classify
 from bot.jobs.model.jobs import JobState, NotTaken, OmitReason, TakeThread, ThreadContext
@@ -23,7 +23,7 @@ from bot.jobs.store.prompts import Prompts
 from bot.masking import masked
 from bot.messages import slack_text
 from bot.outbox.store import Outbox
-from bot.ports import Said, SlackError, ThreadRef
+from bot.ports import Said, SlackError, SlackRefused, ThreadRef
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
@@ -65,6 +65,8 @@ async def conversation_of(
                 thread.channel, thread.ts, before=prompt.message_ts, since=since
             )
     except (SlackError, TimeoutError) as error:
+        if isinstance(error, SlackRefused) and error.meaning is Refusal.THREAD_GONE:
+            return "", None
         log.warning("thread_not_read", prompt=prompt.id, reason=str(error) or type(error).__name__)
         return "", ThreadContext(not_taken=NotTaken.UNREAD)
     newer = [post for post in posts if since is None or post.ts > since]

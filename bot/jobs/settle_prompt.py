@@ -230,11 +230,12 @@ def _job_of(tx: Transaction, delivery: Delivery, kind: DeliveryKind) -> TrackedJ
 
 
 def _on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
-    job = _job_of(tx, delivery, DeliveryKind.ROOT)
-    if job is None:
-        return
-    job = Jobs(tx).save(job, replace(job, root_ts=delivery.posted_ts))
-    link_from_earlier(context, tx, job)
+    if job := _job_of(tx, delivery, DeliveryKind.ROOT):
+        thread = None if delivery.is_loose else job.thread_ts
+        job = Jobs(tx).save(job, replace(job, root_ts=delivery.posted_ts, thread_ts=thread))
+        link_from_earlier(context, tx, job)
+    elif delivery.is_loose and (job := _job_of(tx, delivery, DeliveryKind.REPLY)):
+        Jobs(tx).save(job, replace(job, thread_ts=delivery.posted_ts))
 
 
 def _on_refused(

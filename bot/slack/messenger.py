@@ -18,6 +18,7 @@ from bot.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
 from bot.ports import (
     Changed,
     Mention,
+    Posted,
     Profile,
     Said,
     SharedFile,
@@ -117,8 +118,8 @@ class SlackMessenger(SlackRooms):
         *,
         delivery: DeliveryId,
         thread: MessageTs | None,
-    ) -> MessageTs:
-        """Post a message and return its timestamp.
+    ) -> Posted:
+        """Post a message. Slack posts a reply to a deleted message outside of threads, without an error.
 
         https://docs.slack.dev/reference/methods/chat.postMessage
         """
@@ -131,10 +132,13 @@ class SlackMessenger(SlackRooms):
             unfurl_links=False,
             unfurl_media=False,
         )
-        ts = (await answered(posting)).get("ts")
+        answer = await answered(posting)
+        ts = answer.get("ts")
         if not ts:
             raise SlackUnclear("an answer without ts")
-        return MessageTs(str(ts))
+        posted = answer.get("message") or {}
+        is_loose = thread is not None and bool(posted) and not posted.get("thread_ts")
+        return Posted(MessageTs(str(ts)), is_loose)
 
     async def find_posted(
         self,

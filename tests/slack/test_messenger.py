@@ -26,7 +26,8 @@ ONE = DeliveryId("delivery-1")
 async def post(
     messenger: SlackMessenger, channel: ChannelId = DOCS, thread: MessageTs | None = None
 ) -> MessageTs:
-    return await messenger.post(channel, HELLO, delivery=ONE, thread=thread)
+    posted = await messenger.post(channel, HELLO, delivery=ONE, thread=thread)
+    return posted.ts
 
 
 async def test_refusal_has_slacks_code_and_text_and_a_meaning(messenger: SlackMessenger) -> None:

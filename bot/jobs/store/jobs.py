@@ -70,6 +70,7 @@ _BEGINNING = literal("message:", String) + jobs.c.channel + ":" + jobs.c.thread_
 """The key of the message that begins the thread in which a job's first message is a reply."""
 _AMONG_PEOPLE = and_(
     jobs.c.thread_ts.is_not(None),
+    or_(jobs.c.root_ts.is_(None), jobs.c.thread_ts < jobs.c.root_ts),
     ~jobs.c.channel.startswith("D"),
     select(prompts.c.id)
     .where(prompts.c.key == _BEGINNING)
