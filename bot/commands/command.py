@@ -18,7 +18,7 @@ from bot.messages import slack_text
 from bot.messages.blocks import Action, bare
 from bot.messages.general import unknown_project
 from bot.messages.help import CommandHelp, Here, full_help, short_help
-from bot.ports import Origin
+from bot.ports import Content, Origin
 from bot.projects import Project, Projects, UnknownProject
 from bot.store import Transaction
 from bot.store.channels import Channels
@@ -139,9 +139,9 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class ShortcutUse(_Request):
-    """A message shortcut used on somebody's message. ``text`` is the message's wire text."""
+    """A message shortcut used on somebody's message."""
 
-    text: str
+    content: Content
 
 
 @dataclass(frozen=True, slots=True)

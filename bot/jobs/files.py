@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import structlog
 
 from bot.context import Context, WorkerContext
-from bot.ids import Message
-from bot.jobs.messages import status_message
-from bot.jobs.model.prompts import Prompt
 from bot.ports import SharedFile, SlackError, SlackRefused
 
 log = structlog.get_logger(__name__)
@@ -42,13 +40,24 @@ async def _describe(context: Context, file: SharedFile, file_id: str) -> SharedF
         return SharedFile(file.name, 0, is_text=True)
 
 
-async def read_files(
-    context: WorkerContext, prompt: Prompt
-) -> tuple[list[tuple[str, str]], Message | None]:
-    """Return the names and texts of a prompt's files, and the message about those that are not sent."""
-    files = await describe_files(context, prompt.files)
-    fitting = fitting_files(files)
-    texts, unread = list[tuple[str, str]](), list[str]()
+@dataclass(frozen=True, slots=True)
+class ReadFiles:
+    """The files of a prompt, as far as they go to the agent."""
+
+    texts: Sequence[tuple[str, str]] = ()
+    """The names and contents of those that go."""
+    other: Sequence[str] = ()
+    """The names of those that are no text files, too large, or too many."""
+    unread: Sequence[str] = ()
+    """The names of those that Slack did not return."""
+
+
+async def read_files(context: WorkerContext, files: Sequence[SharedFile]) -> ReadFiles:
+    """Return the texts of the files that fit, and the names of the others."""
+    described = await describe_files(context, files)
+    fitting = fitting_files(described)
+    texts = list[tuple[str, str]]()
+    unread = list[str]()
     for file in fitting:
         try:
             if file.url is None:
@@ -56,12 +65,8 @@ async def read_files(
             async with asyncio.timeout(context.timeouts.names_seconds):
                 text = await context.messenger.read_text(file.url, most_bytes=_MOST_FILE_BYTES)
         except (SlackError, TimeoutError) as error:
-            log.warning(
-                "file_not_read", prompt=prompt.id, reason=str(error) or type(error).__name__
-            )
+            log.warning("file_not_read", reason=str(error) or type(error).__name__)
             unread.append(file.name)
         else:
             texts.append((file.name, text))
-    other = [file.name for file in files if file not in fitting]
-    not_sent = status_message.files_not_sent(other, unread) if other or unread else None
-    return texts, not_sent
+    return ReadFiles(texts, [file.name for file in described if file not in fitting], unread)

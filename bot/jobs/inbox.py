@@ -148,7 +148,7 @@ def _store_change(changed: Changed, now: datetime, tx: Transaction) -> bool:
         change = Correction.DELETED if text is None else Correction.EDITED
         Inbox(tx).change(message, change=change, edited=text, said_at=now, due_at=now)
     elif text is None:
-        emptied: dict[str, object] = dict.fromkeys(("parent", "text", "files", "due_at"))
+        emptied: dict[str, object] = dict.fromkeys(("parent", "text", "files", "omitted", "due_at"))
         Inbox(tx).change(message, state=HeardState.SETTLED, user="", **emptied)
     else:
         Inbox(tx).change(message, state=HeardState.NEW, text=text, said_at=now, due_at=now)

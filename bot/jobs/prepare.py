@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from bot.context import WorkerContext, make_claim
 from bot.engine import unless_taken_over
-from bot.ids import Message
-from bot.jobs.earlier_messages import conversation_of
+from bot.ids import Message, RequestKey
+from bot.jobs.conversation import conversation_of
 from bot.jobs.files import read_files
 from bot.jobs.messages import status_message
 from bot.jobs.messages.jobs import follow_up_by_command
@@ -20,6 +22,7 @@ from bot.jobs.names import names_in
 from bot.jobs.service_health import FIRST_SECONDS
 from bot.jobs.settle_prompt import tell_behind_unconfirmed
 from bot.jobs.store.audit import Audit
+from bot.jobs.store.inbox import Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import BackOffs
 from bot.jobs.store.prompts import Prompts
@@ -37,7 +40,7 @@ class Attachments:
     """For the agent, after the text of the prompt."""
     earlier: ThreadContext | None = None
     not_sent: Message | None = None
-    """The thread's message about files that are not attached; None if all are."""
+    """The thread's message about files and other parts that do not go to the agent; None if all do."""
 
 
 async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
@@ -57,11 +60,19 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
                 if prompt.channel and await context.messenger.is_public(prompt.channel):
                     where = await context.messenger.channel_name(prompt.channel)
         signed = status_message.signature(name, where)
-    texts = list[tuple[str, str]]()
+    files = await read_files(context, prompt.files)
+    omitted = await context.store.read(partial(_omitted_parts, prompt))
     not_sent = None
-    if prompt.files:
-        texts, not_sent = await read_files(context, prompt)
-    return Attachments(status_message.attachments(signed, conversation, texts), earlier, not_sent)
+    if files.other or files.unread or omitted:
+        not_sent = status_message.parts_not_sent(files.other, files.unread, omitted)
+    text = status_message.attachments(signed, conversation, files.texts)
+    return Attachments(text, earlier, not_sent)
+
+
+def _omitted_parts(prompt: Prompt, tx: Transaction) -> Sequence[str]:
+    """Return the names of the parts of a prompt's messages that cannot be read as text."""
+    parts = Inbox(tx).parts(RequestKey(prompt.key))
+    return list(dict.fromkeys(name for part in parts for name in part.omitted))
 
 
 _AT_ONCE = 20

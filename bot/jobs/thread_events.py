@@ -148,6 +148,7 @@ def _asking(heard: Heard) -> Also:
                 due_at=None,
                 text=None,
                 files=None,
+                omitted=None,
             )
 
     return write

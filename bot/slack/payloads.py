@@ -145,5 +145,5 @@ def shortcut_use(body: Payload) -> Arrived[ShortcutUse]:
     """
     message = body["message"]
     origin = replace(asker(body, "shortcut"), thread=to_ts(message.get("thread_ts")))
-    text = read_content(message).text
-    return Arrived(origin, lambda allowed: ShortcutUse(allowed, text), origin.channel)
+    content = read_content(message)
+    return Arrived(origin, lambda allowed: ShortcutUse(allowed, content), origin.channel)

@@ -95,3 +95,33 @@ async def test_form_has_the_words_of_an_apps_message(talk: Talk) -> None:
     await talk.ana.uses_shortcut("ask_about", on=ticket)
     assert "it is 100" in str(talk.ana.form().message["blocks"])
     talk.everything()
+
+
+async def test_form_names_what_does_not_go_along(talk: Talk) -> None:
+    said = await talk.ben.says("Look at this " + "x" * 3_000, files=[("limits.png", "PNG")])
+    await talk.ana.uses_shortcut("ask_about", on=said)
+    form = talk.ana.form()
+    assert "without `limits.png`, `the end of the text`" in form
+
+
+async def test_part_that_is_no_text_is_named_before_it_is_sent(talk: Talk) -> None:
+    ticket = by_app(talk, "The limits page is wrong")
+    ticket["blocks"].append({"type": "data_visualization", "title": "Visits"})
+    said = await talk.ana.says(f"{BOT} fix the docs for this", forwards=ticket)
+    await talk.time.passes(5)
+    assert talk.agent_got() == []
+    assert [reply for reply in talk.thread(said) if "Left out: `chart: Visits`" in reply]
+    assert talk.kept("Visits") == ["inbox.omitted"]
+    await talk.time.passes(20)
+    assert len(talk.agent_got()) == 1
+    talk.everything()
+
+
+async def test_deleted_message_leaves_none_of_its_words(talk: Talk) -> None:
+    ticket = by_app(talk, "The limits page is wrong")
+    ticket["blocks"].append({"type": "data_visualization", "title": "Visits"})
+    said = await talk.ana.says(f"{BOT} fix the docs for this", forwards=ticket)
+    await talk.ana.deletes(said)
+    await talk.time.passes(20)
+    assert talk.kept("Visits") == []
+    talk.everything()

@@ -63,6 +63,8 @@ class InboxMessage:
     text: str | None = None
     """Slack's wire text, as it is part of a request. Empty once nothing needs it."""
     files: tuple[SharedFile, ...] = ()
+    omitted: tuple[str, ...] = ()
+    """The names of its parts that cannot be read as text."""
     change: Correction | None = None
     """What its author has done to it since it was taken, until that is carried out."""
     edited: str | None = None

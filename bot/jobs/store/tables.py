@@ -202,6 +202,7 @@ inbox = Table(
     Column("is_mention", Boolean, nullable=False, server_default=text("false")),
     Column("text", UserText),
     Column("files", UserJson(tuple[SharedFile, ...])),
+    Column("omitted", UserJson(tuple[str, ...])),
     Column("change", Choice(Correction)),
     Column("edited", UserText),
     Column("due_at", Due(minutes=11)),
