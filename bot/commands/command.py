@@ -18,6 +18,7 @@ from bot.messages import slack_text
 from bot.messages.blocks import Action, bare
 from bot.messages.general import unknown_project
 from bot.messages.help import CommandHelp, Here, full_help, short_help
+from bot.messages.plain_text import without_quotation_marks
 from bot.ports import Content, Origin
 from bot.projects import Project, Projects, UnknownProject
 from bot.store import Transaction
@@ -235,6 +236,7 @@ class Command:
     ``takes_project``: a project at the start or the end of the text is not part of the text.
     ``take_project`` splits a text into its text and its project. ``misunderstood`` returns the answer to an
     error of a text, which it gets; None for errors of other kinds.
+    ``has_options_only``: quotation marks around its words mean nothing, which phones put in.
     ``asks_help`` returns whether a plain text asks for help in other words.
     ``buttons`` maps action ids to handlers; ``forms`` and ``shortcuts`` map callback ids.
     """
@@ -249,6 +251,7 @@ class Command:
     forms: Mapping[str, SubmitRun] = field(default_factory=dict)
     shortcuts: Mapping[str, ShortcutRun] = field(default_factory=dict)
     takes_project: bool = True
+    has_options_only: bool = False
     take_project: TakeProject = Projects.take
     misunderstood: Callable[[Exception, Projects, str], Message | None] = lambda *_: None
     asks_help: Callable[[str], bool] = lambda _plain: False
@@ -272,6 +275,8 @@ class Command:
         Returns None for other texts after a mention.
         """
         plain = slack_text.to_plain(text, {}, {}).strip()
+        if self.has_options_only:
+            plain = without_quotation_marks(plain)
         plain = "" if slack_text.is_blank(plain) else "help" if self.asks_help(plain) else plain
         for word in (*self.words, self.alone, self.other):
             if match := word.match(plain, projects, after_mention=after_mention):
