@@ -68,15 +68,18 @@ def spoken(
     if author is None or event.get("user") == bot:
         return None
     origin = _origin(event, author)
-    content = read_content(event)
-    if author.is_listed:
-        return Mention(origin, content) if slack_text.mentions(content.text, bot) else None
-    if origin.thread:
+    if origin.thread and not author.is_listed:
         parent = event.get("parent_user_id")
-        return ThreadReply(origin, content, parent=UserId(parent) if parent else None)
+        return ThreadReply(origin, read_content(event), UserId(parent) if parent else None)
     kind = event.get("channel_type")
-    is_meant = kind == "im" or (kind == "mpim" and slack_text.mentions(content.text, bot))
-    return Mention(origin, content) if is_meant or event["type"] == "app_mention" else None
+    if author.is_listed or kind == "mpim":
+        is_sure = event["type"] == "app_mention" and not author.is_listed
+        content = read_content(event)
+        is_meant = is_sure or slack_text.mentions(content.text, bot)
+        return Mention(origin, content) if is_meant else None
+    if event["type"] != "app_mention" and kind != "im":
+        return None
+    return Mention(origin, read_content(event))
 
 
 def changed(event: Payload, bot: UserId, bots: Collection[UserId] = frozenset()) -> Changed | None:

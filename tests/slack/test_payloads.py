@@ -64,15 +64,23 @@ BY_APP = {"bot_id": "B0FLOW", "app_id": "A0FLOW", "user": "U0FLOW", "text": MENT
 
 
 @pytest.mark.parametrize("listed", ["A0FLOW", "U0FLOW"])
-@pytest.mark.parametrize("extra", [{}, {"subtype": "bot_message"}])
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {},
+        {"subtype": "bot_message"},
+        {"text": "Release 2.4", "attachments": [{"text": MENTION}]},
+    ],
+)
 async def test_mention_by_a_listed_app_counts_under_its_listed_id(
     talk: Talk, listed: str, extra: dict[str, Any]
 ) -> None:
     await talk.process.starts(allowed_bots=listed)
     message = await talk.ben.says("good morning")
-    assert (await talk.receives(event(talk, **BY_APP, ts=message["ts"], **extra)))[0] == 200
+    assert (await talk.receives(event(talk, **BY_APP | extra, ts=message["ts"])))[0] == 200
     await talk.time.passes()
-    assert talk.agent_got() == ["Add a page"]
+    [prompt] = talk.agent_got()
+    assert prompt.endswith("Add a page")
     assert f"<@{listed}>" in talk.thread(message)[0]
 
 
