@@ -52,7 +52,7 @@ def add_slack_routes(
         intake_seconds: A request is stored within this time of its arrival, or not at all.
         body_seconds: A body that takes longer is refused.
         workspace: The id of the workspace.
-        on_signature: Called for each body that contains the id, with whether its signature was right.
+        on_signature: Called for each body with this id, with whether its signature was right.
     """
     verifier = SignatureVerifier(signing_secret.get_secret_value())
 

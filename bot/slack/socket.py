@@ -179,7 +179,8 @@ class SocketIntake:
         self._use(handler)
         if not self._closing:
             # Ends when it is connected or closed.
-            self._background.start("open a socket", handler.connect_async())  # type: ignore[no-untyped-call]
+            connecting = handler.connect_async()  # type: ignore[no-untyped-call]
+            self._background.start("open a socket", connecting)
 
     def _use(self, handler: AsyncSocketModeHandler) -> AsyncSocketModeHandler:
         """Replace the handler, and close the one before."""
