@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.access.admit import Claimed
+from bot.access.admit import Allowed, Claimed
 from bot.commands.command import Arrived, FormState, Invocation, Press, ShortcutUse, Submission
 from bot.ids import ChannelId, MessageTs, RequestKey, UserId, is_direct_message
 from bot.messages import slack_text
@@ -22,18 +22,18 @@ Payload = Mapping[str, Any]
 
 
 class Malformed(ValueError):
-    """A payload without a required field. The text of the error is the field's name alone."""
+    """A payload that cannot be read. The error's text names a field, or another error."""
 
 
 @contextmanager
 def raising_malformed() -> Iterator[None]:
-    """Raise Malformed for a payload that the block cannot read."""
+    """Raise Malformed for a payload of another form than the block reads."""
     try:
         yield
+    except KeyError as error:
+        raise Malformed(f"no {error}") from None
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise Malformed(
-            f"no {error}" if isinstance(error, KeyError) else type(error).__name__
-        ) from None
+        raise Malformed(type(error).__name__) from None
 
 
 def to_ts(value: str | None) -> MessageTs | None:
@@ -42,30 +42,40 @@ def to_ts(value: str | None) -> MessageTs | None:
 
 
 def asker(body: Payload, kind: str = "private") -> Origin:
-    """Return who sent a command or an interaction, from where, and where private words about it belong.
+    """Return the origin of a command or an interaction.
 
-    That is the thread in which the message of a button stands. One that begins a thread is in the channel.
-    A view names its channel itself: the Home tab has that of the person's direct messages.
+    Its thread is that of a button's message. A message that begins a thread is in the channel.
+    ``kind``: the beginning of the key.
     """
-    container, message = body.get("container") or {}, body.get("message") or {}
-    home = FormState.loads((body.get("view") or {}).get("private_metadata") or "").channel
+    container = body.get("container") or {}
+    message = body.get("message") or {}
     user = body["user_id"] if "command" in body else body["user"]["id"]
-    channel = (
-        body.get("channel_id")
-        or (body.get("channel") or {}).get("id")
-        or container.get("channel_id")
-    )
-    channel = channel or home
     ts = container.get("message_ts") or message.get("ts")
     thread = container.get("thread_ts") or message.get("thread_ts")
+    url = body.get("response_url")
     return Origin(
-        RequestKey(f"{kind}:{body['trigger_id']}"),
-        UserId(user),
-        ChannelId(channel or ""),
-        to_ts(thread if thread != ts else None),
-        to_ts(ts),
-        SecretStr(body["response_url"]) if body.get("response_url") else None,
+        key=RequestKey(f"{kind}:{body['trigger_id']}"),
+        user=UserId(user),
+        channel=ChannelId(_channel_in(body)),
+        thread=to_ts(thread if thread != ts else None),
+        message_ts=to_ts(ts),
+        response_url=SecretStr(url) if url else None,
     )
+
+
+def _channel_in(body: Payload) -> str:
+    """Return the channel of a command or an interaction; "" outside of any.
+
+    The Home tab has the channel of the person's direct messages in its state.
+    """
+    channel = body.get("channel_id") or (body.get("channel") or {}).get("id")
+    channel = channel or (body.get("container") or {}).get("channel_id")
+    return str(channel or _form_of(body).channel or "")
+
+
+def _form_of(body: Payload) -> FormState:
+    """Return the state of a form or of the Home tab; an empty one elsewhere."""
+    return FormState.loads((body.get("view") or {}).get("private_metadata") or "")
 
 
 def invocation(body: Payload) -> Arrived[Invocation]:
@@ -77,9 +87,11 @@ def invocation(body: Payload) -> Arrived[Invocation]:
     command = body["command"]
     text = clip(body.get("text") or "", MAX_CHARACTERS)
     typed = f"{command} {slack_text.to_plain(text, {}, {})}".strip()
-    return Arrived(
-        origin, lambda allowed: Invocation(allowed, command, text), origin.channel, typed
-    )
+
+    def request_of(allowed: Allowed) -> Invocation:
+        return Invocation(allowed, command, text)
+
+    return Arrived(origin, request_of, origin.channel, typed)
 
 
 def press(body: Payload) -> Arrived[Press]:
@@ -88,26 +100,29 @@ def press(body: Payload) -> Arrived[Press]:
     https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
     """
     action = body["actions"][0]
+    action_id = action["action_id"]
     value = action.get("value") or (action.get("selected_option") or {}).get("value") or ""
-    origin, action_id = asker(body, "press"), action["action_id"]
+    origin = asker(body, "press")
     if not origin.channel and body.get("view"):
-        form = FormState.loads(body["view"].get("private_metadata") or "")
+        form = _form_of(body)
         origin = replace(
             origin, channel=form.channel or ChannelId(""), response_url=form.response_url
         )
     # A button in a direct message may be about another channel.
-    where = None if is_direct_message(origin.channel) else origin.channel
-    return Arrived(origin, lambda allowed: Press(allowed, action_id, str(value)), where)
+    channel = None if is_direct_message(origin.channel) else origin.channel
+    return Arrived(origin, lambda allowed: Press(allowed, action_id, str(value)), channel)
 
 
 def home_opened(event: Payload) -> Origin | None:
-    """Return who opened the Home tab, in their direct messages; None for the other tabs.
+    """Return the origin of the opening of the Home tab; None for the other tabs.
 
+    Its channel is that of the person's direct messages.
     https://docs.slack.dev/reference/events/app_home_opened
     """
-    user, channel = event["user"], event["channel"]
+    user = event["user"]
     key = RequestKey(f"home:{user}:{event['event_ts']}")
-    return Origin(key, UserId(user), ChannelId(channel)) if event.get("tab") == "home" else None
+    origin = Origin(key, UserId(user), ChannelId(event["channel"]))
+    return origin if event.get("tab") == "home" else None
 
 
 def submission(body: Payload) -> Arrived[Submission]:
@@ -117,16 +132,27 @@ def submission(body: Payload) -> Arrived[Submission]:
     """
     view = body["view"]
     values = (view.get("state") or {}).get("values") or {}
-    fields = {action: _field(state) for block in values.values() for action, state in block.items()}
-    form = FormState.loads(view.get("private_metadata") or "")
-    key, user = RequestKey(f"view:{view['id']}"), UserId(body["user"]["id"])
+    fields: dict[str, str | None] = {}
+    for block in values.values():
+        for action, state in block.items():
+            fields[action] = _field(state)
+    form = _form_of(body)
     origin = Origin(
-        key, user, form.channel or ChannelId(""), form.thread, response_url=form.response_url
+        key=RequestKey(f"view:{view['id']}"),
+        user=UserId(body["user"]["id"]),
+        channel=form.channel or ChannelId(""),
+        thread=form.thread,
+        response_url=form.response_url,
     )
-    return Arrived(origin, lambda allowed: Submission(Claimed(allowed), fields, form), is_form=True)
+
+    def request_of(allowed: Allowed) -> Submission:
+        return Submission(Claimed(allowed), fields, form)
+
+    return Arrived(origin, request_of, is_form=True)
 
 
 def _field(state: Payload) -> str | None:
+    """Return the entry of an input; None for an empty one."""
     chosen = state.get("selected_option")
     if chosen:
         return str(chosen["value"])
@@ -139,7 +165,7 @@ def _field(state: Payload) -> str | None:
 
 
 def shortcut_use(body: Payload) -> Arrived[ShortcutUse]:
-    """Return the use of a message shortcut. The message that begins a thread belongs to it, too.
+    """Return the use of a message shortcut. The first message of a thread belongs to it, too.
 
     https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload
     """
