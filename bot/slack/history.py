@@ -18,13 +18,13 @@ from bot.slack.content import read_content
 from bot.slack.message_events import changed_after, said, spoken
 
 log = structlog.get_logger(__name__)
-_PAGE = 200
-_MOST_PAGES = 5
+_PAGE_SIZE = 200
+_MAX_PAGES = 5
 _MAX_PAGES_OF_THREAD = 25
 _MAX_EARLIER = 1_000
 _TS = re.compile(r"\d{10}\.\d{6}")
-_CHANGED_FOR = timedelta(hours=1)
-"""Edits of older messages are not found, except of the first one of a thread, which Slack always returns."""
+_EDITABLE_FOR = timedelta(hours=1)
+"""Edits of older messages are not found, but for the first message of a thread."""
 
 
 async def read_messages_since(
@@ -35,30 +35,34 @@ async def read_messages_since(
     thread: MessageTs | None,
     since: MessageTs,
 ) -> Sequence[ThreadReply | Mention | Changed]:
-    """Return the messages for which an event would have been handled, oldest first. Raises a SlackError.
+    """Return the messages whose events may have been missed, oldest first. Raises a SlackError.
 
-    ``thread``: the thread to read; without one, the direct messages of the channel. Reads 1,000 messages at
-    most. Messages that people edited have their newest text, and deleted ones are missing. Edits after
-    ``since``, and deletions that left a thread behind, follow as changes: of older messages, and of these,
-    because Slack may have delivered one with its old text in between.
+    At most 1,000 messages are read. Edited ones have their newest text, and deleted ones are
+    missing. Edits after ``since``, and deletions that left a thread behind, follow as changes, of
+    the new messages too: Slack may have delivered one with its old text meanwhile.
     https://docs.slack.dev/reference/methods/conversations.replies
     https://docs.slack.dev/reference/methods/conversations.history
+
+    Args:
+        bot: The bot's own user, whose messages are left out.
+        bots: The apps and bot users of ALLOWED_BOTS.
+        thread: None for the direct messages of the channel.
     """
     messages, is_cut = await _read(
-        client, channel, thread, oldest=ts_at(time_of(since) - _CHANGED_FOR)
+        client, channel, thread, oldest=ts_at(time_of(since) - _EDITABLE_FOR)
     )
     if is_cut:
         log.warning("too_much_missed", channel=channel, read=len(messages))
-    event_fields = {"type": "message", "channel": channel, "channel_type": None if thread else "im"}
-    # Slack returns the first message of a thread at any age.
-    all_of_it = [messages[ts] | event_fields for ts in sorted(messages) if _TS.fullmatch(ts)]
-    # A mention that could not be taken is read as the beginning of the thread under it.
-    for message in all_of_it:
-        if message["ts"] == thread and slack_text.mentions(read_content(message).text, bot):
-            message["type"] = "app_mention"
-    replies = (spoken(message, bot, bots) for message in all_of_it if message["ts"] > since)
-    changed = (changed_after(since, message, bots) for message in all_of_it)
-    return [message for message in (*replies, *changed) if message is not None]
+    channel_type = None if thread else "im"
+    event_fields = {"type": "message", "channel": channel, "channel_type": channel_type}
+    events = [messages[ts] | event_fields for ts in sorted(messages) if _TS.fullmatch(ts)]
+    # The first message of a thread, which Slack returns at any age, may be a missed mention.
+    for event in events:
+        if event["ts"] == thread and slack_text.mentions(read_content(event).text, bot):
+            event["type"] = "app_mention"
+    said_since = (spoken(event, bot, bots) for event in events if event["ts"] > since)
+    changes = (changed_after(since, event, bots) for event in events)
+    return [message for message in (*said_since, *changes) if message is not None]
 
 
 async def read_earlier(
@@ -99,7 +103,7 @@ async def _read(
     """Return up to 1,000 messages of a conversation by timestamp, and whether there are more."""
     messages_by_ts: dict[str, dict[str, Any]] = {}
     is_cut = False
-    async for messages, has_more in messages_of(client, channel, thread, _MOST_PAGES, **options):
+    async for messages, has_more in messages_of(client, channel, thread, _MAX_PAGES, **options):
         messages_by_ts |= {str(message.get("ts")): message for message in messages}
         is_cut = has_more
     return messages_by_ts, is_cut
@@ -109,12 +113,18 @@ async def messages_of(
     client: AsyncWebClient,
     channel: ChannelId,
     thread: MessageTs | None,
-    most_pages: int,
+    max_pages: int,
     **options: Any,
 ) -> AsyncIterator[tuple[Sequence[dict[str, Any]], bool]]:
-    """Yield pages of a thread's messages, or of the channel's for None, each with whether more follow."""
+    """Yield the pages of a thread's messages, each with whether more follow.
+
+    ``thread``: None for the messages of the channel outside of threads, the newest first.
+    """
     method: Callable[..., Awaitable[Any]] = client.conversations_history
     if thread is not None:
-        method, options["ts"] = client.conversations_replies, thread
-    async for page, has_more in pages(method, most_pages, channel=channel, limit=_PAGE, **options):
+        method = client.conversations_replies
+        options["ts"] = thread
+    async for page, has_more in pages(
+        method, max_pages, channel=channel, limit=_PAGE_SIZE, **options
+    ):
         yield page.get("messages") or [], has_more
