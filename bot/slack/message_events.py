@@ -1,4 +1,4 @@
-"""Messages and their changes: the events of Slack, and the messages of a conversation, as typed values."""
+"""Messages and their changes, from events and from conversations, as typed values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ https://docs.slack.dev/reference/events/message
 """
 _APP_SUBTYPES = _HUMAN_SUBTYPES | {"bot_message"}
 CHANGES = frozenset({"message_changed", "message_deleted"})
-"""Subtypes of events about a message that is there already, which ``changed`` reads."""
+"""Subtypes of the events that ``changed`` reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class Author:
 def author_of(message: Payload, bots: Collection[UserId]) -> Author | None:
     """Return the author of a message; None for Slack's notices, and for posts without a user.
 
-    An app posts under its bot user, or with a person's own token under that person. The message does
-    not tell them apart, but the profile of the user does.
+    An app posts under its bot user, or under a person with that person's token. Only the profile
+    of the user shows the difference.
 
     Args:
         bots: The apps and bot users of ALLOWED_BOTS.
@@ -58,11 +58,14 @@ def author_of(message: Payload, bots: Collection[UserId]) -> Author | None:
 def spoken(
     event: Payload, bot: UserId, bots: Collection[UserId] = frozenset()
 ) -> ThreadReply | Mention | None:
-    """Return a person's reply in a thread, mention or direct message; None for any other event and the bot's.
+    """Return a person's reply in a thread, mention or direct message; None for other events.
 
-    A mention arrives as two events (``app_mention`` and ``message``), which get the same key. In a group
-    direct message it may arrive as ``message`` alone, so there the text decides whether it is one.
-    ``bots``: the apps and bot users whose mentions count, also in threads.
+    A mention arrives as two events (``app_mention`` and ``message``), which get the same key. In a
+    group direct message it may arrive as ``message`` alone, so there the text decides.
+
+    Args:
+        bot: The bot's own user, whose messages do not count.
+        bots: The apps and bot users whose mentions count, also in threads.
     """
     author = author_of(event, bots)
     if author is None or event.get("user") == bot:
@@ -83,11 +86,11 @@ def spoken(
 
 
 def changed(event: Payload, bot: UserId, bots: Collection[UserId] = frozenset()) -> Changed | None:
-    """Return the edit of a message by its author, or its deletion.
+    """Return the edit of a message by its author, or its deletion; None for other events.
 
-    Returns None for any other event, and for messages of the bot and of the apps in ``bots``.
-    Slack also sends a change for messages that only got a preview of a link. A deleted message with replies
-    stays, as a tombstone. https://docs.slack.dev/reference/events/message/message_changed
+    Messages of the bot and of the apps in ``bots`` do not count. Slack also sends a change for a
+    message that only got a preview of a link. A deleted message with replies stays, as a tombstone.
+    https://docs.slack.dev/reference/events/message/message_changed
     """
     before = event.get("previous_message") or {}
     now = event.get("message") or {}
@@ -118,7 +121,7 @@ def changed(event: Payload, bot: UserId, bots: Collection[UserId] = frozenset())
 def changed_after(
     since: MessageTs, message: Payload, bots: Collection[UserId] = frozenset()
 ) -> Changed | None:
-    """Return the edit of a message by its author after ``since``, or its deletion; None if there is neither.
+    """Return the edit of a message by its author after ``since``, or its deletion, if any.
 
     A deleted message that began a thread has no time of deletion.
     """
@@ -133,7 +136,7 @@ def changed_after(
 
 
 def _edited_by(author: Author, message: Payload) -> Payload:
-    """Return who edited a message, and when, if that was its author; otherwise nothing."""
+    """Return the last edit of a message, if its author made it; otherwise an empty one."""
     edited = message.get("edited") or {}
     return edited if edited.get("user") == author.user and not author.is_listed else {}
 
