@@ -29,15 +29,15 @@ _MAX_INDENT = 8
 _ID = re.compile("[A-Za-z0-9]{1,40}")
 _LINK = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^<>|]*")
 _WITHOUT_WORDS = frozenset({"divider", "actions", "context_actions", "input"})
-"""Blocks that people press and fill in."""
-_PICTURES = {
+"""Blocks that show nothing to read: people press them and fill them in."""
+_NOUNS = {
     "image": "image",
     "video": "video",
     "file": "file",
     "data_visualization": "chart",
     "call": "call",
 }
-"""Blocks that cannot be read as text, and the nouns for people."""
+"""Blocks that cannot be read as text, with the nouns for people."""
 _TABLES = frozenset({"table", "data_table"})
 _TEXT_KEYS = (
     "title",
@@ -53,7 +53,7 @@ _TEXT_KEYS = (
     "details",
     "output",
 )
-"""The keys under which blocks of all other kinds have their texts, in the order of their display."""
+"""The keys of the texts in blocks of all other kinds, in the order of their display."""
 
 
 @dataclass
@@ -63,7 +63,10 @@ class BlockText:
     lines: list[str] = field(default_factory=list)
     omitted: list[str] = field(default_factory=list)
     _room: int = MAX_CHARACTERS + 2
-    """A text without its end is longer than the limit, so that the reader knows of the end."""
+    """The characters that still fit.
+
+    One more than the limit fits, so that a text without its end is known by its length.
+    """
 
     @property
     def text(self) -> str:
@@ -74,7 +77,7 @@ class BlockText:
         return self._room <= 0
 
     def add(self, text: str) -> None:
-        """Add a text, unless it is blank or there is no room for any."""
+        """Add a text, unless it is blank or the room is used up."""
         if text.strip() and not self.is_full:
             self._room -= len(text) + 1
             self.lines.append(text)
@@ -87,19 +90,19 @@ class BlockText:
 
 
 def objects_in(of: Object, key: str) -> list[Object]:
-    """Return the objects in a list of an object; an empty list for anything else."""
+    """Return the objects in the list under a key; none for other values."""
     return objects(of.get(key))
 
 
 def objects(value: object) -> list[Object]:
-    """Return the objects in a list; an empty list for anything else."""
+    """Return the objects in a list; none for other values."""
     if not isinstance(value, list):
         return []
     return [item for item in value if isinstance(item, Mapping)]
 
 
 def string(value: object) -> str:
-    """Return a text; an empty one for anything else."""
+    """Return a text; an empty one for other values."""
     return value if isinstance(value, str) else ""
 
 
@@ -121,14 +124,14 @@ def _read_block(block: Object, read: BlockText, depth: int) -> None:
     elif kind in _TABLES:
         read.add(_words_of(block.get("caption")))
         read.add("\n".join(_rows(block.get("rows"), depth - 1)))
-    elif kind in _PICTURES:
-        read.omit(_PICTURES[kind], _name_of(block))
+    elif kind in _NOUNS:
+        read.omit(_NOUNS[kind], _name_of(block))
     else:
         _read_texts(block, read, depth)
 
 
 def _name_of(block: Object) -> str:
-    """Return the name of a picture in plain text."""
+    """Return the title of an image or a chart in plain text, or its description."""
     title = block.get("title")
     if isinstance(title, Mapping):
         title = title.get("text")
@@ -158,7 +161,10 @@ def _is_text(value: Object) -> bool:
 
 
 def _words_of(text: object) -> str:
-    """Return a text object as wire text: https://docs.slack.dev/reference/block-kit/composition-objects/text-object"""
+    """Return a text object as wire text.
+
+    https://docs.slack.dev/reference/block-kit/composition-objects/text-object
+    """
     if isinstance(text, str):
         return from_plain(text)
     if not isinstance(text, Mapping):
@@ -196,7 +202,7 @@ def _items(part: Object, depth: int) -> Iterator[str]:
 
 
 def _count(value: object, most: int) -> int:
-    """Return a number from 0 to ``most``; 0 for anything else."""
+    """Return a number from 0 to ``most``; 0 for other values."""
     return max(0, min(value, most)) if isinstance(value, int) else 0
 
 

@@ -19,8 +19,8 @@ _TEXT_TYPES = frozenset(
         "application/toml",
     }
 )
-_PREVIEW_KEYS = ("from_url", "original_url", "app_unfurl_url")
-"""Of attachments that Slack or an app has added for a link in the text."""
+_PREVIEW_KEYS = ("from_url", "original_url", "app_unfurl_url", "is_app_unfurl")
+"""The keys of attachments that show a preview of a link in the text."""
 _MAX_FILES = 20
 _MAX_NAME_CHARACTERS = 200
 
@@ -53,13 +53,14 @@ class _Parts:
     omitted: list[str] = field(default_factory=list)
 
     def add_body(self, message: Object, *, is_by_app: bool) -> None:
+        """Add the text of a message, or the text of its blocks."""
         self.texts.append(self._body_of(message, is_by_app=is_by_app))
 
     def _body_of(self, message: Object, *, is_by_app: bool) -> str:
-        """Return the text or else the blocks.
+        """Return the text that Slack shows.
 
-        Slack itself renders the rich text that people compose into the text. Apps write a text of
-        their own, for notifications.
+        Slack itself writes the rich text that people compose into the text. An app writes a text of
+        its own, for notifications, beside its blocks.
         """
         text = string(message.get("text"))
         blocks = objects_in(message, "blocks")
@@ -74,7 +75,7 @@ class _Parts:
         return read.text
 
     def add_files(self, message: Object) -> None:
-        """Add the files of a message: https://docs.slack.dev/reference/objects/file-object"""
+        """Add the files of a message or of a forwarded one."""
         self.files += map(read_file, objects_in(message, "files"))
 
     def add_forward(self, attachment: Object) -> None:
@@ -109,7 +110,7 @@ class _Parts:
             self.omitted.append("image")
 
     def content(self) -> Content:
-        """Return the parts as a value, clipped to what Slack takes as one message."""
+        """Return the parts as a value, clipped to Slack's limit for a message."""
         text = "\n\n".join(part for part in self.texts if part.strip())
         omitted = list(dict.fromkeys(self.omitted))
         if len(text) > MAX_CHARACTERS:
@@ -135,16 +136,17 @@ def _texts_of(attachment: Object) -> Iterator[str]:
 
 
 def read_file(file: Object) -> SharedFile:
-    """Return a file of Slack's: https://docs.slack.dev/reference/objects/file-object
+    """Return a file from Slack's JSON.
 
     One in a channel that is shared with another organisation is an id alone.
+    https://docs.slack.dev/reference/objects/file-object
     https://docs.slack.dev/apis/slack-connect
     """
     name = string(file.get("name")) or string(file.get("title")) or "a file"
     kind = string(file.get("mimetype"))
     size = file.get("size")
     is_text = kind.startswith("text/") or kind in _TEXT_TYPES or file.get("mode") == "snippet"
-    # Slack keeps the content of others: files elsewhere, of other organisations, deleted or too old.
+    # Slack does not return files that are stored elsewhere, are deleted, or are too old.
     is_here = file.get("mode") in ("hosted", "snippet") and not file.get("is_external")
     is_here = is_here and file.get("file_access") in (None, "visible")
     is_undescribed = file.get("file_access") == "check_file_info"
