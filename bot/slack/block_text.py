@@ -101,6 +101,11 @@ def objects(value: object) -> list[Object]:
     return [item for item in value if isinstance(item, Mapping)]
 
 
+def mapping(value: object) -> Object:
+    """Return an object; an empty one for other values."""
+    return value if isinstance(value, Mapping) else {}
+
+
 def string(value: object) -> str:
     """Return a text; an empty one for other values."""
     return value if isinstance(value, str) else ""
@@ -133,9 +138,8 @@ def _read_block(block: Object, read: BlockText, depth: int) -> None:
 def _name_of(block: Object) -> str:
     """Return the title of an image or a chart in plain text, or its description."""
     title = block.get("title")
-    if isinstance(title, Mapping):
-        title = title.get("text")
-    return string(title) or string(block.get("alt_text")) or string(block.get("name"))
+    names = (title, mapping(title).get("text"), block.get("alt_text"), block.get("name"))
+    return next(filter(None, map(string, names)), "")
 
 
 def _read_texts(block: Object, read: BlockText, depth: int) -> None:
@@ -216,8 +220,7 @@ def _element(element: Object, depth: int) -> str:
     if words is None:
         is_nested = "elements" in element and depth > 0
         words = _inline(element, depth) if is_nested else from_plain(string(element.get("text")))
-    style = element.get("style")
-    is_code = isinstance(style, Mapping) and style.get("code") is True
+    is_code = mapping(element.get("style")).get("code") is True
     return f"`{words}`" if is_code and words.strip() else words
 
 

@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from bot.messages.plain_text import clip, one_line
 from bot.messages.slack_text import from_plain
 from bot.ports import Content, SharedFile
-from bot.slack.block_text import MAX_CHARACTERS, BlockText, Object, objects_in, read_blocks, string
+from bot.slack.block_text import (
+    MAX_CHARACTERS,
+    Object,
+    mapping,
+    objects_in,
+    read_blocks,
+    string,
+)
 
 _TEXT_TYPES = frozenset(
     {
@@ -70,7 +77,7 @@ class _Parts:
         return self._read(blocks) or text
 
     def _read(self, blocks: Sequence[Object]) -> str:
-        read: BlockText = read_blocks(blocks)
+        read = read_blocks(blocks)
         self.omitted += read.omitted
         return read.text
 
@@ -82,9 +89,7 @@ class _Parts:
         """Add a forwarded message. One of an app has its words in blocks, and no text."""
         blocks: list[Object] = []
         for message_block in objects_in(attachment, "message_blocks"):
-            inside = message_block.get("message")
-            if isinstance(inside, dict):
-                blocks += objects_in(inside, "blocks")
+            blocks += objects_in(mapping(message_block.get("message")), "blocks")
         text = self._body_of({**attachment, "blocks": blocks}, is_by_app=False)
         self.add_files(attachment)
         if text.strip():

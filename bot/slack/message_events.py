@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from bot.ids import ChannelId, MessageTs, UserId
 from bot.messages import slack_text
 from bot.ports import Changed, Mention, Origin, Said, ThreadReply, message_key
+from bot.slack.block_text import mapping, string
 from bot.slack.content import read_content
 from bot.slack.payloads import Payload, to_ts
 
-_HUMAN_SUBTYPES = frozenset({None, "file_share", "thread_broadcast", "me_message"})
-"""Subtypes of messages by people; all others are edits, bots or notices.
+_HUMAN_SUBTYPES = frozenset({"", "file_share", "thread_broadcast", "me_message"})
+"""Subtypes of messages by people, most of which have none; others are edits, bots or notices.
 
 https://docs.slack.dev/reference/events/message
 """
@@ -42,17 +43,18 @@ def author_of(message: Payload, bots: Collection[UserId]) -> Author | None:
     Args:
         bots: The apps and bot users of ALLOWED_BOTS.
     """
-    user = message.get("user")
-    subtype = message.get("subtype")
+    user = string(message.get("user"))
+    subtype = string(message.get("subtype"))
     if not message.get("bot_id"):
         return Author(UserId(user)) if user and subtype in _HUMAN_SUBTYPES else None
-    app = message.get("app_id") or (message.get("bot_profile") or {}).get("app_id")
+    app = string(message.get("app_id"))
+    app = app or string(mapping(message.get("bot_profile")).get("app_id"))
     for name in (user, app):
         if name and name in bots:
             return Author(UserId(name), is_listed=True) if subtype in _APP_SUBTYPES else None
     if not user or subtype not in _HUMAN_SUBTYPES:
         return None
-    return Author(UserId(user), app=str(app or message["bot_id"]))
+    return Author(UserId(user), app=app or string(message["bot_id"]))
 
 
 def spoken(
@@ -92,8 +94,8 @@ def changed(event: Payload, bot: UserId, bots: Collection[UserId] = frozenset())
     message that only got a preview of a link. A deleted message with replies stays, as a tombstone.
     https://docs.slack.dev/reference/events/message/message_changed
     """
-    before = event.get("previous_message") or {}
-    now = event.get("message") or {}
+    before = mapping(event.get("previous_message"))
+    now = mapping(event.get("message"))
     match event.get("subtype"):
         case "message_deleted":
             now = {"subtype": "tombstone", "ts": event.get("deleted_ts")}
@@ -109,13 +111,13 @@ def changed(event: Payload, bot: UserId, bots: Collection[UserId] = frozenset())
     message = {**before, "ts": now["ts"], "channel": event["channel"]}
     text = read_content(before).text if before else None
     if now.get("subtype") == "tombstone":
-        nobody = Author(UserId(before.get("user") or ""))
+        nobody = Author(UserId(string(before.get("user"))))
         return Changed(_origin(message, nobody), None, event["ts"], text)
     author = author_of(now, bots)
     content = read_content(now)
     if author is None or not _edited_by(author, now) or text == content.text:
         return None
-    return Changed(_origin(message | now, author), content, event["ts"], text)
+    return Changed(_origin({**message, **now}, author), content, event["ts"], text)
 
 
 def changed_after(
@@ -137,7 +139,7 @@ def changed_after(
 
 def _edited_by(author: Author, message: Payload) -> Payload:
     """Return the last edit of a message, if its author made it; otherwise an empty one."""
-    edited = message.get("edited") or {}
+    edited = mapping(message.get("edited"))
     return edited if edited.get("user") == author.user and not author.is_listed else {}
 
 

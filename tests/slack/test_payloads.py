@@ -6,12 +6,15 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bot.ids import MessageTs, UserId
 from bot.slack import message_events
 from tests.builders import ANA, BEN, CHANNEL
 from tests.talk import Talk
 
+Json = dict[str, Any]
 NOW_IS = {"user": ANA, "ts": "1.2", "text": "Add two", "edited": {"user": ANA, "ts": "1.5"}}
 SINCE = MessageTs("1.4")
 
@@ -39,6 +42,30 @@ def test_change_in_an_outage_is_recognized_by_its_time(
     assert (changed.text if changed else "unchanged") == text
     if changed:
         assert changed.origin.key == f"message:{CHANNEL}:1.2"
+
+
+ODD: st.SearchStrategy[Any] = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(max_size=5)
+    | st.just(["x"])
+    | st.just({"x": 1})
+)
+NAMES = ["user", "bot_id", "app_id", "bot_profile", "edited", "subtype", "text", "blocks", "files"]
+PLACE = {"type": "message", "channel": CHANNEL, "ts": "1.2", "thread_ts": "1.1"}
+
+
+@given(message=st.dictionaries(st.sampled_from(NAMES), ODD), other=ODD)
+def test_message_with_fields_of_any_shape_is_read_or_left(message: Json, other: Any) -> None:
+    whole = PLACE | message
+    for bots in ((), {UserId("A0FLOW")}):
+        message_events.spoken(whole, UserId("U0BOT"), bots)
+        message_events.changed_after(SINCE, whole, bots)
+        for before, now in ((whole, whole), (other, whole), (whole, other)):
+            event = PLACE | {"message": now, "previous_message": before}
+            message_events.changed(event | {"subtype": "message_changed"}, UserId("U0BOT"), bots)
+    message_events.said(whole)
 
 
 async def test_shortcut_asks_about_its_message(talk: Talk) -> None:
