@@ -14,7 +14,7 @@ from bot.context import Context, WorkerContext
 from bot.ids import ChannelId, MessageTs, Refusal, UserId
 from bot.jobs.messages import status_message
 from bot.jobs.model.intents import Door, Intent, classify
-from bot.jobs.model.jobs import JobState, NotTaken, OmitReason, TakeThread, ThreadContext
+from bot.jobs.model.jobs import NotTaken, OmitReason, TakeThread, ThreadContext
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.names import names_in
 from bot.jobs.store.inbox import Inbox
@@ -113,12 +113,9 @@ async def _own_posts(
         return own
 
     def about_jobs(tx: Transaction) -> set[MessageTs]:
-        states = Jobs(tx).all_in_thread(thread)
-        return {
-            post.ts
-            for post in Outbox(tx).posts_in_threads_of(states)
-            if not post.is_end or states[post.job] is not JobState.PULL_REQUEST
-        }
+        has_pull_request = Jobs(tx).all_in_thread(thread)
+        posts = Outbox(tx).posts_in_threads_of(has_pull_request)
+        return {post.ts for post in posts if not (post.is_end and has_pull_request[post.job])}
 
     return own - await context.store.read(about_jobs)
 

@@ -178,10 +178,11 @@ class Jobs(Rows[TrackedJob]):
         """Return the newest job with its status message in this thread; None when there is none."""
         return self._newest(_is_in(thread))
 
-    def all_in_thread(self, thread: ThreadRef) -> Mapping[JobNumber, JobState]:
-        """Return the jobs with their status messages in a thread, each with its state."""
+    def all_in_thread(self, thread: ThreadRef) -> Mapping[JobNumber, bool]:
+        """Return the jobs of a thread, each with whether it has ended with a pull request."""
         query = select(jobs.c.number, jobs.c.state).where(_is_in(thread))
-        return {row.number: JobState(row.state) for row in self.connection.execute(query)}
+        rows = self.connection.execute(query)
+        return {row.number: row.state == JobState.PULL_REQUEST for row in rows}
 
     def offers_pull_request(self, besides: TrackedJob) -> bool:
         """Return whether another job in the same thread has ended with a pull request."""
