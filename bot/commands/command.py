@@ -18,7 +18,8 @@ from bot.messages import slack_text
 from bot.messages.blocks import Action, bare
 from bot.messages.general import unknown_project
 from bot.messages.help import CommandHelp, Here, full_help, short_help
-from bot.ports import Origin
+from bot.messages.plain_text import without_quotation_marks
+from bot.ports import Content, Origin
 from bot.projects import Project, Projects, UnknownProject
 from bot.store import Transaction
 from bot.store.channels import Channels
@@ -145,8 +146,7 @@ class Submission:
 class ShortcutUse(_Request):
     """A message shortcut used on somebody's message."""
 
-    text: str
-    """The message's wire text."""
+    content: Content
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +261,8 @@ class Command:
     """The handlers of its shortcuts by callback id."""
     takes_project: bool = True
     """Whether a project at the start or the end of the text is not part of the text."""
+    has_options_only: bool = False
+    """Whether quotation marks around its words mean nothing, which phones put in."""
     take_project: TakeProject = Projects.take
     """Splits a text into its text and its project."""
     misunderstood: Callable[[Exception, Projects, str], Message | None] = _explain_nothing
@@ -296,6 +298,8 @@ class Command:
         Returns None for other texts after a mention.
         """
         plain = slack_text.to_plain(text, {}, {}).strip()
+        if self.has_options_only:
+            plain = without_quotation_marks(plain)
         if slack_text.is_blank(plain):
             plain = ""
         elif self.asks_help(plain):

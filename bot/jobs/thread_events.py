@@ -15,6 +15,7 @@ from bot.ids import JobNumber, Message
 from bot.jobs.access import Readable, if_visible, may_steer
 from bot.jobs.ask import Also, Asked, ask, find_rival, follow_up
 from bot.jobs.decisions import keep_review, review, run_again, to_withdraw
+from bot.jobs.files import describe_files, fitting_files
 from bot.jobs.interpret import Heard
 from bot.jobs.messages import intents, job_answers
 from bot.jobs.model.inbox import HeardState, InboxMessage
@@ -30,7 +31,6 @@ from bot.jobs.model.intents import (
 )
 from bot.jobs.model.jobs import Review, TakeThread, TrackedJob
 from bot.jobs.model.prompts import PromptRequest, Unsent
-from bot.jobs.prepare import fitting_files
 from bot.jobs.store.inbox import Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
@@ -139,6 +139,7 @@ def _asking(heard: Heard) -> Also:
                 due_at=None,
                 text=None,
                 files=None,
+                omitted=None,
             )
 
     return write
@@ -249,8 +250,9 @@ async def ask_first(
     if request.is_sure or len(whole) > Unsent.LONGEST:
         return None
     draft = Unsent(allowed.origin.key, allowed.origin.thread, whole.strip())
-    if request.files and not fitting_files(request.files):
-        return intents.files_cannot_go([file.name for file in request.files], draft)
+    files = await describe_files(context, request.files)
+    if files and not fitting_files(files):
+        return intents.files_cannot_go([file.name for file in files], draft)
     rival = await find_rival(context, allowed, request.raw, request.project)
     return (
         intents.page_is_taken(rival, status_message_link(context, rival), draft) if rival else None

@@ -230,6 +230,15 @@ class StatusMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadPost:
+    """A post about a job. ``is_end``: it has the end of an iteration."""
+
+    ts: MessageTs
+    job: JobNumber
+    is_end: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Ready:
     """A delivery that may go out when Slack's paces allow it."""
 
@@ -284,6 +293,15 @@ class Outbox(Repository):
         )
         newest = statement.order_by(deliveries.c.seq.desc()).limit(1)
         return self.connection.execute(newest).scalar()
+
+    def posts_in_threads_of(self, numbers: Collection[JobNumber]) -> Sequence[ThreadPost]:
+        """Return what was posted about some jobs: status messages, ends and notes."""
+        mine = and_(deliveries.c.job.in_(numbers), deliveries.c.posted_ts.is_not(None))
+        columns = select(deliveries.c.posted_ts, deliveries.c.job, deliveries.c.key)
+        return [
+            ThreadPost(row.posted_ts, row.job, row.key.endswith(_END))
+            for row in self.connection.execute(columns.where(mine))
+        ]
 
     def ready(self, now: datetime, busy_channels: Collection[str]) -> Sequence[Ready]:
         """Return the deliveries that may go out, oldest first.

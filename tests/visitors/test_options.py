@@ -384,3 +384,12 @@ def _can_be_stored(section: str | None) -> bool:
     return section is None or (
         "\0" not in section and section.encode().decode() == section and len(section) <= 301
     )
+
+
+@pytest.mark.parametrize("path", ["“/api”", '"/api"', "‘/api’", "«/api»"])
+async def test_quotation_marks_around_a_path_are_no_part_of_it(talk: Talk, path: str) -> None:
+    await talk.ana.types(f"/docs-visitors path {path}")
+    await talk.time.passes(30)
+    [answer] = [note for note in talk.ana.reads() if "Reading" not in note]
+    assert "`/api`" in answer
+    assert path not in answer

@@ -26,6 +26,7 @@ from bot.jobs.ask import ask
 from bot.jobs.commands.intents import is_form_unsent, send_anyway, unsent
 from bot.jobs.commands.job_lists import WORDS, choose, projects_to_choose, status_of, turn_page
 from bot.jobs.commands.job_references import for_reader
+from bot.jobs.conversation import offer_thread
 from bot.jobs.decisions import (
     dismiss,
     fix_preview,
@@ -42,7 +43,6 @@ from bot.jobs.messages import job_answers as say
 from bot.jobs.messages.forms import NOT_SERVED
 from bot.jobs.model.jobs import About, Review, TakeThread
 from bot.jobs.model.prompts import Act, Prompt, PromptRequest, PromptState
-from bot.jobs.prepare import offer_thread
 from bot.jobs.previews import ask_by_press
 from bot.jobs.pull_requests import read_changes
 from bot.jobs.store.jobs import Jobs
@@ -118,10 +118,15 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
 
 async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
     """Open the form with a message and the rest of its thread."""
-    text = slack_text.to_plain(used.text, {}, {})[:_FORM_LENGTH]
+    content = used.content
+    text = slack_text.to_plain(content.text, {}, {})
+    left_out = [*(file.name for file in content.files), *content.omitted]
+    if len(text) > _FORM_LENGTH:
+        text = text[:_FORM_LENGTH]
+        left_out.append("the end of the text")
     begun = used.origin.thread_for_job
     if begun is None or context.settings.context == "none":
-        return await _ask_form(context, used.origin, text)
+        return await _ask_form(context, used.origin, text, left_out=left_out)
 
     thread = ThreadRef(used.origin.channel, begun)
     offer = await offer_thread(context, thread, used.origin.message_ts)
@@ -130,7 +135,7 @@ async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
     earlier = forms.earlier_blocks(
         offer.messages, offer.left_out, is_chosen=offer.is_chosen, is_read=is_read
     )
-    return await _ask_form(context, used.origin, text, earlier)
+    return await _ask_form(context, used.origin, text, earlier, left_out=left_out)
 
 
 async def _ask_form(
@@ -140,6 +145,7 @@ async def _ask_form(
     earlier: Sequence[Block] = (),
     *,
     project: Project | None = None,
+    left_out: Sequence[str] = (),
 ) -> Answer:
     form = forms.ask_form(
         channel=origin.channel or None,
@@ -147,6 +153,7 @@ async def _ask_form(
         text=text,
         projects=await projects_to_choose(context, origin.channel, project),
         earlier=earlier,
+        left_out=left_out,
     )
     return Answer(modal=form)
 

@@ -90,10 +90,15 @@ def file_names(names: Sequence[str]) -> str:
     return ", ".join(b.code(name, _NAME_LENGTH) for name in names[:_MOST_NAMED])
 
 
-def files_not_sent(other: Sequence[str], unread: Sequence[str]) -> Message:
-    """Return the reply that names the files of a message that the agent did not get.
+def parts_not_sent(
+    other: Sequence[str], unread: Sequence[str], omitted: Sequence[str] = ()
+) -> Message:
+    """Return the reply that names the parts of a message that the agent did not get.
 
-    ``other`` are no text files or too large; ``unread`` were not returned by Slack.
+    Args:
+        other: Files that are no text files, or too large.
+        unread: Files that Slack did not return.
+        omitted: Parts that are no files and cannot be read as text.
     """
     rows = []
     if other:
@@ -104,6 +109,8 @@ def files_not_sent(other: Sequence[str], unread: Sequence[str]) -> Message:
         rows.append(
             f"Not sent to the agent, because Slack didn't let me read it: {file_names(unread)}."
         )
+    if omitted:
+        rows.append(f"Left out: {file_names(omitted)}.")
     return b.words(f":warning: {' '.join(rows)}")
 
 

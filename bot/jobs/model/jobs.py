@@ -219,7 +219,10 @@ class TrackedJob:
     root_ts: MessageTs | None = None
     """The message that is the job's status message; None until it is posted."""
     thread_ts: MessageTs | None = None
-    """The thread in which the status message is a reply; None if the status message begins its thread."""
+    """The thread in which the status message is a reply; None if the status message begins its thread.
+
+    If that thread is deleted, the bot's next reply begins another one, which comes after the status message.
+    """
     service_id: ServiceJobId | None = None
     iteration: int = 0
     """The number of prompts that the service has accepted. The end of each iteration is reported once."""

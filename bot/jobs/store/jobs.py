@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import Unpack
@@ -66,6 +66,7 @@ _BEGINNING = literal("message:", String) + jobs.c.channel + ":" + jobs.c.thread_
 """The key of the message that begins the thread in which a job's first message is a reply."""
 _AMONG_PEOPLE = and_(
     jobs.c.thread_ts.is_not(None),
+    or_(jobs.c.root_ts.is_(None), jobs.c.thread_ts < jobs.c.root_ts),
     ~jobs.c.channel.startswith("D"),
     select(prompts.c.id)
     .where(prompts.c.key == _BEGINNING)
@@ -172,6 +173,12 @@ class Jobs(Rows[TrackedJob]):
     def in_thread(self, thread: ThreadRef) -> TrackedJob | None:
         """Return the newest job with its status message in this thread; None when there is none."""
         return self._newest(_is_in(thread))
+
+    def all_in_thread(self, thread: ThreadRef) -> Mapping[JobNumber, bool]:
+        """Return the jobs of a thread, each with whether it has ended with a pull request."""
+        query = select(jobs.c.number, jobs.c.state).where(_is_in(thread))
+        rows = self.connection.execute(query)
+        return {row.number: row.state == JobState.PULL_REQUEST for row in rows}
 
     def offers_pull_request(self, besides: TrackedJob) -> bool:
         """Return whether another job in the same thread has ended with a pull request."""

@@ -31,6 +31,9 @@ def form_samples() -> Mapping[str, object]:
     jobs = [job(), job(number=JobNumber(41), text="Explain\n" + "every error " * 20)]
     return {
         "form: the channel is known": forms.ask_form(channel=CHANNEL, private="kept"),
+        "form: a message with a file": forms.ask_form(
+            channel=CHANNEL, private="kept", text="Look", left_out=["a.png", "chart: Visits"]
+        ),
         "form: all that there is to ask": forms.ask_form(
             channel=None, private="", text="Say \u202eyes", projects=[BETA, ACME], earlier=earlier
         ),
