@@ -45,7 +45,7 @@ from bot.health.checks import (
 )
 from bot.health.metrics import Metrics, MetricsPage, metrics_page
 from bot.health.stopping import Stopping
-from bot.ids import ProjectId
+from bot.ids import ProjectId, UserId
 from bot.jobs.catch_up import Gap
 from bot.jobs.thread import update_status_messages
 from bot.paces import Paces
@@ -269,8 +269,8 @@ async def held_bot(
             chance=doors.chance,
             features=features,
         )
-        timed = partial(TtlCache, 10_000, lambda: clock().timestamp())
-        context = replace(context, member_cache=timed(), statuses=timed())
+        member_cache = TtlCache[UserId, bool](10_000, lambda: clock().timestamp())
+        context = replace(context, member_cache=member_cache)
         stack.push_async_callback(store.release, context.owner)
         background, gap = Background(), Gap(context)
         stack.push_async_callback(background.drain, 0.0)

@@ -26,18 +26,16 @@ from bot.answers.model import InquiryState
 from bot.commands.command import Answer, FormState, Invocation, Press, Word, number_in
 from bot.context import Context, WorkerContext, queue_worker
 from bot.engine import Worker
-from bot.feature import Feature
+from bot.feature import Feature, Hooks
 from bot.ids import RequestKey
 from bot.jobs.commands.job_lists import projects_to_choose
 from bot.jobs.commands.unsent import at_message
 from bot.jobs.messages import forms
 from bot.jobs.model.prompts import Unsent
-from bot.jobs.questions import AskDocs, DocsQuestion
-from bot.jobs.thread import PublishedHook
+from bot.jobs.questions import DocsQuestion
 from bot.messages.blocks import Action
 from bot.messages.slack_text import from_plain
 from bot.projects import with_project
-from bot.visitors.digests import RecommendationSource
 
 _NOT_HERE = Answer(message=messages.NOT_HERE)
 
@@ -126,9 +124,14 @@ ANSWERS = Feature(
         Action.ANSWER_TOPIC: _answer_topic,
     },
     workers=_workers,
-    hooks=(
-        RecommendationSource(recommend_gaps, list_hidden, refresh_privacy),
-        AskDocs(ask_docs, take_back_question, find_answered, did_not_help),
-        PublishedHook(on_published),
+    hooks=Hooks(
+        on_published=on_published,
+        ask_docs=ask_docs,
+        take_back_question=take_back_question,
+        find_answered=find_answered,
+        did_not_help=did_not_help,
+        list_recommendations=recommend_gaps,
+        list_hidden=list_hidden,
+        refresh_privacy=refresh_privacy,
     ),
 )

@@ -23,8 +23,6 @@ MOST_GAPS = 10
 _ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'`]{1,2000}")
 _CALL = re.compile(r"<(?=[@!#])")
 
-STATUS = "is reading the docs…"
-"""The status in the thread, after the bot's name."""
 NOT_HERE = b.words("I no longer have that question. Ask it again.")
 NO_GAPS = b.words("No open questions here.")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.access.admit import Allowed
@@ -28,13 +28,6 @@ class Used:
     """The project that the text names."""
     command: str = ""
     """The slash command after which it was typed; empty elsewhere."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunWord:
-    """Runs one of the bot's own words by the command that has it."""
-
-    run: Callable[[Context, Allowed, Used], Awaitable[Answer]]
 
 
 def list_own_words(commands: Sequence[Command], projects: Projects) -> Vocabulary:
@@ -96,8 +89,9 @@ async def run_other_word(context: Context, invocation: Invocation) -> Answer | N
     if word.typed == plain and invocation.command in word.commands:
         return None  # its command has not understood just that
     used = Used(word, meaning.text, meaning.project, invocation.command)
-    for runner in context.hooks_of(RunWord):
-        return await runner.run(context, invocation.allowed, used)
+    for hooks in context.hooks:
+        if hooks.run_word is not None:
+            return await hooks.run_word(context, invocation.allowed, used)
     return None
 
 

@@ -10,9 +10,9 @@ from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
 from bot.intent.kinds import LIKELY_CHANGES, Kind
 from bot.jobs.ask import find_rival
+from bot.jobs.files import describe_files, fitting_files
 from bot.jobs.messages import unsent
 from bot.jobs.model.prompts import PromptRequest, Unsent
-from bot.jobs.prepare import fitting_files
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import status_message_link
 from bot.ports import SlackError
@@ -30,8 +30,9 @@ async def ask_first(
     if request.is_sure or len(whole) > Unsent.LONGEST:
         return None
     draft = Unsent(allowed.origin.key, allowed.origin.thread, whole.strip())
-    if request.files and not fitting_files(request.files):
-        return unsent.files_cannot_go([file.name for file in request.files], draft)
+    files = await describe_files(context, request.files)
+    if files and not fitting_files(files):
+        return unsent.files_cannot_go([file.name for file in files], draft)
     rival = await find_rival(context, allowed, request.raw, request.project)
     if rival is None:
         return None

@@ -15,7 +15,7 @@ from functools import partial
 import structlog
 
 from bot.access.admit import Allowed, Declined, NotAllowed, Untold, admit
-from bot.access.model import Members, access_fingerprint
+from bot.access.model import Access, Members, access_fingerprint
 from bot.context import Context, WorkerContext, make_claim
 from bot.engine import back_off_seconds, unless_taken_over
 from bot.ids import Message, MessageTs, RequestKey, is_direct_message
@@ -37,7 +37,6 @@ from bot.jobs.model.inbox import (
 )
 from bot.jobs.model.jobs import JobProblem
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
-from bot.jobs.questions import AskDocs
 from bot.jobs.store.inbox import MISSED_FOR, RETRIED_FOR, Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
@@ -48,7 +47,7 @@ from bot.messages import slack_text
 from bot.messages.general import unknown_choice, unknown_project
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
-from bot.ports import Changed, Mention, ThreadRef, ThreadReply, time_of, ts_at
+from bot.ports import Changed, Content, Mention, ThreadRef, ThreadReply, time_of, ts_at
 from bot.projects import Project, UnknownProject
 from bot.store import Transaction
 
@@ -147,7 +146,7 @@ def _store_change(changed: Changed, now: datetime, tx: Transaction) -> bool:
         change = Correction.DELETED if text is None else Correction.EDITED
         Inbox(tx).change(message, change=change, edited=text, said_at=now, due_at=now)
     elif text is None:
-        emptied: dict[str, object] = dict.fromkeys(("parent", "text", "files", "due_at"))
+        emptied: dict[str, object] = dict.fromkeys(("parent", "text", "files", "omitted", "due_at"))
         Inbox(tx).change(message, state=HeardState.SETTLED, user="", **emptied)
     else:
         Inbox(tx).change(message, state=HeardState.NEW, text=text, said_at=now, due_at=now)
@@ -174,7 +173,7 @@ def _stands_for_us(context: Context, message: ThreadReply | Mention, tx: Transac
 
 def _as_message(changed: Changed, text: str) -> ThreadReply | Mention:
     kind = Mention if changed.origin.thread is None else ThreadReply
-    return kind(changed.origin, text, changed.files)
+    return kind(changed.origin, replace(changed.content or Content(text), text=text))
 
 
 # ---- the worker that takes it out
@@ -336,7 +335,11 @@ async def _decline(
 
     def refuse(tx: Transaction) -> None:
         now = context.clock()
-        if Members(tx).may_tell_denied(origin.user, rule, now):
+        # Bots read no private messages. One whom Slack does not describe may be a bot.
+        is_bot = declined.access is Access.BOT or (
+            origin.app is not None and declined.access is Access.UNTOLD
+        )
+        if not is_bot and Members(tx).may_tell_denied(origin.user, rule, now):
             note = NewDelivery.whisper(
                 f"{origin.key}:not_allowed",
                 origin.channel,
@@ -387,7 +390,7 @@ def _change(
             Inbox(tx).save(message, due_at=context.after(_SOON_SECONDS))
             return
         case Follows.ASK_ANEW | Follows.TAKE_BACK:
-            is_over = all(not docs.take_back(tx, edited) for docs in context.hooks_of(AskDocs))
+            is_over = not any(hooks.take_back_question(tx, edited) for hooks in context.hooks)
         case Follows.TELL if prompt:
             text = part_text(context, tx, edited, prompt)
             if text is not None:

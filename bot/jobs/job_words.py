@@ -6,7 +6,7 @@ import re
 
 from bot.access.admit import Allowed
 from bot.context import Context
-from bot.ids import JobNumber, Message, Reviewer
+from bot.ids import JobNumber, Message
 from bot.intent.own_words import FoundWord
 from bot.jobs.access import Readable, if_visible, may_steer, steerable
 from bot.jobs.decisions import review, run_again, to_withdraw, withdraw
@@ -17,7 +17,6 @@ from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.waits import Waits
 from bot.jobs.thread import can_preview
 from bot.store import Transaction
-from bot.store.channels import Channels
 
 JOB_WORDS = frozenset({"status", "stop", "retry", "merge", "reviewed", "changes", "preview"})
 _WORD = re.compile(r"([a-z]+)(?:\s+(?:job\s+)?#?([1-9][0-9]{0,8}))?", re.IGNORECASE)
@@ -128,12 +127,11 @@ async def _offer_preview(context: Context, target: Readable) -> Message:
 
 
 async def answer_status(context: Context, job: TrackedJob) -> Message:
-    """Return the status of a job in one line, with who reviews it."""
+    """Return the status of a job in one line, with whom its review waits for."""
     now = context.clock()
 
     def look(tx: Transaction) -> Message:
-        reviewers = Channels(tx).reviewers(job.channel) or (Reviewer(job.recipient),)
         waiting = Waits(tx).of_job(job.number, now)
-        return unsent.status_line(job, waiting, reviewers, Jobs(tx).usual_time(job.project))
+        return unsent.status_line(job, waiting, Jobs(tx).usual_time(job.project))
 
     return await context.store.read(look)

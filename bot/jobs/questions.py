@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from bot.access.admit import Allowed
@@ -10,7 +9,6 @@ from bot.context import Context
 from bot.ids import Message
 from bot.jobs.ask import Also
 from bot.jobs.messages.unsent import cannot_answer
-from bot.jobs.model.inbox import InboxMessage
 from bot.jobs.model.jobs import About
 from bot.jobs.model.prompts import Unsent
 from bot.ports import ThreadRef
@@ -39,29 +37,15 @@ class Answered:
     """Question and answer, as background of a prompt."""
 
 
-@dataclass(frozen=True, slots=True)
-class AskDocs:
-    """Answers questions from the docs."""
-
-    ask: Callable[[Context, Allowed, DocsQuestion, Also], Awaitable[Message | None]]
-    """Takes a question. Returns an immediate reply; None if the answer comes where it was asked."""
-    take_back: Callable[[Transaction, InboxMessage], bool]
-    """Takes back the question of a message. False if it says the same as before, or is over."""
-    find_answered: Callable[[Transaction, ThreadRef], Answered | None]
-    """Returns the newest question of a thread; None if nobody asked one there."""
-    did_not_help: Callable[[Context, Allowed, ThreadRef], Awaitable[Message]]
-    """Makes the newest question of a thread a gap."""
-
-
-def find_docs(context: Context) -> AskDocs | None:
-    """Return the feature that answers questions; None in a bot without it."""
-    return next(iter(context.hooks_of(AskDocs)), None)
+def can_ask_docs(context: Context) -> bool:
+    """Return whether the bot has a feature that answers questions."""
+    return any(hooks.ask_docs is not None for hooks in context.hooks)
 
 
 def find_answered(context: Context, tx: Transaction, thread: ThreadRef) -> Answered | None:
     """Return the newest question that was answered in a thread; None if there is none."""
-    docs = find_docs(context)
-    return docs.find_answered(tx, thread) if docs else None
+    found = (hooks.find_answered(tx, thread) for hooks in context.hooks)
+    return next((answered for answered in found if answered is not None), None)
 
 
 async def ask_docs(
@@ -71,7 +55,15 @@ async def ask_docs(
 
     ``also`` is written with the question.
     """
-    docs = find_docs(context)
-    if docs is None:
-        return cannot_answer(question.draft)
-    return await docs.ask(context, allowed, question, also)
+    for hooks in context.hooks:
+        if hooks.ask_docs is not None:
+            return await hooks.ask_docs(context, allowed, question, also)
+    return cannot_answer(question.draft)
+
+
+async def note_no_help(context: Context, allowed: Allowed, thread: ThreadRef) -> Message | None:
+    """Make the newest question of a thread a gap. Return the answer; None in a bot that answers none."""
+    for hooks in context.hooks:
+        if hooks.did_not_help is not None:
+            return await hooks.did_not_help(context, allowed, thread)
+    return None

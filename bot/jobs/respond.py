@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bot.access.admit import Allowed
 from bot.commands.meaning import Meaning, find_meaning
-from bot.commands.own_words import RunWord, Used
+from bot.commands.own_words import Used
 from bot.context import Context
 from bot.ids import Message
-from bot.intent.kinds import WITHOUT_CONTEXT, Kind, Place
+from bot.intent.kinds import ANSWER_THREADS, WITHOUT_CONTEXT, Kind, Place
 from bot.intent.own_words import FoundWord
 from bot.jobs.access import Readable
 from bot.jobs.ask import Also
@@ -15,7 +15,7 @@ from bot.jobs.job_words import answer_status, run_job_word, show_changes, takes_
 from bot.jobs.messages import unsent
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.prompts import Unsent
-from bot.jobs.questions import DocsQuestion, ask_docs, find_docs
+from bot.jobs.questions import DocsQuestion, ask_docs, can_ask_docs, note_no_help
 from bot.jobs.welcome import greet
 from bot.ports import ThreadRef
 
@@ -144,9 +144,10 @@ async def _run_word(
 ) -> Message | None:
     if takes_job_word(word):
         return await run_job_word(context, allowed, word, target)
-    for runner in context.hooks_of(RunWord):
-        used = Used(word, meaning.text, meaning.project, command)
-        return (await runner.run(context, allowed, used)).message
+    used = Used(word, meaning.text, meaning.project, command)
+    for hooks in context.hooks:
+        if hooks.run_word is not None:
+            return (await hooks.run_word(context, allowed, used)).message
     raise LookupError("a bot that knows words runs them")
 
 
@@ -154,7 +155,7 @@ async def _answer_topic(
     context: Context, allowed: Allowed, draft: Unsent, also: Also
 ) -> Message | None:
     """Show pages about a topic. Where the docs cannot be searched, ask what to do."""
-    if not context.discovery or find_docs(context) is None:
+    if not context.discovery or not can_ask_docs(context):
         return unsent.what_should_i_do(draft, can_answer=False)
     return await ask_docs(context, allowed, DocsQuestion(draft, is_topic=True), also)
 
@@ -162,9 +163,11 @@ async def _answer_topic(
 async def _answer_no(context: Context, allowed: Allowed, place: Place) -> Message:
     """Answer a no: what should change? In an answer's thread it counts as *Didn't help*."""
     thread = allowed.origin.thread
-    docs = find_docs(context)
-    if place in (Place.ANSWER, Place.DIRECT_ANSWER) and thread is not None and docs is not None:
-        return await docs.did_not_help(context, allowed, ThreadRef(allowed.origin.channel, thread))
+    if place in ANSWER_THREADS and thread is not None:
+        where = ThreadRef(allowed.origin.channel, thread)
+        noted = await note_no_help(context, allowed, where)
+        if noted is not None:
+            return noted
     return unsent.WHAT_IS_WRONG if place in WITHOUT_CONTEXT else unsent.WHAT_SHOULD_CHANGE
 
 

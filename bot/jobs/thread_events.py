@@ -136,6 +136,7 @@ def _asking(heard: Heard) -> Also:
                 due_at=None,
                 text=None,
                 files=None,
+                omitted=None,
             )
 
     return write

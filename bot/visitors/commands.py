@@ -337,6 +337,7 @@ COMMAND = Command(
     misunderstood=_misunderstood,
     also=lambda _place: messages.period_help(),
     full_help=messages.FULL_HELP,
+    has_options_only=True,
     labels=(ButtonLabel("What needs work?", "ideas"),),
     buttons={
         Action.SHARE: _on_answer(share_numbers, writes=True),

@@ -22,7 +22,10 @@ QUESTION = "How do I rotate an API key?"
 _STATUS_MESSAGE = re.compile(r"· Job \d+ ·")
 _WORDS = {
     "jobs": r"\d+ (?:needs? you|to review|working|done)\b|^No (?:more )?(?:open )?jobs",
-    "status": r"There's no Job \d+ that you can see|hasn't started|, started |Pull request ready|^:x: |Not yet\.|^:memo: Yes|Merged",
+    "status": (
+        r"There's no Job \d+ that you can see|hasn't started|, started |Pull request ready|^:x: "
+        r"|Not yet\.|^:memo: Yes|Merged"
+    ),
     "stop": r"^Taken back|nobody can stop it|nothing to stop|hasn't started yet",
     "retry": r"hasn't failed",
     "merge": r"^I can't merge or close it|no pull request that I could link",

@@ -9,7 +9,7 @@ from functools import partial
 from bot.access.admit import Allowed, asking_slack
 from bot.commands.command import Answer, FormState, Press
 from bot.commands.meaning import Meaning
-from bot.commands.own_words import RunWord, Used
+from bot.commands.own_words import Used
 from bot.context import Context
 from bot.ids import Block, MessageTs, RequestKey, UserId
 from bot.intent.decision import Decision
@@ -19,6 +19,7 @@ from bot.jobs.access import Readable, if_visible, may_steer, steerable
 from bot.jobs.ask import ask, follow_up
 from bot.jobs.commands.job_lists import projects_to_choose
 from bot.jobs.commands.job_references import for_reader
+from bot.jobs.conversation import OfferedThread, offer_thread
 from bot.jobs.decisions import withdraw
 from bot.jobs.interpret import Heard
 from bot.jobs.job_words import run_job_word, takes_job_word
@@ -27,7 +28,6 @@ from bot.jobs.messages.forms import draft_prompt
 from bot.jobs.model.inbox import Door, HeardState
 from bot.jobs.model.jobs import TakeThread, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptRequest, PromptState, Unsent
-from bot.jobs.prepare import OfferedThread, offer_thread
 from bot.jobs.questions import DocsQuestion, ask_docs
 from bot.jobs.store.inbox import Inbox
 from bot.jobs.store.jobs import Jobs
@@ -241,9 +241,11 @@ async def run_word(context: Context, press: Press) -> Answer:
     if takes_job_word(word):
         message = await run_job_word(context, press.allowed, word, None)
         return Answer(message=message, replaces=message is not None)
-    for runner in context.hooks_of(RunWord):
-        answer = await runner.run(context, press.allowed, Used(word, typed, command=command))
-        return replace(answer, replaces=answer.message is not None)
+    used = Used(word, typed, command=command)
+    for hooks in context.hooks:
+        if hooks.run_word is not None:
+            answer = await hooks.run_word(context, press.allowed, used)
+            return replace(answer, replaces=answer.message is not None)
     return Answer(message=job_answers.TOO_LATE)
 
 

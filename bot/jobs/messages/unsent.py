@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.ids import Block, Message, Reviewer
+from bot.ids import Block, Message
 from bot.jobs.messages.status_message import (
     file_names,
     name,
@@ -293,10 +293,17 @@ def cannot_merge(job: TrackedJob) -> Message:
     return b.with_buttons("I can't merge or close it from here:", view(job))
 
 
+def _unanswered(job: TrackedJob) -> Sequence[str]:
+    """Return since when polls of a job fail; nothing while they are answered."""
+    if job.unread_since is None:
+        return ()
+    since = b.moment(job.unread_since, "{time}")
+    return [f"the docs service hasn't answered about it since {since}"]
+
+
 def status_line(
     job: TrackedJob,
     waiting: Sequence[Wait],
-    reviewers: Sequence[Reviewer],
     usual: timedelta | None = None,
 ) -> Message:
     """Return a job's status in one line.
@@ -304,7 +311,6 @@ def status_line(
     Args:
         job: The job.
         waiting: Its pending work.
-        reviewers: Who reviews its pull request.
         usual: The usual time of the project's jobs; None if unknown.
     """
     url = b.web_address(job.pr_link)
@@ -316,12 +322,12 @@ def status_line(
         facts.append(running(job, usual))
     elif job.ended_at:
         facts.append(f"since {b.moment(job.ended_at, '{time}')}")
-    facts += wait_lines(waiting)
+    facts += wait_lines(waiting) or _unanswered(job)
     text = ", ".join(filter(None, facts))
     if job.is_merged:
         text += ". Whether it is live, I can't see."
     elif job.awaits_review:
-        text += f". The review is with {b.mention_all(reviewers)}."
+        text += f". Reminders of its review go to {b.mention(job.recipient)}."
     details = b.button("Details", b.Action.DETAILS, str(job.number))
     return b.message({**b.section(text), "accessory": details})
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.ids import MessageTs, RequestKey, Reviewer
+from bot.ids import MessageTs, RequestKey
 from bot.jobs.messages import unsent
 from bot.jobs.model.jobs import JobState, QueueWhy, Wait, Waiting
 from bot.jobs.model.prompts import Unsent
 from tests.builders import NOW
-from tests.messages.samples import LATER, PERMALINK, SEEN, job
+from tests.messages.samples import HALF_PAST, LATER, PERMALINK, SEEN, job
 
 TYPED = Unsent(RequestKey("command:1"), None, "Improve /quickstart")
 SAID = Unsent(RequestKey("message:C1:1.2"), MessageTs("1.2"), "Say <what>")
@@ -87,7 +87,6 @@ def _before_a_use() -> Mapping[str, object]:
 def _words() -> Mapping[str, object]:
     waits = [Wait(Waiting.PROMPT, QueueWhy.LIMIT, NOW, NOW)]
     ready = job(JobState.PULL_REQUEST)
-    reviewers = [Reviewer("S0DOCS")]
     return {
         "thanks by command": unsent.YOU_ARE_WELCOME,
         "a word without a job": unsent.NO_JOB_HERE,
@@ -103,10 +102,8 @@ def _words() -> Mapping[str, object]:
         "try again, not failed": unsent.not_failed(ready),
         "merge it": unsent.cannot_merge(ready),
         "merge it, without a pull request": unsent.cannot_merge(job(JobState.FAILED)),
-        **{
-            f"status, {state}": unsent.status_line(job(state), waits, reviewers)
-            for state in _STATES
-        },
-        "status, usual time": unsent.status_line(job(JobState.WORKING), (), reviewers, USUAL),
-        "status, merged": unsent.status_line(job(pull_request=MERGED), (), reviewers),
+        **{f"status, {state}": unsent.status_line(job(state), waits) for state in _STATES},
+        "status, usual time": unsent.status_line(job(JobState.WORKING), (), USUAL),
+        "status, polls fail": unsent.status_line(job(JobState.WORKING, unread_since=HALF_PAST), ()),
+        "status, merged": unsent.status_line(job(pull_request=MERGED), ()),
     }
