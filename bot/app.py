@@ -23,7 +23,14 @@ from bot.clients import Clients, Doors, connect
 from bot.context import Timeouts, WorkerContext
 from bot.engine import Worker, Workers, alone
 from bot.feature import Feature
-from bot.features import FEATURES, all_workers, beat, list_commands, list_hooks
+from bot.features import (
+    FEATURES,
+    all_workers,
+    beat,
+    list_commands,
+    list_hooks,
+    list_vocabulary,
+)
 from bot.health.checks import (
     HEAD_SECONDS,
     Checks,
@@ -38,7 +45,7 @@ from bot.health.checks import (
 )
 from bot.health.metrics import Metrics, MetricsPage, metrics_page
 from bot.health.stopping import Stopping
-from bot.ids import ProjectId
+from bot.ids import ProjectId, UserId
 from bot.inbox.outage import Outage
 from bot.jobs.thread import update_status_messages
 from bot.paces import Paces
@@ -266,8 +273,8 @@ async def held_bot(
             chance=doors.chance,
             features=features,
         )
-        timed = partial(TtlCache, 10_000, lambda: clock().timestamp())
-        context = replace(context, member_cache=timed(), statuses=timed())
+        member_cache = TtlCache[UserId, bool](10_000, lambda: clock().timestamp())
+        context = replace(context, member_cache=member_cache)
         stack.push_async_callback(store.release, context.owner)
         background, outage = Background(), Outage(context)
         stack.push_async_callback(background.drain, 0.0)
@@ -330,12 +337,13 @@ def _context(
 ) -> WorkerContext:
     store.before_commit = partial(update_status_messages, clock)
     served = settings.projects
-    projects = tuple(
+    known = tuple(
         Project(
             ProjectId(project.id), project.name, project.label, find_budget_project(project, served)
         )
         for project in served
     )
+    projects = Projects(known, serves_former=not settings.docs_projects)
     return WorkerContext(
         settings=settings,
         store=store,
@@ -353,7 +361,8 @@ def _context(
         bot_user=clients.identity.bot_user,
         bot_name=clients.identity.bot_name,
         workspace_url=clients.identity.workspace_url,
-        projects=Projects(projects, serves_former=not settings.docs_projects),
+        projects=projects,
+        vocabulary=list_vocabulary(features, projects),
         paces=Paces(timeouts.channel_pace_seconds, timeouts.minute_seconds),
         hooks=list_hooks(features),
     )

@@ -1,22 +1,99 @@
-"""A feature: a subject that ``app.py`` adds to the bot."""
+"""A feature: a subject that ``app.py`` adds to the bot, with its hooks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from bot.commands.command import Command, PressRun, Word
-from bot.context import WorkerContext
+from bot.access.admit import Allowed
+from bot.commands.command import Answer, Command, PressRun, Word
+from bot.commands.own_words import Used
+from bot.context import Context, WorkerContext
 from bot.engine import Worker
+from bot.ids import ChannelId, JobNumber, Message, MessageTs, ProjectId, Recommendation
+from bot.jobs.ask import Also
+from bot.jobs.questions import Answered, DocsQuestion
+from bot.outbox.model import CsvFile, Delivery, NotPosted
+from bot.ports import ThreadRef
 from bot.store import Transaction
 
+AskDocs = Callable[[Context, Allowed, DocsQuestion, Also], Awaitable[Message | None]]
 
-@dataclass(frozen=True, slots=True)
+
+def _do_nothing(*_arguments: object) -> None:
+    """Do nothing, as the default of a hook."""
+
+
+async def _wait_for_nothing(*_arguments: object) -> None:
+    """Do nothing, as the default of a hook that is awaited."""
+
+
+def _list_nothing(*_arguments: object) -> tuple[()]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hooks:
+    """The functions of a feature that other subjects call.
+
+    Each does nothing by default.
+    """
+
+    on_posted: Callable[[WorkerContext, Transaction, Delivery], None] = _do_nothing
+    """Gets each delivery that Slack has taken."""
+    on_refused: Callable[[WorkerContext, Transaction, Delivery, NotPosted], None] = _do_nothing
+    """Gets each delivery that Slack has refused for good, and the reason."""
+    on_blocks_refused: Callable[[WorkerContext, Transaction, Delivery], None] = _do_nothing
+    """Gets each delivery that is tried again without its blocks."""
+    make_file: Callable[[WorkerContext, Transaction, Delivery], CsvFile | None] = _do_nothing
+    """Returns the file of a delivery; None if another feature makes it."""
+    on_published: Callable[[Context, Transaction, JobNumber], None] = _do_nothing
+    """Gets a job whose change is in the docs: its pull request is merged.
+
+    Where the bot cannot see the pull request, people's mark *Reviewed* counts as the merge.
+    """
+    run_word: Callable[[Context, Allowed, Used], Awaitable[Answer]] | None = None
+    """Runs one of the bot's own words by the command that has it."""
+    ask_docs: AskDocs | None = None
+    """Takes a question about the docs.
+
+    Returns an immediate reply; None if the answer comes where it was asked.
+    """
+    find_answered: Callable[[Transaction, ThreadRef], Answered | None] = _do_nothing
+    """Returns the newest question of a thread; None if nobody asked one there."""
+    did_not_help: Callable[[Context, Allowed, ThreadRef], Awaitable[Message]] | None = None
+    """Makes the newest question of a thread a gap."""
+    find_sent: Callable[[Transaction, ChannelId, MessageTs, MessageTs], Collection[MessageTs]] = (
+        _list_nothing
+    )
+    """Returns the messages of a channel, between two, that are parts of prompts of open jobs."""
+    list_recommendations: Callable[
+        [Transaction, ProjectId, ChannelId, datetime, datetime], Sequence[Recommendation]
+    ] = _list_nothing
+    """Returns a project's recommendations for a channel's digest, from a time until before
+    another.
+    """
+    list_hidden: Callable[[Transaction, ProjectId, ChannelId], Collection[str]] = _list_nothing
+    """Returns the keys of a project's questions that a channel may not see."""
+    refresh_privacy: Callable[[Context, ProjectId], Awaitable[None]] = _wait_for_nothing
+    """Asks Slack, before recommendations are listed, which channels are public now."""
+
+
+def _list_no_workers(_context: WorkerContext) -> Sequence[Worker]:
+    return ()
+
+
+def _read_no_gauges(_tx: Transaction, _now: datetime) -> Mapping[str, float]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
     """The parts of a feature."""
 
-    workers: Callable[[WorkerContext], Sequence[Worker]]
+    workers: Callable[[WorkerContext], Sequence[Worker]] = _list_no_workers
+    """Returns its workers."""
     command: Command | None = None
     help_prefix: str = ""
     """The shape of the text before ``help`` after a mention."""
@@ -24,7 +101,6 @@ class Feature:
     """Its words of ``/docs-agent``."""
     buttons: Mapping[str, PressRun] = field(default_factory=dict)
     """The handlers of its buttons outside of its command."""
-    hooks: tuple[object, ...] = ()
-    """Its hooks, each of a class that its caller declares."""
-    gauges: Callable[[Transaction, datetime], Mapping[str, float]] = lambda _tx, _now: {}
+    hooks: Hooks = field(default_factory=Hooks)
+    gauges: Callable[[Transaction, datetime], Mapping[str, float]] = _read_no_gauges
     """Returns the values of its gauges."""

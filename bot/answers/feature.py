@@ -8,8 +8,11 @@ from dataclasses import replace
 from operator import attrgetter
 
 from bot.answers import messages
-from bot.answers.ask import ANSWER_POSTS, ask_docs, claim_inquiries, work_on_inquiry
+from bot.answers.ask import ask_docs, claim_inquiries, on_refused, work_on_inquiry
 from bot.answers.gaps import (
+    about_inquiry,
+    did_not_help,
+    find_answered,
     find_inquiry,
     list_gaps,
     list_hidden,
@@ -23,25 +26,22 @@ from bot.answers.model import InquiryState
 from bot.commands.command import Answer, FormState, Invocation, Press, Word, number_in
 from bot.context import Context, WorkerContext, queue_worker
 from bot.engine import Worker
-from bot.feature import Feature
+from bot.feature import Feature, Hooks
 from bot.jobs.commands.job_lists import projects_to_choose
 from bot.jobs.messages import forms
 from bot.jobs.model.prompts import Unsent
-from bot.jobs.own_words import AskDocs
-from bot.jobs.thread import PublishedHook
+from bot.jobs.questions import DocsQuestion
 from bot.messages.blocks import Action
-from bot.messages.plain_text import one_line
 from bot.projects import with_project
-from bot.visitors.digests import RecommendationSource
 
-_TITLE_LENGTH = 60
 _NOT_HERE = Answer(message=messages.NOT_HERE)
 
 
 async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
-    origin, text = invocation.origin, invocation.words.split(maxsplit=1)[1]
-    unsent = Unsent(origin.key, origin.thread, with_project(invocation.project, text))
-    return Answer(message=await ask_docs(context, invocation.allowed, unsent))
+    origin = invocation.origin
+    text = invocation.words.split(maxsplit=1)[1]
+    draft = Unsent(origin.key, origin.thread, with_project(invocation.project, text))
+    return Answer(message=await ask_docs(context, invocation.allowed, DocsQuestion(draft)))
 
 
 async def _list_gaps(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
@@ -52,17 +52,23 @@ async def _list_gaps(context: Context, invocation: Invocation, _match: re.Match[
 
 async def _draft(context: Context, press: Press) -> Answer:
     """Open the form of ``/docs-agent`` with a prompt about a question. Its job belongs to its thread."""
-    number, origin = number_in(press.value), press.origin
+    number = number_in(press.value)
+    origin = press.origin
     inquiry = await context.store.read(lambda tx: find_inquiry(context, tx, press.allowed, number))
     if inquiry is None:
         return _NOT_HERE
     thread = inquiry.thread_ts if inquiry.channel == origin.channel else None
-    row = inquiry.gap_key, f"“{one_line(inquiry.text, _TITLE_LENGTH)}”"
-    state = replace(FormState.at(origin, thread=thread), about=row)
-    project, private = context.projects.with_id(inquiry.project), state.dumps()
-    offered = await projects_to_choose(context, origin.channel, project)
-    text = messages.draft_prompt(inquiry.text)
-    form = forms.ask_form(channel=origin.channel, private=private, text=text, projects=offered)
+    state = FormState.at(origin, thread=thread)
+    if not inquiry.is_topic:
+        row = about_inquiry(inquiry)
+        state = replace(state, about=(row.key, row.title))
+    project = context.projects.with_id(inquiry.project)
+    form = forms.ask_form(
+        channel=origin.channel,
+        private=state.dumps(),
+        text=inquiry.text if inquiry.is_topic else forms.draft_prompt(inquiry.text),
+        projects=await projects_to_choose(context, origin.channel, project),
+    )
     return Answer(modal=form)
 
 
@@ -102,10 +108,14 @@ ANSWERS = Feature(
         Action.SHARE_ANSWER: _share,
     },
     workers=_workers,
-    hooks=(
-        RecommendationSource(recommend_gaps, list_hidden, refresh_privacy),
-        AskDocs(ask_docs),
-        ANSWER_POSTS,
-        PublishedHook(on_published),
+    hooks=Hooks(
+        on_refused=on_refused,
+        on_published=on_published,
+        ask_docs=ask_docs,
+        find_answered=find_answered,
+        did_not_help=did_not_help,
+        list_recommendations=recommend_gaps,
+        list_hidden=list_hidden,
+        refresh_privacy=refresh_privacy,
     ),
 )

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
 from bot.access.admit import Allowed, NotAllowed, Untold, admit
-from bot.answers.ask import ask_docs, asked_text
+from bot.answers.ask import asked_text
 from bot.answers.store import Inquiries
-from bot.commands.command import Command
 from bot.context import Context, WorkerContext
 from bot.ids import Message, RequestKey, is_direct_message
 from bot.inbox.meaning import Heard
-from bot.inbox.model import InboxMessage, MessageState
+from bot.inbox.model import Door, InboxMessage, MessageState
 from bot.inbox.requests import (
-    Words,
+    Joined,
     add_to,
     asking,
     find_prompt_to_join,
@@ -29,49 +26,30 @@ from bot.inbox.requests import (
 from bot.inbox.send import Outgoing, send
 from bot.inbox.store import Inbox
 from bot.inbox.withdraw import take_back_last
+from bot.intent.kinds import Kind
 from bot.jobs.access import Readable, if_visible
-from bot.jobs.commands import followup
 from bot.jobs.decisions import keep_review
 from bot.jobs.gates import ask_first
+from bot.jobs.job_words import job_of
 from bot.jobs.messages import job_answers
-from bot.jobs.model.intents import Deed, Door, Intent
 from bot.jobs.model.jobs import Review
-from bot.jobs.model.prompts import Prompt, PromptKind, PromptRequest, Unsent
-from bot.jobs.own_words import respond
+from bot.jobs.model.prompts import Prompt, PromptKind, PromptRequest
+from bot.jobs.respond import respond
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.welcome import welcome
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.private_answers import private_answer
 from bot.outbox.store import Outbox
-from bot.projects import UnknownProject
 from bot.store import Transaction
 
 _REACTION = "+1"
-_THANKS = (Intent.THANKS, Intent.REVIEWED)
-
-
-def find_command(context: Context, commands: Sequence[Command], heard: Heard) -> Command | None:
-    """Return the command that a message means; None for a message that means none."""
-    # The answers to commands are private, and apps cannot read any.
-    if heard.origin.user in context.settings.allowed_bots:
-        return None
-    without_project: str | None = None
-    with suppress(UnknownProject):
-        without_project, _ = context.projects.take(heard.text)
-    for command in commands:
-        text = without_project if command.takes_project else heard.text
-        if text is None or not command.meaning(text, context.projects, after_mention=True):
-            continue
-        # A reply that names a job, as "#7 is wrong" does: only a mention means the command.
-        is_reply = command.name == followup.NAME and heard.door is Door.REPLY
-        return None if is_reply else command
-    return None
+_QUESTIONS = frozenset({Kind.QUESTION, Kind.FURTHER_QUESTION, Kind.PRODUCT_QUESTION, Kind.TOPIC})
+"""Kinds that are put to the docs."""
 
 
 async def act_on(
     context: WorkerContext, then: Context, heard: Heard, message: InboxMessage
 ) -> None:
-    """Act on a message that is no command.
+    """Act on a message.
 
     Args:
         context: The present.
@@ -82,41 +60,32 @@ async def act_on(
     Raises Untold while Slack does not return its author's profile, NotAllowed, HasKey, TooManyWaiting,
     UnknownProject, and BeingSent.
     """
-    if heard.deed is Deed.LEAVE:
-        await context.write(lambda tx: settle(context, tx, [message]))
-        return
+    is_thanks = _is_thanks(heard)
     try:
         allowed = await admit(then, heard.origin, channel=message.channel)
     except NotAllowed as error:
-        if isinstance(error, Untold) or heard.intent not in _THANKS:
+        if isinstance(error, Untold) or not is_thanks:
             raise
         await context.write(lambda tx: settle(context, tx, [message]))
         return
-    is_by_app = message.user in context.settings.allowed_bots
-    if heard.deed is Deed.SEND and heard.is_blank and not heard.files and not is_by_app:
-        await _answer(context, message, "greeting", await welcome(then, allowed))
-    elif heard.deed is Deed.SEND:
+    if heard.is_for_agent:
         await _send(context, then, allowed, heard, message)
-    elif heard.intent in _THANKS:
-        target = await if_visible(then, allowed, heard.job)
-        is_reviewed = heard.intent is Intent.REVIEWED
-        await _react(context, message, target if is_reviewed else None)
-    elif heard.intent is Intent.QUESTION:
-        await _ask(context, then, allowed, heard, message)
-    else:
-        await _respond(context, then, allowed, heard, message)
+        return
+    target = await if_visible(then, allowed, heard.job)
+    if is_thanks:
+        await _react(context, message, None if heard.kind is Kind.THANKS else target)
+    elif not await _is_taken_back(context, allowed, heard, message):
+        await _respond(context, then, allowed, heard, message, target)
 
 
-async def _answer(context: Context, message: InboxMessage, occasion: str, answer: Message) -> None:
-    """Answer the author of a message alone, and settle it."""
-    note = private_answer(context, message.origin, occasion, answer)
-
-    def write(tx: Transaction) -> None:
-        if note is not None:
-            Outbox(tx).add(note, context.clock())
-        settle(context, tx, [message])
-
-    await context.write(write)
+def _is_thanks(heard: Heard) -> bool:
+    """Return whether a message gets an emoji: thanks, or "merged" in the thread of the job."""
+    word = heard.meaning.decision.word
+    if heard.kind is Kind.THANKS:
+        return True
+    if heard.job is None or word is None or word.name != "reviewed":
+        return False
+    return job_of(word) in (None, heard.job.number)
 
 
 async def _react(context: Context, message: InboxMessage, reviewed: Readable | None) -> None:
@@ -139,18 +108,65 @@ async def _react(context: Context, message: InboxMessage, reviewed: Readable | N
     await context.write(react)
 
 
-async def _ask(
-    context: Context, then: Context, allowed: Allowed, heard: Heard, message: InboxMessage
+# ---- answering
+
+
+async def _is_taken_back(
+    context: Context, allowed: Allowed, heard: Heard, message: InboxMessage
+) -> bool:
+    """Take back the last request of a message's author, if that is what it says. Raises BeingSent."""
+    word = heard.meaning.decision.word
+    is_stop = heard.kind is Kind.STOP or (word is not None and word.name == "stop")
+    if not is_stop or (word is not None and job_of(word) is not None):
+        return False
+    note = await take_back_last(context, allowed, message)
+    if note is not None:
+        await _answer(context, message, "unsent", note)
+    return note is not None
+
+
+async def _respond(
+    context: Context,
+    then: Context,
+    allowed: Allowed,
+    heard: Heard,
+    message: InboxMessage,
+    target: Readable | None,
 ) -> None:
-    """Put a question to the docs. The same question again changes nothing."""
-    if message.request is not None and await context.write(
+    """Answer a message that is not for the agent. A question is answered by a worker."""
+    is_same = heard.kind in _QUESTIONS and message.request is not None
+    if is_same and await context.write(
         partial(_keep_question, message, asked_text(then, heard.text))
     ):
         return
-    unsent = Unsent(heard.origin.key, heard.origin.thread, heard.text.strip())
-    answer = await ask_docs(then, allowed, unsent, asking(context, message))
-    if answer is not None:
-        await _answer(context, message, "unsent", answer)
+    also = asking(context, message)
+    reply = await respond(then, allowed, heard.meaning, heard.place, target=target, also=also)
+    occasion = "unsent"
+    key: RequestKey | None = None
+    if heard.meaning.decision.is_asked_once and message.thread is not None:
+        # About their language a person is asked only once in a thread.
+        key = RequestKey(f"language:{message.channel}:{message.thread}:{message.user}")
+    await context.write(partial(_settle_unless_asked, context, message, reply, occasion, key))
+
+
+def _settle_unless_asked(
+    context: Context,
+    message: InboxMessage,
+    reply: Message | None,
+    occasion: str,
+    key: RequestKey | None,
+    tx: Transaction,
+) -> None:
+    """Write the answer to a message, and settle it unless it is a question to the docs now."""
+    if reply is not None:
+        origin = message.origin if key is None else replace(message.origin, key=key)
+        note = private_answer(context, origin, occasion, reply)
+        if note is not None:
+            Outbox(tx).add(note, context.clock())
+    now = Inbox(tx).at(message.channel, message.ts)
+    is_asked = now is not None and now.request == message.request_key
+    if not is_asked:
+        settle(context, tx, [message])
 
 
 def _keep_question(message: InboxMessage, text: str, tx: Transaction) -> bool:
@@ -162,22 +178,16 @@ def _keep_question(message: InboxMessage, text: str, tx: Transaction) -> bool:
     return True
 
 
-async def _respond(
-    context: Context, then: Context, allowed: Allowed, heard: Heard, message: InboxMessage
-) -> None:
-    """Carry out one of the bot's own words, or ask what should change."""
-    if heard.intent is Intent.STOP:
-        note = await take_back_last(context, allowed, message)
+async def _answer(context: Context, message: InboxMessage, occasion: str, answer: Message) -> None:
+    """Answer the author of a message alone, and settle it."""
+    note = private_answer(context, message.origin, occasion, answer)
+
+    def write(tx: Transaction) -> None:
         if note is not None:
-            await _answer(context, message, "unsent", note)
-            return
-    target = await if_visible(then, allowed, heard.job)
-    unsent = Unsent(heard.origin.key, heard.origin.thread, heard.text.strip())
-    reply = await respond(then, allowed, heard.plain, heard.intent, unsent, target)
-    if reply is None:
-        await context.write(lambda tx: settle(context, tx, [message]))
-    else:
-        await _answer(context, message, "unsent", reply)
+            Outbox(tx).add(note, context.clock())
+        settle(context, tx, [message])
+
+    await context.write(write)
 
 
 # ---- sending
@@ -204,7 +214,7 @@ async def _send(
     held_until = None
     if message.user not in context.settings.allowed_bots:
         held_until = hold_end(context, message.said_at, message.said_at)
-    outgoing = Outgoing(heard.text, heard.door, [*held, message], target, held_until)
+    outgoing = Outgoing(heard.meaning, heard.door, [*held, message], target, held_until)
     await send(context, then, _place(allowed, target), outgoing)
 
 
@@ -224,11 +234,12 @@ async def _add(
     prompt: Prompt,
 ) -> bool:
     """Make a message part of an unsent prompt. Return False if it has to be a request of its own."""
-    words = await context.store.read(lambda tx: _joined(context, tx, prompt, message, heard))
-    if not words.raw:
+    joined = await context.store.read(lambda tx: _joined(context, tx, prompt, message, heard))
+    content = joined.content
+    if not content.text:
         return False
     if prompt.kind is PromptKind.START:
-        request = PromptRequest(words.raw, files=words.files, project=prompt.project)
+        request = PromptRequest(content.text, files=content.files, project=prompt.project)
         question = await ask_first(then, allowed, request, heard.text, besides=prompt.job)
         if question is not None:
             await _answer(context, message, "sure", question)
@@ -246,7 +257,7 @@ async def _add(
 
 def _joined(
     context: Context, tx: Transaction, prompt: Prompt, message: InboxMessage, heard: Heard
-) -> Words:
+) -> Joined:
     """Return the words of a prompt with those of a message."""
     parts = [each for each in Inbox(tx).parts(RequestKey(prompt.key)) if each.id != message.id]
     parts.append(replace(message, text=heard.text))

@@ -1,4 +1,4 @@
-"""The buttons that act on a message: send its words anyway, answer it, write it, or take it now."""
+"""The buttons that act on a message: send its words anyway, answer it, take it back, or hear it now."""
 
 from __future__ import annotations
 
@@ -6,36 +6,40 @@ import re
 from dataclasses import dataclass, replace
 
 from bot.access.admit import Allowed, asking_slack, reads_channel
-from bot.answers.ask import ask_docs
 from bot.answers.gaps import find_inquiry
-from bot.answers.messages import NOT_HERE, READING, READING_TOO
-from bot.commands.command import Answer, Press, PressRun, number_in
+from bot.answers.messages import NOT_HERE
+from bot.commands.command import Answer, FormState, Press, PressRun, number_in
+from bot.commands.meaning import Meaning
 from bot.context import Context
 from bot.ids import ChannelId, MessageTs, RequestKey
 from bot.inbox import messages as say
-from bot.inbox.model import InboxMessage
+from bot.inbox.model import Door, InboxMessage
 from bot.inbox.receive import receive
 from bot.inbox.requests import moving
 from bot.inbox.send import Outgoing, send
 from bot.inbox.store import Inbox
-from bot.jobs.access import Readable, if_visible, steerable
+from bot.intent.decision import Decision
+from bot.intent.kinds import Kind
+from bot.jobs.access import Readable, if_visible, may_steer, steerable
 from bot.jobs.ask import ask, follow_up
+from bot.jobs.commands.job_lists import projects_to_choose
 from bot.jobs.commands.job_references import for_reader
+from bot.jobs.commands.unsent import at_message, earlier_blocks, offer_messages, on_text
 from bot.jobs.decisions import withdraw
-from bot.jobs.messages import intents, job_answers
-from bot.jobs.model.intents import Door
-from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.messages import forms, job_answers, unsent
+from bot.jobs.model.jobs import TakeThread, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptRequest, PromptState, Unsent
+from bot.jobs.questions import DocsQuestion, ask_docs
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.messages.blocks import Action
 from bot.messages.slack_text import from_plain
-from bot.ports import Mention, SlackError, message_key
+from bot.ports import Mention, SlackError
 from bot.projects import with_project
 from bot.store import Transaction
 
 _MESSAGE_KEY = re.compile(r"message:([A-Z0-9]+):([0-9]+\.[0-9]+)(?::.*)?")
-_SENT = Answer(message=intents.SENT, replaces=True)
+_SENT = Answer(message=unsent.SENT, replaces=True)
 """Replaces the answer that nothing was started."""
 
 
@@ -122,6 +126,7 @@ async def _steer(context: Context, press: Press, draft: Unsent, place: _Place) -
 async def _send_typed(
     context: Context, allowed: Allowed, draft: Unsent, *, allow_key: bool
 ) -> Answer:
+    """Start a job with a text that was typed, so that no message shows it."""
     text, project = context.projects.take(draft.raw)
     request = PromptRequest(
         text,
@@ -133,12 +138,16 @@ async def _send_typed(
     return Answer(message=job_answers.started_before(asked.job)) if asked.repeated else _SENT
 
 
-async def _send_said(
-    context: Context, place: _Place, text: str, *, allow_key: bool = False
-) -> None:
+async def _send_said(context: Context, place: _Place, raw: str, *, allow_key: bool) -> None:
     """Start a job with the text of a message, at once."""
+    text, project = context.projects.take(raw)
     outgoing = Outgoing(
-        text, Door.FIRST, _parts(place), allow_key=allow_key, is_sure=True, is_moved=True
+        Meaning(Decision(Kind.CHANGE, text), text, project),
+        Door.FIRST,
+        _parts(place),
+        allow_key=allow_key,
+        is_sure=True,
+        is_moved=True,
     )
     await send(context, context, place.allowed, outgoing)
 
@@ -147,53 +156,144 @@ def _parts(place: _Place) -> tuple[InboxMessage, ...]:
     return (place.message,) if place.message else ()
 
 
-async def write_instead(context: Context, press: Press) -> Answer:
-    """Start a job with the text of a question, which was an instruction. The answer stays."""
+# ---- answer it
+
+
+@on_text
+async def answer_it(context: Context, press: Press, draft: Unsent) -> Answer:
+    """Answer a text from the docs."""
+    return await _ask_docs(context, press, draft)
+
+
+@on_text
+async def just_answer(context: Context, press: Press, draft: Unsent) -> Answer:
+    """Answer a text that started a job, and take the job back unless the agent has it."""
+    is_stopped = await _take_back(context, press, draft)
+    # With a key of its own: the job had that of the message.
+    question = replace(draft, key=RequestKey(f"{draft.key}:answer"))
+    answer = await _ask_docs(context, press, question)
+    if is_stopped or answer.message != unsent.READING:
+        return answer
+    return replace(answer, message=unsent.READING_TOO)
+
+
+async def answer_topic(context: Context, press: Press) -> Answer:
+    """Answer a text that was taken as a topic. The pages stay."""
     number = number_in(press.value)
     inquiry = await context.store.read(lambda tx: find_inquiry(context, tx, press.allowed, number))
     if inquiry is None:
         return Answer(message=NOT_HERE)
     text = with_project(context.projects.shown(inquiry.project), from_plain(inquiry.text))
-    is_first = inquiry.key.startswith(f"{message_key(inquiry.channel)}{inquiry.thread_ts}")
-    # With a key of its own: a job that "Just answer it" has withdrawn had that of the message.
-    key = RequestKey(f"{inquiry.key}:write")
-    draft = Unsent(key, None if is_first else inquiry.thread_ts, text)
+    draft = Unsent(RequestKey(f"{inquiry.key}:answer"), inquiry.thread_ts, text)
     place = await _find_place(context, press, draft)
     if place is None:
         return Answer(message=NOT_HERE)
-    if place.message is not None and place.message.request != inquiry.key:
-        place = replace(place, message=None)  # its author has edited it since
-    if place.is_message:
-        await _send_said(context, place, text)
-        return Answer()
-    answer = await _send_typed(context, place.allowed, draft, allow_key=False)
-    return Answer() if answer.replaces else answer
+    return Answer(message=await ask_docs(context, place.allowed, DocsQuestion(draft)))
 
 
-async def just_answer(context: Context, press: Press) -> Answer:
-    """Answer a question that started a job, and withdraw the job unless the agent has it."""
-    draft = Unsent.loads(press.value)
-    place = await _find_place(context, press, draft) if draft else None
-    if draft is None or place is None:
-        return Answer(message=NOT_HERE)
+async def _ask_docs(context: Context, press: Press, draft: Unsent) -> Answer:
+    place = await _find_place(context, press, draft)
+    if place is None:
+        return Answer(message=job_answers.CHANNEL_NOT_READ)
+    moved = moving(draft.key, place.allowed.user, _parts(place), None)
+    question = DocsQuestion(replace(draft, job=None))
+    message = await ask_docs(context, place.allowed, question, moved)
+    return Answer(message=message or unsent.READING, replaces=True)
 
-    def find(tx: Transaction) -> tuple[Prompt | None, TrackedJob | None]:
+
+# ---- take it back
+
+
+@on_text
+async def dont(context: Context, press: Press, draft: Unsent) -> Answer:
+    """Take back the job that a text has started, unless the agent has it."""
+    if await _take_back(context, press, draft):
+        return Answer(message=unsent.NOT_STARTED, replaces=True)
+    target, prompt = await _find_started(context, press, draft)
+    if target is None or prompt is None:
+        return Answer(message=job_answers.TOO_LATE, replaces=True)
+    may_decide = may_steer(context, target, prompt)
+    return Answer(message=unsent.cannot_stop(target.job, may_steer=may_decide), replaces=True)
+
+
+async def _take_back(context: Context, press: Press, draft: Unsent) -> bool:
+    """Take back the job that a text has started. Return False if the agent has it, or may have it."""
+    target, prompt = await _find_started(context, press, draft)
+    if target is None or prompt is None:
+        return False
+    if prompt.state in (PromptState.WITHDRAWN, PromptState.REFUSED):
+        return True
+    return await withdraw(context, steerable(context, target, prompt))
+
+
+async def _find_started(
+    context: Context, press: Press, draft: Unsent
+) -> tuple[Readable | None, Prompt | None]:
+    """Return the job that a text has started, and its prompt."""
+
+    def find(tx: Transaction) -> tuple[TrackedJob | None, Prompt | None]:
         prompt = Prompts(tx).with_key(draft.key)
-        return prompt, Jobs(tx).get(prompt.job) if prompt else None
+        return (Jobs(tx).get(prompt.job) if prompt else None), prompt
 
-    prompt, job = await context.store.read(find)
-    target = await if_visible(context, place.allowed, job)
-    is_stopped = prompt is None or prompt.state in (PromptState.WITHDRAWN, PromptState.REFUSED)
-    if target and prompt and not is_stopped:
-        is_stopped = await withdraw(context, steerable(context, target, prompt))
-    # With a key of its own: the job had that of the message.
-    key = RequestKey(f"{draft.key}:answer")
-    allowed = place.allowed.but(key=key)
-    moved = moving(key, allowed.user, _parts(place), None)
-    question = Unsent(key, draft.thread, draft.raw)
-    message = await ask_docs(context, allowed, question, moved) or READING
-    runs = message == READING and not is_stopped
-    return Answer(message=READING_TOO if runs else message, replaces=True)
+    job, prompt = await context.store.read(find)
+    place = await _find_place(context, press, draft)
+    if place is None:
+        return None, None
+    return await if_visible(context, place.allowed, job), prompt
+
+
+# ---- a thread of people
+
+
+@on_text
+async def write_thread(context: Context, press: Press, draft: Unsent) -> Answer:
+    """Start a job with a thread. In a private channel the form shows what goes along."""
+    place = await _find_place(context, press, draft)
+    if draft.thread is None or place is None:
+        return Answer(message=unsent.NO_MESSAGES, replaces=True)
+    allowed = place.allowed
+    if await _is_public(context, allowed):
+        request = PromptRequest(draft.raw, take_thread=TakeThread.IF_PUBLIC, is_sure=True)
+        moved = moving(draft.key, allowed.user, _parts(place), draft.raw)
+        asked = await ask(context, allowed, request, moved)
+        if asked.same:
+            return Answer(message=job_answers.same_job(asked.job), replaces=True)
+        return _SENT
+    offer = await offer_messages(context, press, draft.thread, allowed.origin.message_ts)
+    form = forms.ask_form(
+        channel=press.origin.channel,
+        private=FormState.at(press.origin, thread=draft.thread).dumps(),
+        text=draft.raw,
+        projects=await projects_to_choose(context, press.origin.channel),
+        earlier=earlier_blocks(offer),
+    )
+    return Answer(modal=form)
+
+
+async def _is_public(context: Context, allowed: Allowed) -> bool:
+    try:
+        async with asking_slack():
+            return await context.messenger.is_public(allowed.origin.channel)
+    except (SlackError, TimeoutError):
+        return False
+
+
+@on_text
+async def answer_thread(context: Context, press: Press, draft: Unsent) -> Answer:
+    """Answer what was said last in a thread, from the docs."""
+    if draft.thread is None:
+        return Answer(message=unsent.NO_MESSAGES, replaces=True)
+    ts = at_message(press, draft).origin.message_ts
+    offer = await offer_messages(context, press, draft.thread, ts)
+    last = offer.messages.splitlines()[-1:]
+    _, _, text = last[0].partition(": ") if last else ("", "", "")
+    if not text.strip():
+        return Answer(message=unsent.NO_MESSAGES, replaces=True)
+    asked = replace(draft, raw=from_plain(text)[: Unsent.LONGEST])
+    return await _ask_docs(context, press, asked)
+
+
+# ---- a mention from before the bot was in the channel
 
 
 async def take_missed(context: Context, press: Press) -> Answer:
@@ -204,10 +304,9 @@ async def take_missed(context: Context, press: Press) -> Answer:
             found = await context.messenger.find_message(press.origin.channel, ts, thread=None)
     except (SlackError, TimeoutError):
         return Answer(message=say.SLACK_IS_SILENT)
-    if found is None or found.origin.user != press.origin.user:
+    if found is None or found.content is None or found.origin.user != press.origin.user:
         return Answer(message=say.MISSED_IS_GONE)
-    mention = Mention(found.origin, found.text or "", found.files, found.version)
-    await receive(context, mention)
+    await receive(context, Mention(found.origin, found.content, version=found.version))
     return Answer(message=say.MISSED_TAKEN, replaces=True)
 
 
@@ -215,7 +314,12 @@ BUTTONS: dict[str, PressRun] = {
     Action.SEND_ANYWAY: send_anyway,
     Action.SEND_WITH_KEY: send_anyway,
     Action.SEND_TO_JOB: send_anyway,
-    Action.WRITE_INSTEAD: write_instead,
+    Action.ANSWER_IT: answer_it,
     Action.JUST_ANSWER: just_answer,
+    Action.ANSWER_TOPIC: answer_topic,
+    Action.DONT: dont,
+    Action.WRITE_THREAD: write_thread,
+    Action.ANSWER_THREAD: answer_thread,
     Action.TAKE_MISSED: take_missed,
 }
+"""The handlers of these buttons, which ``/docs-agent`` gets."""

@@ -6,19 +6,17 @@ each step may be repeated whole after a failure.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from bot.access.admit import Declined, NotAllowed, Untold, admit
+from bot.access.admit import Declined, NotAllowed, Untold
 from bot.access.model import Members, access_fingerprint
-from bot.commands.command import Command, Invocation
 from bot.consequences import CONSEQUENCES, Consequence, Event
 from bot.context import Context, WorkerContext, make_claim
 from bot.engine import unless_taken_over
 from bot.ids import Message
 from bot.inbox import messages as say
-from bot.inbox.act import act_on, find_command
+from bot.inbox.act import act_on
 from bot.inbox.meaning import LATER, Heard, interpret
 from bot.inbox.model import InboxMessage, MessageState
 from bot.inbox.requests import leave, refuse_request, settle, stage_of
@@ -52,21 +50,21 @@ claim_messages = make_claim(
 """Claims messages to decide, also edited and deleted ones, and files whose words have not come."""
 
 
-async def hear(context: WorkerContext, message: InboxMessage, commands: Sequence[Command]) -> None:
+async def hear(context: WorkerContext, message: InboxMessage) -> None:
     """Decide about a message and act on it, or carry out its deletion."""
     with about_request(message.key), unless_taken_over("message", message.id):
-        await context.retry(partial(_hear, context, message, commands))
+        await context.retry(partial(_hear, context, message))
         context.wake()
 
 
-async def _hear(context: WorkerContext, message: InboxMessage, commands: Sequence[Command]) -> None:
+async def _hear(context: WorkerContext, message: InboxMessage) -> None:
     try:
         if message.state is MessageState.HELD:
             await _decline_files(context, message)
         elif message.is_deleted:
             await context.write(partial(_carry_out_deletion, context, message))
         else:
-            await _carry_out(context, message, commands)
+            await _carry_out(context, message)
     except Declined as declined:
         await _decline(context, message, declined)
     except BeingSent:
@@ -77,14 +75,12 @@ async def _hear(context: WorkerContext, message: InboxMessage, commands: Sequenc
         await _settle(context, message, "project", error)
 
 
-async def _carry_out(
-    context: WorkerContext, message: InboxMessage, commands: Sequence[Command]
-) -> None:
+async def _carry_out(context: WorkerContext, message: InboxMessage) -> None:
     """Decide about a new message; about an edited one if its request allows that."""
     stage = await context.store.read(lambda tx: stage_of(tx, message.request))
     match CONSEQUENCES[stage][Event.EDITED]:
         case Consequence.DECIDE_AGAIN:
-            await _decide(context, message, commands)
+            await _decide(context, message)
         case Consequence.WAIT:
             await _postpone(context, message, _SOON_SECONDS)
         case Consequence.INFORM:
@@ -99,9 +95,7 @@ def _keep(tx: Transaction, message: InboxMessage) -> None:
         Inbox(tx).take(message, message.request, None)
 
 
-async def _decide(
-    context: WorkerContext, message: InboxMessage, commands: Sequence[Command]
-) -> None:
+async def _decide(context: WorkerContext, message: InboxMessage) -> None:
     heard = await context.store.read(lambda tx: interpret(context, tx, message))
     if heard is LATER:
         await _wait_for_slack(context, message)
@@ -111,15 +105,7 @@ async def _decide(
     if not isinstance(heard, Heard):
         await context.write(lambda tx: settle(context, tx, [message]))
         return
-    command = find_command(context, commands, heard)
-    if command is None:
-        await act_on(context, then, heard, message)
-        return
-    allowed = await admit(then, heard.origin, channel=message.channel)
-    # The message belongs to the person's conversation, which may not be that of the job that they name.
-    invocation = Invocation(allowed.but(message_ts=None), "", heard.text)
-    answer = await command.run(then, invocation)
-    await _settle(context, message, "answer", answer.message)
+    await act_on(context, then, heard, message)
 
 
 async def _settle(

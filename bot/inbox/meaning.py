@@ -1,42 +1,49 @@
-"""What a message says to the bot: whether it is for it, about which job, and what is to be done."""
+"""What a message says to the bot: where it stands, about which job, and what it means."""
 
 from __future__ import annotations
 
 import re
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from enum import Enum
 
+from bot.commands.meaning import Meaning, find_meaning
 from bot.context import Context
 from bot.ids import JobNumber, is_direct_message
-from bot.inbox.model import InboxMessage
+from bot.inbox.model import Door, InboxMessage
 from bot.inbox.store import Inbox
-from bot.jobs.model.intents import Deed, Door, Intent, classify, deed_for
+from bot.intent.kinds import SILENT, STARTS_JOB, Kind, Place
+from bot.intent.own_words import FoundWord
+from bot.jobs.commands.followup import NAME as FOLLOW_UP_COMMAND
 from bot.jobs.model.jobs import JobState, TrackedJob
+from bot.jobs.model.prompts import PromptKind, PromptState
+from bot.jobs.questions import find_answered
+from bot.jobs.respond import NEVER_SENT, place_of_job
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.messages import slack_text
 from bot.outbox.store import Outbox
-from bot.ports import Origin, SharedFile, ThreadRef, message_key
-from bot.projects import UnknownProject
+from bot.ports import Origin, SharedFile, ThreadRef, ThreadReply, message_key
 from bot.store import Transaction
 
 _NAMED = re.compile(r"#([0-9]{1,9})(?![^\s,:])[\s,:]*")
-"""The name of a job at the start of a reply."""
+"""The name of a job at the start of a text."""
 _OVER = frozenset({JobState.REFUSED, JobState.WITHDRAWN, JobState.ARCHIVED})
 """States after which a mention in the job's thread starts a new job there."""
+_UNSENT = frozenset({PromptState.NEW, PromptState.WAITING})
 
 
 @dataclass(frozen=True, slots=True)
-class SpokenThread:
-    """A thread with a new reply.
+class Spot:
+    """Where a message stands."""
 
-    ``job``: the job that the reply steers; None if the thread is that of no job. ``text``: the reply without
-    the job's name.
-    """
-
-    job: TrackedJob | None
-    text: str
+    place: Place
+    job: TrackedJob | None = None
+    """The job that it steers; None if it may only start one."""
+    is_named: bool = False
+    """It begins with the name of the job."""
+    is_elsewhere: bool = False
+    """It names a job of another thread, which is said on purpose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +52,27 @@ class Heard:
 
     origin: Origin
     door: Door
-    text: str
-    """The part for the bot: without its mention and the name of the job."""
-    intent: Intent
-    deed: Deed
+    place: Place
+    meaning: Meaning
     files: tuple[SharedFile, ...] = ()
     job: TrackedJob | None = None
-    """The job of its thread."""
+    """The job that it steers."""
+    is_for_agent: bool = False
+    """It asks for a change."""
 
     @property
-    def plain(self) -> str:
-        """The part for the bot as a person reads it, with ids in place of names."""
-        return slack_text.to_plain(self.text, {}, {})
+    def text(self) -> str:
+        """The part for the bot as wire text, with the name of its project."""
+        return self.meaning.whole
+
+    @property
+    def kind(self) -> Kind:
+        return self.meaning.kind
 
     @property
     def is_blank(self) -> bool:
         """Whether it has no words."""
-        return slack_text.is_blank(self.plain)
+        return slack_text.is_blank(slack_text.to_plain(self.text, {}, {}))
 
 
 class Later(Enum):
@@ -78,92 +89,177 @@ def interpret(context: Context, tx: Transaction, message: InboxMessage) -> Heard
 
     A reply waits while the job of its thread, or the thread's timestamp, is not stored yet.
     """
+    spot = find_spot(context, tx, message)
+    if not isinstance(spot, Spot):
+        return spot
     raw = message.text or ""
-    is_by_app = message.user in context.settings.allowed_bots
-    text = slack_text.without_leading_mention(raw, context.bot_user)
-    if message.thread is None or is_by_app:
-        # It may have been edited since.
-        is_ours = is_direct_message(message.channel) or slack_text.mentions(raw, context.bot_user)
-        if slack_text.is_aside(text) or not is_ours:
-            return None
-        job, rest = _find_named(tx, text)
-        door = Door.FIRST if job is None else Door.ADDRESSED
-        return _decide(context, message, door, rest, job)
-    # In this order, so that the second statement finds a timestamp that is stored between the two.
-    being_posted = Outbox(tx).status_message_being_posted(message.channel)
-    thread = find_thread(tx, message.origin, text)
-    if thread.job is None and Inbox(tx).is_undecided(message.channel, message.thread):
-        return LATER
-    # An app_mention, and a change, does not name the first author of its thread.
-    if thread.job is None and being_posted and message.parent in (None, context.bot_user):
-        return LATER
-    if not is_for_us(context, message, thread.job):
+    has_files = bool(message.files)
+    meaning = find_meaning(context, raw, spot.place, author=message.user, has_files=has_files)
+    if meaning.kind in SILENT:
         return None
+    if spot.is_named:
+        text = _NAMED.sub("", meaning.text, count=1)
+        meaning = find_meaning(context, text, spot.place, author=message.user, has_files=has_files)
+    elif spot.job is None:
+        meaning = _of_unknown_job(meaning)
+    heard = Heard(
+        message.origin,
+        _door_of(context, message, spot),
+        spot.place,
+        meaning,
+        message.files,
+        spot.job,
+    )
+    return replace(heard, is_for_agent=_is_for_agent(context, tx, message, heard, spot))
+
+
+def _door_of(context: Context, message: InboxMessage, spot: Spot) -> Door:
+    if spot.job is None:
+        return Door.FIRST
+    is_mention = slack_text.mentions(message.text or "", context.bot_user)
+    is_reply = message.thread is not None and not spot.is_elsewhere
+    return Door.REPLY if is_reply and not is_mention else Door.ADDRESSED
+
+
+def _of_unknown_job(meaning: Meaning) -> Meaning:
+    """Return the follow-up to a job that is unknown, if a text begins with its name."""
+    named = _NAMED.match(meaning.text)
+    if named is None or named.end() == len(meaning.text):
+        return meaning
+    plain = slack_text.to_plain(meaning.text, {}, {})
+    word = FoundWord(named[0].strip(" ,:"), plain, (FOLLOW_UP_COMMAND,))
+    return replace(meaning, decision=replace(meaning.decision, kind=Kind.OWN_WORD, word=word))
+
+
+def _is_for_agent(
+    context: Context, tx: Transaction, message: InboxMessage, heard: Heard, spot: Spot
+) -> bool:
+    """Return whether a message asks for a change: by its meaning, or because it means what was sent.
+
+    A question that its author had sent anyway stays a request when its words change.
+    """
+    if heard.kind in STARTS_JOB or (heard.is_blank and heard.files):
+        return True
+    if spot.is_elsewhere:
+        return heard.kind not in NEVER_SENT
+    prompt = Prompts(tx).with_key(message.request) if message.request else None
+    if prompt is None or heard.is_blank:
+        return False
+    was = find_meaning(context, prompt.raw, heard.place, author=message.user)
+    return heard.kind is was.kind
+
+
+def is_talk(context: Context, message: ThreadReply, job: TrackedJob) -> bool:
+    """Return whether a reply in a job's own thread is plain talk, which needs no reaction."""
+    place = place_of_job(job)
+    meaning = find_meaning(context, message.text, place, author=message.origin.user)
+    return meaning.kind in SILENT
+
+
+# ---- where it stands
+
+
+def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot | Later | None:
+    """Return where a message stands; None for a reply where only mentions of the bot are for it."""
+    raw = message.text or ""
+    is_direct = is_direct_message(message.channel)
     is_mention = slack_text.mentions(raw, context.bot_user)
-    job, rest = thread.job, thread.text
+    if message.thread is None or message.user in context.settings.allowed_bots:
+        # It may have been edited since.
+        if not (is_direct or is_mention):
+            return None
+        named = _find_named(context, tx, message)
+        if named is not None:
+            return Spot(place_of_job(named), named, is_named=True, is_elsewhere=True)
+        held = _held_job(context, tx, message) if is_direct else None
+        if held is not None:
+            return Spot(place_of_job(held), held)
+        return Spot(Place.DIRECT if is_direct else Place.CHANNEL)
+    # In this order, so that the next statements find a timestamp that is stored between the two.
+    being_posted = Outbox(tx).status_message_being_posted(message.channel)
+    thread = find_thread(context, tx, message.origin, raw, _begun_by(tx, message))
+    job = thread.job
+    if job is None:
+        if Inbox(tx).is_undecided(message.channel, message.thread):
+            return LATER
+        # An app_mention, and a change, does not name the first author of its thread.
+        is_begun_now = _begun_by(tx, message) is None and being_posted
+        if is_begun_now and message.parent in (None, context.bot_user):
+            return LATER
+    elif not is_mention:
+        # A channel's choice about later replies does not concern an edit.
+        is_for_people = job.among_people or (job.by_mention and message.request is None)
+        return None if is_for_people else Spot(place_of_job(job), job, thread.is_named)
     if is_mention:
-        named, named_rest = _find_named(tx, text)
-        job, rest = (named, named_rest) if named is not None else (job, rest)
-    door = Door.ADDRESSED if is_mention else Door.REPLY
-    if job is None or (is_mention and (job.is_forgotten or job.state in _OVER)):
-        door = Door.FIRST
-    return _decide(context, message, door, rest, job)
+        named = _find_named(context, tx, message)
+        if named is not None and named != job:
+            return Spot(place_of_job(named), named, is_named=True, is_elsewhere=True)
+    if job is not None and not (job.is_forgotten or job.state in _OVER):
+        return Spot(place_of_job(job), job, thread.is_named)
+    return _spot_without_job(context, tx, message, is_direct=is_direct)
 
 
-def _decide(
-    context: Context, message: InboxMessage, door: Door, text: str, job: TrackedJob | None
-) -> Heard:
-    """Decide about the part for the bot by the table in ``bot/jobs/model/intents.py``."""
-    plain = slack_text.to_plain(_without_project(context, text), {}, {})
-    intent = classify(plain, door)
-    deed = deed_for(intent, door, retries=job is not None and job.can_run_again)
-    is_thanks = intent in (Intent.THANKS, Intent.REVIEWED)
-    is_by_app = message.user in context.settings.allowed_bots
-    # Files hold more than the words beside them, and apps cannot press buttons.
-    if message.files and not is_thanks:
-        deed = Deed.SEND
-    if is_by_app and not is_thanks and not (context.discovery and intent is Intent.QUESTION):
-        deed = Deed.SEND
-    return Heard(message.origin, door, text, intent, deed, message.files, job)
+def _spot_without_job(
+    context: Context, tx: Transaction, message: InboxMessage, *, is_direct: bool
+) -> Spot:
+    where = ThreadRef(message.channel, message.thread or message.ts)
+    if find_answered(context, tx, where) is not None:
+        return Spot(Place.DIRECT_ANSWER if is_direct else Place.ANSWER)
+    return Spot(Place.DIRECT if is_direct else Place.PEOPLE)
 
 
-def _find_named(tx: Transaction, text: str) -> tuple[TrackedJob | None, str]:
-    """Return the job that the first word of a text names, and the text after that; else the text."""
+def _find_named(context: Context, tx: Transaction, message: InboxMessage) -> TrackedJob | None:
+    """Return the job that the first word of a message names, if more words follow."""
+    text = slack_text.without_leading_mention(message.text or "", context.bot_user)
     named = _NAMED.match(text)
     if named is None or slack_text.is_blank(text[named.end() :]):
-        return None, text
-    job = Jobs(tx).get(JobNumber(int(named[1])))
-    return (None, text) if job is None else (job, text[named.end() :])
+        return None
+    return Jobs(tx).get(JobNumber(int(named[1])))
 
 
-def _without_project(context: Context, text: str) -> str:
-    with suppress(UnknownProject):
-        text, _ = context.projects.take(text)
-    return text
+def _held_job(context: Context, tx: Transaction, message: InboxMessage) -> TrackedJob | None:
+    """Return the job that the author of a direct message asked for just now, and may add to."""
+    within = timedelta(seconds=context.timeouts.hold_seconds)
+    for part in Inbox(tx).taken_beside(message, within):
+        prompt = Prompts(tx).with_key(part.request) if part.request else None
+        if prompt is not None and part.ts < message.ts and prompt.state in _UNSENT:
+            return Jobs(tx).get(prompt.job)
+    return None
 
 
-def is_talk(context: Context, raw: str) -> bool:
-    """Return whether a reply in a job's own thread is plain talk, which needs no reaction."""
-    text = _without_project(context, raw)
-    intent = classify(slack_text.to_plain(text, {}, {}), Door.REPLY)
-    return deed_for(intent, Door.REPLY, retries=False) is Deed.LEAVE
+@dataclass(frozen=True, slots=True)
+class SpokenThread:
+    """A thread with a new reply."""
+
+    job: TrackedJob | None
+    """The job that the reply steers; None if no job has the thread."""
+    is_named: bool = False
+    """The reply begins with the name of the job."""
 
 
-def find_thread(tx: Transaction, origin: Origin, text: str) -> SpokenThread:
-    """Return the thread of a reply and the job that it steers."""
+def find_thread(
+    context: Context, tx: Transaction, origin: Origin, raw: str, begun: JobNumber | None = None
+) -> SpokenThread:
+    """Return the thread of a reply and the job that it steers. ``begun``: the job that it has begun."""
     if origin.thread is None:
         raise ValueError("a reply names its thread")
     thread = ThreadRef(origin.channel, origin.thread)
-    newest = Jobs(tx).in_thread(thread)
-    if newest is None and is_direct_message(thread.channel):
+    newest = Jobs(tx).in_thread(thread, before=begun)
+    if newest is None and begun is None and is_direct_message(thread.channel):
         newest = _begun_by_direct_message(tx, thread)
     if newest is None:
-        return SpokenThread(None, text)
-    named = _NAMED.match(text)
+        return SpokenThread(None)
+    named = _NAMED.match(slack_text.without_leading_mention(raw, context.bot_user))
     job = Jobs(tx).get(JobNumber(int(named[1]))) if named else None
     if named and job is not None and job.thread == thread:
-        return SpokenThread(job, text[named.end() :])
-    return SpokenThread(newest, text)
+        return SpokenThread(job, is_named=True)
+    return SpokenThread(newest)
+
+
+def _begun_by(tx: Transaction, message: InboxMessage) -> JobNumber | None:
+    """Return the job that a message has begun; None for another message."""
+    prompt = Prompts(tx).with_key(message.request) if message.request else None
+    return prompt.job if prompt is not None and prompt.kind is PromptKind.START else None
 
 
 def _begun_by_direct_message(tx: Transaction, thread: ThreadRef) -> TrackedJob | None:
@@ -173,20 +269,3 @@ def _begun_by_direct_message(tx: Transaction, thread: ThreadRef) -> TrackedJob |
     number = Prompts(tx).job_of((said and said.request) or key)
     job = Jobs(tx).get(number) if number is not None else None
     return job if job is not None and job.channel == thread.channel else None
-
-
-def is_for_us(context: Context, reply: InboxMessage, job: TrackedJob | None) -> bool:
-    """Return whether a reply is for the bot: it mentions it, or stands where every reply is for it."""
-    raw = reply.text or ""
-    text = slack_text.without_leading_mention(raw, context.bot_user)
-    if slack_text.is_aside(text):
-        return False
-    if slack_text.mentions_somebody_else_first(raw, context.bot_user):
-        return False
-    if slack_text.mentions(raw, context.bot_user):
-        return True
-    if job is None:
-        # In direct messages only the bot is there to talk to. Its own messages may get replies, too.
-        return is_direct_message(reply.channel) and reply.parent not in (None, context.bot_user)
-    # A channel's choice about later replies does not concern an edit.
-    return not (job.among_people or (job.by_mention and reply.request is None))

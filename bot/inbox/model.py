@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import NamedTuple
 
 from bot.ids import ChannelId, MessageTs, RequestKey, UserId
@@ -17,6 +17,17 @@ from bot.ports import Origin, SharedFile, message_key
 
 DELETED = "deleted"
 """The version of a deleted message, after those of all edits."""
+
+
+class Door(Enum):
+    """The way of a message to the bot."""
+
+    FIRST = "first"
+    """It may only start a job."""
+    ADDRESSED = "addressed"
+    """It mentions the bot where a job stands, or names a job."""
+    REPLY = "reply"
+    """A reply in the thread of a job."""
 
 
 class MessageState(StrEnum):
@@ -51,6 +62,10 @@ class InboxMessage:
     text: str | None = None
     """The wire text: all of it while it is new, the part for the agent until that is sent."""
     files: tuple[SharedFile, ...] = ()
+    omitted: tuple[str, ...] = ()
+    """The names of its parts that cannot be read as text."""
+    app: str | None = None
+    """The app that posted it with the own token of ``user``; None without one."""
     version: str = ""
     """The time of its last edit, by Slack's clock; empty for none, and ``DELETED`` after its deletion."""
     due_at: datetime | None = None
@@ -75,7 +90,7 @@ class InboxMessage:
 
     @property
     def origin(self) -> Origin:
-        return Origin(self.request_key, self.user, self.channel, self.thread, self.ts)
+        return Origin(self.request_key, self.user, self.channel, self.thread, self.ts, app=self.app)
 
     @property
     def is_deleted(self) -> bool:

@@ -6,6 +6,7 @@ Nobody is asked here, neither Slack nor a service: a listener filters and stores
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import Enum
 from functools import partial
@@ -15,10 +16,11 @@ from bot.ids import MessageTs, is_direct_message
 from bot.inbox.meaning import find_thread, is_talk
 from bot.inbox.model import DELETED, InboxMessage, MessageState
 from bot.inbox.store import KNOWN_FOR, REDELIVERED_FOR, SETTLED, Inbox, MissedMessages
+from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.store.prompts import Prompts
 from bot.messages import slack_text
 from bot.outbox.store import Outbox
-from bot.ports import Changed, Mention, ThreadReply, time_of, ts_at
+from bot.ports import Changed, Content, Mention, ThreadReply, time_of, ts_at
 from bot.store import Transaction
 from bot.store.stamp import begun_at
 
@@ -84,9 +86,9 @@ def relevance_of(context: Context, message: Message, tx: Transaction) -> Relevan
         return Relevance.ALL
     # Asked first, so that the next statement finds a timestamp that is stored between the two.
     being_posted = Outbox(tx).status_message_being_posted(origin.channel)
-    thread = find_thread(tx, origin, message.text)
+    thread = find_thread(context, tx, origin, message.text)
     if thread.job is not None:
-        return _relevance_in_job(context, message, needs_mention=thread.job.needs_mention)
+        return _relevance_in_job(context, message, thread.job)
     # A change does not name the thread's first author, and a status message may have begun it just now.
     may_be_status_message = message.parent in (None, context.bot_user)
     if being_posted and may_be_status_message:
@@ -96,11 +98,11 @@ def relevance_of(context: Context, message: Message, tx: Transaction) -> Relevan
     return Relevance.NOTHING
 
 
-def _relevance_in_job(context: Context, message: ThreadReply, *, needs_mention: bool) -> Relevance:
+def _relevance_in_job(context: Context, message: ThreadReply, job: TrackedJob) -> Relevance:
     """Return what is stored of a reply in a job's thread that does not mention the bot."""
-    if needs_mention:
+    if job.needs_mention:
         return Relevance.KEY
-    is_plain_talk = not message.files and is_talk(context, message.text)
+    is_plain_talk = not message.content.files and is_talk(context, message, job)
     return Relevance.NOTHING if is_plain_talk else Relevance.ALL
 
 
@@ -176,7 +178,12 @@ def _relevance_if_new(context: Context, changed: Changed, text: str, tx: Transac
 
 def _as_message(changed: Changed, text: str) -> Message:
     kind = Mention if changed.origin.thread is None else ThreadReply
-    return kind(changed.origin, text, changed.files, version=changed.version)
+    content = replace(_content(changed), text=text)
+    return kind(changed.origin, content, version=changed.version)
+
+
+def _content(changed: Changed) -> Content:
+    return changed.content or Content("")
 
 
 def store_change(context: Context, changed: Changed, relevance: Relevance, tx: Transaction) -> bool:
@@ -201,7 +208,8 @@ def store_change(context: Context, changed: Changed, relevance: Relevance, tx: T
         message,
         state=MessageState.NEW,
         text=changed.text,
-        files=changed.files or None,
+        files=_content(changed).files or None,
+        omitted=_content(changed).omitted or None,
         version=changed.version,
         said_at=now,
         due_at=now,
@@ -222,7 +230,8 @@ def _reopen(
         state=MessageState.NEW,
         user=changed.origin.user,
         text=changed.text,
-        files=changed.files or None,
+        files=_content(changed).files or None,
+        omitted=_content(changed).omitted or None,
         version=changed.version,
         said_at=now,
         due_at=now,
@@ -238,7 +247,13 @@ def _delete(tx: Transaction, message: InboxMessage, now: datetime) -> bool:
     if message.version == DELETED:
         return False
     Inbox(tx).change(
-        message, state=MessageState.NEW, text=None, files=None, version=DELETED, due_at=now
+        message,
+        state=MessageState.NEW,
+        text=None,
+        files=None,
+        omitted=None,
+        version=DELETED,
+        due_at=now,
     )
     _hold_request(tx, message, now)
     return True

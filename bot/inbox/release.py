@@ -28,6 +28,7 @@ from bot.jobs.decisions import refuse
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem, QueueWhy
 from bot.jobs.model.prompts import Prompt
+from bot.jobs.service_health import show_back_off
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import BackOffs
 from bot.jobs.store.prompts import Prompts
@@ -184,7 +185,7 @@ def _send(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
     job = Jobs(tx).get_or_raise(prompt.job)
     back_off = BackOffs(tx).of(job.project)
     if job.queue_why is QueueWhy.HELD and back_off is not None and back_off.lasts(now):
-        Jobs(tx).save(job, lifecycle.not_queued(job))
+        Jobs(tx).save(job, show_back_off(tx, lifecycle.not_queued(job), now))
 
 
 def _refuse(context: WorkerContext, prompt: Prompt, obstacle: Obstacle, tx: Transaction) -> None:

@@ -16,12 +16,11 @@ from bot.consequences import CONSEQUENCES, Consequence, Event, Stage
 from bot.context import Context
 from bot.ids import RequestKey, UserId
 from bot.inbox.meaning import Heard
-from bot.inbox.model import InboxMessage, MessageState
+from bot.inbox.model import Door, InboxMessage, MessageState
 from bot.inbox.store import Inbox
 from bot.jobs.ask import Also, HasKey
 from bot.jobs.decisions import refuse, take_back
 from bot.jobs.model import lifecycle
-from bot.jobs.model.intents import Door
 from bot.jobs.model.jobs import JobProblem
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
 from bot.jobs.settle_prompt import show_taken_back
@@ -30,7 +29,7 @@ from bot.jobs.store.prompts import Prompts
 from bot.masking import has_key
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
-from bot.ports import SharedFile
+from bot.ports import Content
 from bot.projects import Project
 from bot.store import Transaction
 
@@ -161,26 +160,26 @@ def settle(context: Context, tx: Transaction, messages: Sequence[InboxMessage]) 
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Joined:
     """The words and the files of a prompt, joined from its messages."""
 
-    raw: str
-    files: tuple[SharedFile, ...] = ()
+    content: Content
     project: Project | None = None
     """The project that a prompt for a new job names."""
 
 
-def join(context: Context, kind: PromptKind, messages: Sequence[InboxMessage]) -> Words:
+def join(context: Context, kind: PromptKind, messages: Sequence[InboxMessage]) -> Joined:
     """Join the words and files of messages, in order. Raises UnknownProject."""
     texts = [message.text or "" for message in messages]
     files = tuple(file for message in messages for file in message.files)
+    omitted = [name for message in messages for name in message.omitted]
     project = None
     if kind is PromptKind.START:
         pairs = [context.projects.take(text) for text in texts]
         texts = [text for text, _ in pairs]
         project = next((named for _, named in pairs if named), None)
     raw = "\n\n".join(text.strip() for text in texts if text.strip())
-    return Words(raw, files, project)
+    return Joined(Content(raw, files, tuple(dict.fromkeys(omitted))), project)
 
 
 def find_prompt_to_join(
@@ -249,13 +248,14 @@ def remake(
     if any(message.state is MessageState.NEW for message in messages):
         return
     now = context.clock()
-    words = join(context, prompt.kind, messages)
-    if has_key(words.raw) and not has_key(prompt.raw):
+    joined = join(context, prompt.kind, messages)
+    content = joined.content
+    if has_key(content.text) and not has_key(prompt.raw):
         raise HasKey(None)
     said_at = max(message.said_at for message in messages)
     until = hold_end(context, prompt.asked_at, said_at)
-    moves_to = words.project if words.project and words.project.id != prompt.project else None
-    if words.raw == prompt.raw and words.files == prompt.files and moves_to is None:
+    moves_to = joined.project if joined.project and joined.project.id != prompt.project else None
+    if content == Content(prompt.raw, prompt.files, prompt.omitted) and moves_to is None:
         is_waiting = stage_of_prompt(prompt) is Stage.WAITING
         Prompts(tx).set_hold(prompt.id, until if is_waiting else None)
         return
@@ -263,7 +263,7 @@ def remake(
         job = Jobs(tx).get_or_raise(prompt.job)
         Jobs(tx).save(job, replace(job, project=moves_to.id, project_label=moves_to.label))
         Prompts(tx).move(prompt, moves_to.id)
-    edited = lifecycle.prompt_edited(prompt, words.raw, words.files, now, until)
+    edited = lifecycle.prompt_edited(prompt, content, now, until)
     Prompts(tx).save(prompt, edited)
 
 
@@ -298,7 +298,7 @@ def _take_back(context: Context, tx: Transaction, prompt: Prompt, *, is_deleted:
     job = Jobs(tx).get_or_raise(prompt.job)
     if stage_of_prompt(prompt) is Stage.UNCONFIRMED:
         # A person decides; but its words are not sent again.
-        Prompts(tx).save(prompt, lifecycle.prompt_edited(prompt, "", (), now, None))
+        Prompts(tx).save(prompt, lifecycle.prompt_edited(prompt, Content(""), now, None))
         show_taken_back(tx, job, prompt, now)
         return
     end = JobProblem.DELETED if is_deleted else JobProblem.EDITED

@@ -7,21 +7,24 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.access.admit import Allowed
+from bot.commands.meaning import Meaning
 from bot.context import Context
 from bot.ids import Message
-from bot.inbox.model import InboxMessage
+from bot.inbox.model import Door, InboxMessage
 from bot.inbox.requests import moving, settle, show_taken, taking
+from bot.intent.kinds import Kind
 from bot.jobs.access import Readable
 from bot.jobs.ask import Also, ask, follow_up
-from bot.jobs.gates import ask_first, note_doubt
-from bot.jobs.messages import intents, job_answers
-from bot.jobs.model.intents import Door
+from bot.jobs.gates import ask_first, note_start
+from bot.jobs.messages import job_answers, unsent
 from bot.jobs.model.jobs import TakeThread, TrackedJob
 from bot.jobs.model.prompts import PromptRequest
+from bot.jobs.questions import find_answered
 from bot.jobs.thread import say as say_in_thread
 from bot.messages import slack_text
 from bot.outbox.private_answers import answer_in_private, private_answer
 from bot.outbox.store import Outbox
+from bot.ports import Origin, ThreadRef
 from bot.store import Transaction
 
 
@@ -29,8 +32,8 @@ from bot.store import Transaction
 class Outgoing:
     """Words on their way to the agent."""
 
-    text: str
-    """Without the mention and the name of the job, with that of the project."""
+    meaning: Meaning
+    """Its text is without the mention and the name of the job."""
     door: Door
     messages: Sequence[InboxMessage] = ()
     """The messages that say it, oldest first."""
@@ -43,6 +46,11 @@ class Outgoing:
     """See ``PromptRequest``."""
     is_moved: bool = False
     """A button sends them, so what had come of the messages before stays."""
+
+    @property
+    def text(self) -> str:
+        """The words, with the name of their project."""
+        return self.meaning.whole
 
 
 async def send(context: Context, then: Context, allowed: Allowed, outgoing: Outgoing) -> None:
@@ -66,23 +74,20 @@ async def send(context: Context, then: Context, allowed: Allowed, outgoing: Outg
         nothing = job_answers.nothing_to_send([file.name for file in files])
         await _answer(context, allowed, outgoing, "greeting", nothing)
         return
-    # Among people, the thread may go along.
-    is_among_people = target is None or target.job.among_people
-    takes_thread = allowed.origin.thread is not None and is_among_people
+    omitted = [name for message in outgoing.messages for name in message.omitted]
     request = PromptRequest(
         text,
-        take_thread=TakeThread.IF_PUBLIC if takes_thread else None,
         files=files,
+        omitted=tuple(dict.fromkeys(omitted)),
         project=project.id if project and target is None else None,
         allow_key=outgoing.allow_key,
         is_sure=outgoing.is_sure,
         held_until=outgoing.held_until,
         seen_at=context.clock(),
     )
-    if target is None:
-        await _start(context, then, allowed, outgoing, request)
-    elif target.job.is_merged:
-        await _start_after(context, then, allowed, outgoing, request, target.job)
+    if target is None or target.job.is_merged:
+        merged = target.job if target else None
+        await _start(context, then, allowed, outgoing, request, merged)
     else:
         await _follow_up(context, then, allowed, outgoing, request, target)
 
@@ -93,11 +98,14 @@ async def _start(
     allowed: Allowed,
     outgoing: Outgoing,
     request: PromptRequest,
+    merged: TrackedJob | None,
 ) -> None:
+    """Start a job. ``merged``: the job whose pull request is merged, in whose thread it was asked for."""
     origin = allowed.origin
-    question = None
-    if origin.user not in context.settings.allowed_bots:
-        question = await ask_first(then, allowed, request, outgoing.text)
+    request = await _with_background(context, origin, outgoing, request, merged)
+    is_by_app = origin.user in context.settings.allowed_bots
+    asks_first = merged is None and not is_by_app
+    question = await ask_first(then, allowed, request, outgoing.text) if asks_first else None
     if question is not None:
         await _answer(context, allowed, outgoing, "sure", question)
         return
@@ -105,29 +113,40 @@ async def _start(
     if asked.same:
         await _answer(context, allowed, outgoing, "same", job_answers.same_job(asked.job))
         return
-    note = await note_doubt(then, origin, request, asked, outgoing.text)
-    if note is not None:
-        await answer_in_private(context, origin, "doubt", note)
+    if merged is not None:
+        note = unsent.merged_before(merged)
+        occasion = f"merged:{asked.job}"
+        now = context.clock()
+        await context.store.write(lambda tx: say_in_thread(tx, merged, occasion, note, now))
+    if not outgoing.is_sure and not asked.repeated:
+        is_held = outgoing.held_until is not None
+        doubt = await note_start(then, allowed, outgoing.meaning, asked.job, is_held=is_held)
+        if doubt is not None:
+            await answer_in_private(context, origin, "start", doubt)
 
 
-async def _start_after(
+async def _with_background(
     context: Context,
-    then: Context,
-    allowed: Allowed,
+    origin: Origin,
     outgoing: Outgoing,
     request: PromptRequest,
-    merged: TrackedJob,
-) -> None:
-    """Start a job in the thread of one whose pull request is merged, and post that there."""
-    goes_on = replace(request, take_thread=TakeThread.IF_PUBLIC, follows=merged.number)
-    asked = await ask(then, allowed, goes_on, _taking(context, allowed, outgoing))
-    if asked.same:
-        await _answer(context, allowed, outgoing, "same", job_answers.same_job(asked.job))
-        return
-    note = intents.merged_before(merged)
-    await context.store.write(
-        lambda tx: say_in_thread(tx, merged, f"merged:{asked.job}", note, context.clock())
-    )
+    merged: TrackedJob | None,
+) -> PromptRequest:
+    """Return the request for a job with what it takes along from its thread."""
+    if origin.thread is None:
+        return request
+    if outgoing.meaning.kind is Kind.ANSWER_TO_PAGE:
+        where = ThreadRef(origin.channel, origin.thread)
+        answered = await context.store.read(lambda tx: find_answered(context, tx, where))
+        if answered is not None:
+            return replace(
+                request,
+                take_thread=TakeThread.GIVEN,
+                given=answered.conversation,
+                about=answered.about,
+            )
+    follows = merged.number if merged else None
+    return replace(request, take_thread=TakeThread.IF_PUBLIC, follows=follows)
 
 
 async def _follow_up(
@@ -138,6 +157,8 @@ async def _follow_up(
     request: PromptRequest,
     target: Readable,
 ) -> None:
+    if target.job.among_people and allowed.origin.thread is not None:
+        request = replace(request, take_thread=TakeThread.IF_PUBLIC)
     result = await follow_up(then, target, request, _taking(context, allowed, outgoing))
     job = result.job
     if not result.accepted:

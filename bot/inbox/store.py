@@ -47,7 +47,6 @@ from bot.store.schema import (
     Choice,
     Due,
     Id,
-    OneRow,
     Owner,
     Person,
     UserJson,
@@ -75,6 +74,8 @@ inbox = Table(
     Column("parent", Person(40)),
     Column("text", UserText),
     Column("files", UserJson(tuple[SharedFile, ...])),
+    Column("omitted", UserJson(tuple[str, ...])),
+    Column("app", Id(40)),
     Column("version", Id(40), nullable=False, server_default=text("''")),
     Column("due_at", Due(minutes=11)),
     Column("request", Id(400)),
@@ -116,14 +117,12 @@ _IS_IN_TURN = and_(
 INBOX_QUEUE = QueueTable("inbox", inbox, None, _c.due_at, _IS_IN_TURN)
 """New messages, also edited and deleted ones, and files whose words have not come."""
 _CLAIM = INBOX_QUEUE.claiming(_IS_IN_TURN)
-_AS_READ = OneRow(
-    inbox,
-    and_(
-        _c.id == bindparam("this"),
-        _c.state == bindparam("was"),
-        _c.version == bindparam("as_read"),
-        held(inbox),
-    ),
+# Built once, because building takes longer than running it.
+_UPDATE_AS_READ = inbox.update().where(
+    _c.id == bindparam("this"),
+    _c.state == bindparam("was"),
+    _c.version == bindparam("as_read"),
+    held(inbox),
 )
 MISSED_QUEUE = QueueTable("missed", missed, None, missed.c.due_at)
 _CLAIM_MISSED = claiming(
@@ -146,6 +145,8 @@ SETTLED: dict[str, object] = {
     "parent": None,
     "text": None,
     "files": None,
+    "omitted": None,
+    "app": None,
     "due_at": None,
     "request": None,
 }
@@ -187,8 +188,10 @@ class Inbox(Rows[InboxMessage]):
             "state": MessageState.NEW,
             "said_at": said_at,
             "parent": parent,
-            "text": message.text,
-            "files": message.files or None,
+            "text": message.content.text,
+            "files": message.content.files or None,
+            "omitted": message.content.omitted or None,
+            "app": origin.app,
             "version": message.version,
             "due_at": said_at,
         }
@@ -238,7 +241,8 @@ class Inbox(Rows[InboxMessage]):
             "as_read": message.version,
             HOLDER.key: owner,
         }
-        if not _AS_READ.write(self.connection, as_read, {**values, **FREE}):
+        written = self.connection.execute(_UPDATE_AS_READ, {**values, **FREE, **as_read})
+        if written.rowcount != 1:
             raise LeaseLost(f"message {message.id}")
 
     def settle(self, message: InboxMessage) -> None:
@@ -254,12 +258,14 @@ class Inbox(Rows[InboxMessage]):
     ) -> None:
         """Note a message as part of a request. ``text``: its part for the agent, until that is sent."""
         files = None if text is None else message.files or None
+        omitted = None if text is None else message.omitted or None
         self.save(
             message,
             state=MessageState.TAKEN,
             user=message.user or user,
             text=text,
             files=files,
+            omitted=omitted,
             request=request,
             due_at=None,
         )
@@ -399,7 +405,7 @@ class Inbox(Rows[InboxMessage]):
         )
         is_taken = and_(_c.state == MessageState.TAKEN, _c.text.is_not(None))
         self.connection.execute(
-            inbox.update().where(is_taken, ~waits).values(text=None, files=None)
+            inbox.update().where(is_taken, ~waits).values(text=None, files=None, omitted=None)
         )
         newer = exists().where(
             _OTHER.c.channel == _c.channel, _OTHER.c.place == "", _OTHER.c.ts > _c.ts

@@ -16,7 +16,7 @@ from bot.inbox.model import InboxMessage
 from bot.inbox.requests import stage_of, stage_of_prompt
 from bot.inbox.store import SETTLED, Inbox
 from bot.jobs.decisions import take_back
-from bot.jobs.messages import intents
+from bot.jobs.messages import unsent
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.store import Transaction
@@ -58,7 +58,7 @@ def _take_back(context: Context, tx: Transaction, key: RequestKey, user: UserId)
     if prompt is not None:
         job = Jobs(tx).get_or_raise(prompt.job)
         take_back(tx, prompt, job, user, context.clock())
-        return intents.taken_back(job)
+        return unsent.TAKEN_BACK
     is_open = stage_of(tx, key) is Stage.OPEN_QUESTION
     take_back_question(tx, key)
     return say.QUESTION_TAKEN_BACK if is_open else say.QUESTION_DROPPED

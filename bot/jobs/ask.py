@@ -12,8 +12,8 @@ from bot.access.admit import Allowed, Declined, asking_slack, check_channel
 from bot.context import Context
 from bot.ids import ChannelId, JobNumber, Message, ProjectId, PromptId
 from bot.jobs.access import Readable
-from bot.jobs.messages.intents import key_found
 from bot.jobs.messages.job_answers import too_many_waiting
+from bot.jobs.messages.unsent import key_found
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptRequest, Unsent, pages_named, pages_of
 from bot.jobs.store.jobs import Jobs

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
+from zlib import crc32
 
 from bot.commands.command import FormState, Word
 from bot.features import COMMANDS
@@ -86,9 +87,10 @@ _VALUES: dict[str, Callable[[Scene, int], str]] = {
     "send_with_key": lambda _, number: f"command:9||{number}|{WORDS}",
     "see_reviews": lambda scene, _: f"0 review {scene.channel}",
     "run_visitors": lambda *_: "last week",
+    "run_word": lambda _, number: f"/docs-agent|status {number}",
     "improve_miss": lambda _, number: f"{number}:0",
 }
-_PRIVATE = frozenset({"unsubscribe"})
+_PRIVATE = frozenset({"unsubscribe", "run_word"})
 """Buttons of private answers alone, which replace the message that has the button."""
 _NAMELESS = frozenset(
     {
@@ -120,11 +122,23 @@ def _press(
     return run
 
 
-_WITH_TEXT = ("send_anyway", "just_answer")
+_WITH_TEXT = (
+    "send_anyway",
+    "just_answer",
+    "answer_it",
+    "change_it",
+    "draft_page",
+    "dont",
+    "write_thread",
+    "answer_thread",
+)
 """Buttons that hold the text of a message."""
-_ALIKE = {*_WITH_TEXT, "hello_fix", "hello_explain", "improve_page", "send_to_job", "cancel"}
-"""Two of the others are as ``hello_ask``, one each as ``improve`` and ``send_anyway``, and the last
-does nothing."""
+_ALIKE = {
+    *_WITH_TEXT,
+    *("hello_fix", "hello_explain", "improve_page", "send_to_job", "cancel", "leave_it"),
+}
+"""Two of the others are as ``hello_ask``, one each as ``improve`` and ``send_anyway``, and the last two
+do nothing."""
 
 
 def _buttons() -> Iterator[Act]:
@@ -137,7 +151,7 @@ def _buttons() -> Iterator[Act]:
 
 
 def _question(scene: Scene, _number: int) -> str:
-    return f"message:{scene.channel}:1700000700.000001|||{WORDS}"
+    return f"message:{scene.channel}:1700000700.000001|1700000700.000001||{WORDS}"
 
 
 def _forms() -> Iterator[Act]:
@@ -261,6 +275,11 @@ def _changes() -> Iterator[Act]:
     yield Act(
         "delete a request that waits", _delete, 5, is_message=True, is_change=True, takes_back=True
     )
+
+
+def dealt(acts: Sequence[Act], share: int, shares: int) -> list[Act]:
+    """Return one of several shares of acts. An act's name decides, so that a new act moves no other."""
+    return [act for act in acts if crc32(act.name.encode()) % shares == share]
 
 
 ACTS = (*_buttons(), *_forms(), *_shortcuts(), *_typed(), *_messages(), *_changes())

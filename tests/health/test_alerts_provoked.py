@@ -45,7 +45,7 @@ async def test_delayed_edit_fires_no_alert(talk: Talk, before: str) -> None:
 
 
 async def test_failing_docs_service_fires_until_it_answers(talk: Talk, before: str) -> None:
-    for prompt in ("Add a page", "Add another"):
+    for prompt in ("Add a page on keys", "Add another"):
         await talk.started(prompt)
     talk.service.says("get", 503, times=10_000)
     await talk.time.passes(minutes=14)
@@ -66,7 +66,7 @@ async def test_single_failed_call_fires_no_alert_later(talk: Talk, before: str) 
 
 
 async def test_stuck_prompt_fires(talk: Talk, before: str) -> None:
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
     talk.time.is_set(minutes=11)
     assert fired(await page(talk), before=before) == {"DocsBotPromptsStuck", "DocsBotNoWorker"}
 

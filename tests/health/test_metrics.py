@@ -72,11 +72,11 @@ async def test_gauges_of_rows_are_missing_while_database_fails(talk: Talk) -> No
 
 async def test_age_of_prompt_begins_with_its_request(talk: Talk) -> None:
     talk.service.says("create", 429, seconds=300)
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
     await talk.time.passes(60)
     assert await gauge(talk, "oldest_prompt_seconds") == 60
     await talk.time.passes(minutes=6)
-    assert talk.agent_got() == ["Add a page"]
+    assert talk.agent_got() == ["Add a page on keys"]
     assert await gauge(talk, "oldest_prompt_seconds") == 0
     talk.status()
 
@@ -84,7 +84,7 @@ async def test_age_of_prompt_begins_with_its_request(talk: Talk) -> None:
 async def test_each_project_has_limit_and_key_gauges(talk: Talk) -> None:
     both = {name: {"id": f"{name}-docs", "label": name} for name in ("acme", "beta")}
     await talk.process.starts(docs_projects=json.dumps(both), uses_an_hour=7)
-    await talk.started("Write one")
+    await talk.started("Write keys")
     talk.service.says("create", 401)
     await talk.started("project:beta Write two")
     metrics = await talk.metrics()
@@ -98,7 +98,7 @@ async def test_each_project_has_limit_and_key_gauges(talk: Talk) -> None:
 async def test_delayed_delivery_grows_old(talk: Talk) -> None:
     talk.faults.limits("chat.postMessage", 3_600)
     talk.faults.refuses("chat.postMessage", "is_archived")
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
     await talk.time.passes(300)
     assert await gauge(talk, "oldest_delivery_seconds") == 300
     await talk.time.passes(hours=2)
@@ -127,7 +127,7 @@ async def test_latest_poll_has_gauge(talk: Talk) -> None:
 
 async def test_unconfirmed_prompt_no_longer_waits(talk: Talk) -> None:
     talk.service.loses_the_answer()
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
     await talk.time.passes(minutes=5)
     assert await gauge(talk, "unconfirmed_prompts") == 1
     assert await gauge(talk, "oldest_prompt_seconds") == 0, "a person decides"

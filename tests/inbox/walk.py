@@ -134,7 +134,7 @@ async def _withdrawn(talk: Talk, kind: RequestKind) -> Walk:
 
 async def _answered(talk: Talk, kind: RequestKind) -> Walk:
     walk = await _sent(talk, kind)
-    await talk.ana.presses("That didn't help")
+    await talk.ana.presses("Didn't help")
     await talk.time.passes(5)
     return walk
 

@@ -7,7 +7,7 @@ from tests.talk import Talk
 
 async def test_unconfirmed_prompts_have_their_own_counter(talk: Talk) -> None:
     talk.service.loses_the_answer()
-    await talk.started("Add one")
+    await talk.started("Add keys")
     talk.service.says("create", 500)
     await talk.started("Add two")
     for text in ("Add three", "Add four"):

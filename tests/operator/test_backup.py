@@ -149,13 +149,13 @@ def test_restore_brings_back_the_backup_and_keeps_the_rest(file: Path) -> None:
 async def test_job_after_a_restore_has_a_new_number(talk: Talk, tmp_path: Path) -> None:
     file = tmp_path / "bot.db"
     await talk.process.starts(database_url=f"sqlite:///{file}")
-    await talk.finished("First")
+    await talk.finished("Add First")
     await asyncio.to_thread(run, "backup", file)
-    await talk.finished("Second")
+    await talk.finished("Add Second")
     await talk.process.stops()
     await asyncio.to_thread(run, "restore", file)
     await talk.process.starts()
-    await talk.started("Third")
+    await talk.started("Add Third")
     assert "Job 3" in talk.status(3)
 
 
@@ -295,10 +295,10 @@ def test_backup_in_place_is_opened_without_a_log(file: Path) -> None:
 async def test_copy_under_a_running_bot_never_meets_its_log(talk: Talk, tmp_path: Path) -> None:
     file = tmp_path / "bot.db"
     await talk.process.starts(database_url=f"sqlite:///{file}")
-    await talk.finished("First")
+    await talk.finished("Add First")
     with closing(connect(file)) as live, closing(connect(tmp_path / "own.db")) as own:
         live.backup(own)
-    await talk.finished("Second")
+    await talk.finished("Add Second")
     (tmp_path / "own.db").replace(file)
     for command in ("/docs-agent jobs", "/docs-agent Third"):
         assert "nothing was started" in await talk.ana.answer_to(command)

@@ -217,7 +217,7 @@ async def test_thread_from_talk_to_merge(page: Page, story: Story) -> None:
     await expect(view).to_contain_text("Only admins can make keys.")
     await view.get_by_role("button", name="Close").last.click()
     status_and_end = thread.get_by_role("article").filter(has_not_text="Only visible")
-    names = re.compile("^(Review #1|Reviewed|Not needed)$")
+    names = re.compile("^(Review #1|Reviewed)$")
     # The bot polls the merge.
     await expect(status_and_end.get_by_role("button", name=names)).to_have_count(1)
     async with page.expect_popup() as opened:
@@ -233,10 +233,10 @@ async def test_prompts_of_home_tab_open_form(page: Page) -> None:
     await page.get_by_role("button", name="Home", exact=True).click()
     home = page.get_by_role("region", name="Home")
     await expect(home).to_contain_text("Tell me what to write or fix in the docs.")
-    labels = ("Fix a page", "Add a page", "Explain something")
+    labels = ("Fix a page", "Add a page on keys", "Explain something")
     boxes = [await home.get_by_role("button", name=label).bounding_box() for label in labels]
     assert len({box and box["y"] for box in boxes}) == 1, "the prompts stand in one row"
-    await home.get_by_role("button", name="Add a page").click()
+    await home.get_by_role("button", name="Add a page on keys").click()
     await expect(page.get_by_role("dialog")).to_contain_text("Where should I report?")
 
 

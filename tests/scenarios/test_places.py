@@ -24,7 +24,7 @@ async def places_of_a_job(zygote: Zygote, world: World, folder: Path) -> dict[Ki
     """Return the last place of each kind that asking for a job passes."""
     pid = await zygote.start(world, folder / "calm", watched=WATCHED)
     await started(pid, folder / "calm")
-    await Story(world).asked("Add a page")
+    await Story(world).asked("Add a page on keys")
     await stop(pid)
     return {
         kind_of(line["place"]): str(line["place"])

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from bot.ids import ChannelId, MessageTs, RequestKey, UserId
 from bot.inbox.model import Conversation, InboxMessage, MessageState
 from bot.inbox.store import KNOWN_FOR, MAX_CONVERSATIONS, Inbox, MissedMessages
-from bot.ports import Mention, Origin, ThreadReply, message_key, ts_at
+from bot.ports import Content, Mention, Origin, ThreadReply, message_key, ts_at
 from bot.store import Claimer, LeaseLost, Store, Transaction
 from tests import schema as s
 from tests.builders import ANA, BEN, CHANNEL, NOW, add_job, claimer, rows_of
@@ -32,7 +32,8 @@ def message(
     user: UserId = ANA,
 ) -> ThreadReply | Mention:
     origin = Origin(message_key(channel, ts(seconds)), user, channel, root, ts(seconds))
-    return ThreadReply(origin, "Add a page") if root else Mention(origin, "Add a page")
+    content = Content("Add a page on keys")
+    return ThreadReply(origin, content) if root else Mention(origin, content)
 
 
 async def receive(store: Store, *messages: ThreadReply | Mention) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
+from bot.access.admit import Allowed
 from bot.commands.command import (
     Answer,
     Command,
@@ -19,13 +20,17 @@ from bot.commands.command import (
     Word,
     number_in,
 )
+from bot.commands.meaning import find_meaning
 from bot.context import Context
 from bot.ids import Block, ChannelId, JobNumber, PromptId
+from bot.intent.kinds import STARTS_JOB, Place
+from bot.intent.vocabulary import ButtonLabel
 from bot.jobs.access import Readable, if_visible, steerable
 from bot.jobs.ask import ask
-from bot.jobs.commands.intents import is_form_unsent, unsent
+from bot.jobs.commands import unsent
 from bot.jobs.commands.job_lists import WORDS, choose, projects_to_choose, status_of, turn_page
 from bot.jobs.commands.job_references import for_reader
+from bot.jobs.conversation import offer_thread
 from bot.jobs.decisions import (
     dismiss,
     fix_preview,
@@ -37,15 +42,16 @@ from bot.jobs.decisions import (
     to_withdraw,
     withdraw,
 )
-from bot.jobs.gates import ask_first, note_doubt
-from bot.jobs.messages import changes, forms, intents, status_message
+from bot.jobs.gates import ask_first, note_start
+from bot.jobs.messages import changes, forms, status_message
 from bot.jobs.messages import job_answers as say
+from bot.jobs.messages import unsent as unsent_messages
 from bot.jobs.messages.forms import NOT_SERVED
 from bot.jobs.model.jobs import About, Review, TakeThread
 from bot.jobs.model.prompts import Act, Prompt, PromptRequest, PromptState
-from bot.jobs.prepare import offer_thread
 from bot.jobs.previews import ask_by_press
 from bot.jobs.pull_requests import read_changes
+from bot.jobs.respond import answer_unless_request, respond
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.messages import general, slack_text
@@ -65,64 +71,83 @@ async def _open_form(context: Context, invocation: Invocation, _match: re.Match[
 
 
 async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
+    """Start a job with a text, or answer one that is no change."""
     allowed = invocation.allowed
-    answer = await unsent(context, allowed, invocation.words, invocation.text)
-    if answer is not None:
-        return answer
-    project = invocation.project.id if invocation.project else None
-    request = PromptRequest(invocation.words, project=project)
-    if (question := await ask_first(context, allowed, request, invocation.text)) is not None:
+    meaning = find_meaning(
+        context, invocation.text, Place.COMMAND, author=allowed.user, command=NAME
+    )
+    if meaning.kind not in STARTS_JOB:
+        message = await respond(context, allowed, meaning, Place.COMMAND, command=NAME)
+        return Answer(message=message)
+    project = meaning.project.id if meaning.project else None
+    request = PromptRequest(meaning.text, project=project)
+    question = await ask_first(context, allowed, request, meaning.whole)
+    if question is not None:
         return Answer(message=question)
     asked = await ask(context, allowed, request)
     if asked.same:
         return Answer(message=say.same_job(asked.job))
-    return Answer(
-        message=await note_doubt(context, allowed.origin, request, asked, invocation.text)
-    )
+    if asked.repeated:
+        return Answer()
+    return Answer(message=await note_start(context, allowed, meaning, asked.job, is_held=False))
 
 
 async def _submit(context: Context, submission: Submission) -> FormErrors | None:
-    text = submission.fields.get("prompt") or ""
-    channel = ChannelId(submission.fields.get("channel") or submission.claimed.origin.channel)
+    """Start a job with the text of the form."""
+    fields = submission.fields
+    text = fields.get("prompt") or ""
+    channel = ChannelId(fields.get("channel") or submission.claimed.origin.channel)
     if slack_text.is_blank(text):
         return FormErrors({"prompt": say.EMPTY_FORM})
     if not channel:
         return FormErrors({"channel": say.NO_CHANNEL_CHOSEN})
     try:
-        name = submission.fields.get("project")
+        name = fields.get("project")
         project = context.projects.named(name) if name else None
     except UnknownProject:
         return FormErrors({"project": NOT_SERVED})
     allowed = await submission.claimed.prove(context, channel)
     if allowed is None:
         return FormErrors({"channel": say.CHANNEL_NOT_YOURS})
-    earlier = submission.fields.get("earlier") if submission.fields.get("take_earlier") else None
-    take = TakeThread.GIVEN if earlier else None
+    earlier = fields.get("earlier") if fields.get("take_earlier") else None
     request = PromptRequest(
         slack_text.from_plain(text),
-        take_thread=take,
+        take_thread=TakeThread.GIVEN if earlier else None,
         given=earlier,
         project=project.id if project else None,
         about=About(*submission.form.about) if submission.form.about else None,
     )
-    whole = with_project(project, request.raw)
-    has_more = earlier or submission.form.about
-    if not has_more and await is_form_unsent(context, allowed, request.raw, whole):
-        return None
-    question = None if has_more else await ask_first(context, allowed, request, whole)
-    if question is not None:
-        await answer_in_private(context, allowed.origin, "sure", question)
+    has_more = earlier is not None or request.about is not None
+    if not has_more and await _is_answered(context, allowed, request, project):
         return None
     asked = await ask(context, allowed, request)
     return FormErrors({"prompt": say.SAME_ANEW}) if asked.same else None
 
 
+async def _is_answered(
+    context: Context, allowed: Allowed, request: PromptRequest, project: Project | None
+) -> bool:
+    """Answer the text of a form in its channel if it is no request, or asks for a page in work."""
+    whole = with_project(project, request.raw)
+    answer = await answer_unless_request(context, allowed, request.raw, Place.COMMAND)
+    answer = answer or await ask_first(context, allowed, request, whole)
+    if answer is None:
+        return False
+    await answer_in_private(context, allowed.origin, "unsent", answer)
+    return True
+
+
 async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
-    """Open the form with a message and the rest of its thread, to edit before sending."""
-    text = slack_text.to_plain(used.text, {}, {})[:_FORM_LENGTH]
+    """Open the form with a message and the rest of its thread."""
+    content = used.content
+    text = slack_text.to_plain(content.text, {}, {})
+    left_out = [*(file.name for file in content.files), *content.omitted]
+    if len(text) > _FORM_LENGTH:
+        text = text[:_FORM_LENGTH]
+        left_out.append("the end of the text")
     begun = used.origin.thread_for_job
     if begun is None or context.settings.context == "none":
-        return await _ask_form(context, used.origin, text)
+        return await _ask_form(context, used.origin, text, left_out=left_out)
 
     thread = ThreadRef(used.origin.channel, begun)
     offer = await offer_thread(context, thread, used.origin.message_ts)
@@ -131,7 +156,7 @@ async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
     earlier = forms.earlier_blocks(
         offer.messages, offer.left_out, is_chosen=offer.is_chosen, is_read=is_read
     )
-    return await _ask_form(context, used.origin, text, earlier)
+    return await _ask_form(context, used.origin, text, earlier, left_out=left_out)
 
 
 async def _ask_form(
@@ -141,6 +166,7 @@ async def _ask_form(
     earlier: Sequence[Block] = (),
     *,
     project: Project | None = None,
+    left_out: Sequence[str] = (),
 ) -> Answer:
     form = forms.ask_form(
         channel=origin.channel or None,
@@ -148,6 +174,7 @@ async def _ask_form(
         text=text,
         projects=await projects_to_choose(context, origin.channel, project),
         earlier=earlier,
+        left_out=left_out,
     )
     return Answer(modal=form)
 
@@ -157,24 +184,26 @@ def _unknown(press: Press) -> Answer:
 
 
 def _on_job(do: Callable[[Context, Press, Readable], Awaitable[Answer]]) -> PressRun:
-    """Return the handler of a button about a job that the person may see."""
+    """Return the handler of a button about a visible job."""
 
     async def pressed(context: Context, press: Press) -> Answer:
-        job = await context.store.read(lambda tx: Jobs(tx).get(JobNumber(number_in(press.value))))
-        return await for_reader(
-            context, press.allowed, job, _unknown(press), lambda target: do(context, press, target)
-        )
+        number = JobNumber(number_in(press.value))
+        job = await context.store.read(lambda tx: Jobs(tx).get(number))
+
+        async def do_for(target: Readable) -> Answer:
+            return await do(context, press, target)
+
+        return await for_reader(context, press.allowed, job, _unknown(press), do_for)
 
     return pressed
 
 
 def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer]]) -> PressRun:
-    """Return the handler of a button about a prompt of a job that the person may see."""
+    """Return the handler of a button about a visible job's prompt."""
 
     async def pressed(context: Context, press: Press) -> Answer:
-        prompt = await context.store.read(
-            lambda tx: Prompts(tx).get(PromptId(number_in(press.value)))
-        )
+        number = PromptId(number_in(press.value))
+        prompt = await context.store.read(lambda tx: Prompts(tx).get(number))
         if prompt is None:
             return _unknown(press)
         job = await context.store.read(lambda tx: Jobs(tx).get(prompt.job))
@@ -203,8 +232,11 @@ async def _submit_again(context: Context, submission: Submission) -> FormErrors 
     job = await context.store.read(lambda tx: Jobs(tx).get(number))
     target = await if_visible(context, submission.claimed.elsewhere(), job)
     raw = None if text is None else slack_text.from_plain(text)
-    asked = await run_again(context, target, submission.claimed.origin.key, raw) if target else None
-    return None if asked else FormErrors({"prompt": say.FORM_WITHOUT_JOB})
+    if target is not None:
+        asked = await run_again(context, target, submission.claimed.origin.key, raw)
+        if asked is not None:
+            return None
+    return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
 
 
 @_on_job
@@ -215,7 +247,7 @@ async def _review(context: Context, press: Press, target: Readable) -> Answer:
 
 
 def _occasion(press: Press) -> str:
-    """Return the button's identifier: its message's timestamp, or else the request's key."""
+    """Return the key of a button: its message or its request."""
     return press.origin.message_ts or press.origin.key
 
 
@@ -241,36 +273,41 @@ async def _follow_up_anyway(
 async def _send_again(context: Context, _press: Press, target: Readable, prompt: Prompt) -> Answer:
     done = await send_again(context, steerable(context, target, prompt))
     is_left = prompt.state is PromptState.UNCONFIRMED and not prompt.raw
-    return Answer(message=say.NO_WORDS_LEFT) if is_left else _told_if_late(done)
+    return Answer(message=say.NO_WORDS_LEFT) if is_left else _answer_if_late(done)
 
 
 @_on_prompt
 async def _dismiss(context: Context, _press: Press, target: Readable, prompt: Prompt) -> Answer:
-    return _told_if_late(await dismiss(context, steerable(context, target, prompt)))
+    return _answer_if_late(await dismiss(context, steerable(context, target, prompt)))
 
 
 @_on_job
 async def _withdraw(context: Context, press: Press, target: Readable) -> Answer:
     prompt = await to_withdraw(context, target.job.number, press.origin.user)
-    done = prompt is not None and await withdraw(context, steerable(context, target, prompt))
-    return _told_if_late(done)
+    if prompt is None:
+        return _answer_if_late(False)
+    return _answer_if_late(await withdraw(context, steerable(context, target, prompt)))
 
 
 @_on_job
 async def _keep_quiet(context: Context, _press: Press, target: Readable) -> Answer:
     prompt = await context.store.read(lambda tx: Prompts(tx).starting(target.job.number))
-    stopped = prompt is not None and await stop_watching(
-        context, steerable(context, target, prompt)
-    )
-    return _told_if_late(stopped)
+    if prompt is None:
+        return _answer_if_late(False)
+    return _answer_if_late(await stop_watching(context, steerable(context, target, prompt)))
 
 
 async def _ask_by_press(context: Context, press: Press) -> Answer:
-    """Open the form with a prompt of the welcome; on the Home tab it asks for the channel."""
-    _, prompt = say.PROMPTS[Action(press.value)] if press.value in set(say.PROMPTS) else ("", "")
-    place = (
-        press.origin if press.origin.message_ts else replace(press.origin, channel=ChannelId(""))
-    )
+    """Open the form with a prompt of the welcome.
+
+    On the Home tab it asks for the channel.
+    """
+    prompt = ""
+    if press.value in set(say.PROMPTS):
+        _, prompt = say.PROMPTS[Action(press.value)]
+    place = press.origin
+    if place.message_ts is None:
+        place = replace(place, channel=ChannelId(""))
     return await _ask_form(context, place, prompt)
 
 
@@ -279,8 +316,11 @@ async def _details(context: Context, _press: Press, target: Readable) -> Answer:
     return replace(await status_of(context, target), replaces=True)
 
 
-def _told_if_late(is_done: bool) -> Answer:
-    """Return the answer to a decision: a message if it is too late. The thread shows the decision."""
+def _answer_if_late(is_done: bool) -> Answer:
+    """Return the answer to a decision, a message if too late.
+
+    The thread shows a decision that was in time.
+    """
     return Answer(message=None if is_done else say.TOO_LATE)
 
 
@@ -311,8 +351,13 @@ async def _fix_preview(context: Context, _press: Press, target: Readable) -> Ans
     return Answer() if result.accepted else Answer(message=say.cannot_follow_up(result.job))
 
 
+@_on_job
+async def _choose_messages(context: Context, press: Press, target: Readable) -> Answer:
+    return await unsent.choose_messages(context, press, target)
+
+
 async def _cancel(_context: Context, _press: Press) -> Answer:
-    return Answer(message=intents.CANCELLED, replaces=True)
+    return Answer(message=unsent_messages.CANCELLED, replaces=True)
 
 
 async def _tried(context: Context, press: Press) -> Answer:
@@ -335,18 +380,29 @@ COMMAND = Command(
         in_help=True,
     ),
     alone=Word(
-        "",
-        "",
-        "Opens a form with room for several lines.",
-        _open_form,
+        usage="",
+        shape="",
+        tells="Opens a form with room for several lines.",
+        run=_open_form,
         after_mention=None,
         in_help=True,
     ),
     words=WORDS,
     also=about_replies,
+    labels=(
+        ButtonLabel("My jobs", "jobs mine"),
+        ButtonLabel("Help", "help"),
+        ButtonLabel("Details", "status"),
+        ButtonLabel("Changes", "changes"),
+        ButtonLabel("Preview", "preview"),
+        ButtonLabel("Open preview", "preview"),
+        ButtonLabel("Run again", "retry"),
+        ButtonLabel("Withdraw", "stop"),
+        ButtonLabel("Don't", "stop"),
+        ButtonLabel("Keep quiet about it", "stop"),
+    ),
     buttons={
         Action.REVIEWED: _review,
-        Action.NOT_NEEDED: _review,
         Action.UNDO_REVIEW: _review,
         Action.JOBS_OLDER: turn_page,
         Action.JOBS_NEWER: turn_page,
@@ -360,6 +416,11 @@ COMMAND = Command(
         Action.FIX_PREVIEW: _fix_preview,
         Action.ASK_ANYWAY: _ask_anyway,
         Action.FOLLOW_UP_ANYWAY: _follow_up_anyway,
+        Action.LEAVE_IT: unsent.leave_it,
+        Action.CHANGE_IT: unsent.change_it,
+        Action.DRAFT_PAGE: unsent.draft_page,
+        Action.RUN_WORD: unsent.run_word,
+        Action.CHOOSE_MESSAGES: _choose_messages,
         Action.CANCEL: _cancel,
         Action.KEEP_QUIET: _keep_quiet,
         Action.DETAILS: _details,

@@ -8,4 +8,7 @@ from __future__ import annotations
 from bot.jobs.commands import agent, followup
 
 JOB_COMMANDS = ((agent.COMMAND, ""), (followup.COMMAND, None))
-"""The commands, each with the shape of the text before ``help`` after a mention; None for no such help."""
+"""The commands, each with the shape of the text before ``help`` after a mention.
+
+It is None for no such help.
+"""

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple, TypedDict
 
-from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, Reviewer, ServiceJobId, UserId
+from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, ServiceJobId, UserId
 from bot.jobs.model.pull_requests import SeenPullRequest
 from bot.ports import ThreadRef
 
@@ -52,7 +52,7 @@ class ThreadContext(NamedTuple):
 
 
 class QueueWhy(StrEnum):
-    """Why a prompt waits. For a failing service, the status messages of running jobs show it, too."""
+    """Why a prompt waits."""
 
     HELD = "held"
     """Its author may still add to it or change it."""
@@ -87,8 +87,6 @@ class Wait:
     until: datetime | None = None
     """None if the time is unknown or has passed."""
     job: JobNumber | None = None
-    before: int = 0
-    """How many prompts go first, if it waits for the hourly limit."""
     stuck_since: datetime | None = None
     """The time from which a worker could claim it, or has held it; None if no worker can."""
 
@@ -98,7 +96,6 @@ class Review(StrEnum):
 
     REVIEWED = "reviewed"
     """Somebody has marked it as reviewed."""
-    NOT_NEEDED = "not_needed"
     MERGED = "merged"
     """Merged, as a poll showed."""
     CLOSED = "closed"
@@ -226,7 +223,10 @@ class TrackedJob:
     root_ts: MessageTs | None = None
     """The message that is the job's status message; None until it is posted."""
     thread_ts: MessageTs | None = None
-    """The thread in which the status message is a reply; None if the status message begins its thread."""
+    """The thread in which the status message is a reply; None if the status message begins its thread.
+
+    If that thread is deleted, the bot's next reply begins another one, which comes after the status message.
+    """
     service_id: ServiceJobId | None = None
     iteration: int = 0
     """The number of prompts that the service has accepted. The end of each iteration is reported once."""
@@ -258,8 +258,6 @@ class TrackedJob:
     """The earliest time at which a waiting prompt is sent."""
     queue_why: QueueWhy | None = None
     """Why a prompt waits."""
-    queue_before: int | None = None
-    """How many prompts go before it, if it waits for the hourly limit."""
     uses_left: int | None = None
     """Uses left in the hour when the iteration began; None unless few were left."""
     also_asked: tuple[UserId, ...] = ()
@@ -269,10 +267,7 @@ class TrackedJob:
     again_of: JobNumber | None = None
     """The job whose prompt it runs again."""
     follows: JobNumber | None = None
-    """The merged job with which it goes on."""
-    trouble: QueueWhy | None = None
-    """The failure of the docs service that the status message shows; None without one."""
-    trouble_since: datetime | None = None
+    """The merged job in whose thread it was asked for, whose pull request its prompt names."""
     review: Review | None = None
     """The outcome of the pull request."""
     reviewed_by: UserId | None = None
@@ -372,5 +367,3 @@ class ToReview:
     """The time up to which they have waited."""
     more: int = 0
     """Number of further such jobs."""
-    reviewers: tuple[Reviewer, ...] = ()
-    """The people who review for the channel."""

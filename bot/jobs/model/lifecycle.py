@@ -14,7 +14,7 @@ from datetime import datetime
 from bot.ids import ServiceJobId, UserId
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState, subject_of
-from bot.ports import SharedFile
+from bot.ports import Content
 
 J, P = JobState, PromptState
 
@@ -132,7 +132,7 @@ def with_asker(job: TrackedJob, user: UserId) -> TrackedJob:
 
 def not_queued(job: TrackedJob) -> TrackedJob:
     """Clear the reason and the time for which a prompt of the job waits."""
-    return replace(job, queue_until=None, queue_why=None, queue_before=None)
+    return replace(job, queue_until=None, queue_why=None)
 
 
 def polled(job: TrackedJob, poll_at: datetime | None) -> TrackedJob:
@@ -208,21 +208,16 @@ def prompt_prepared(prompt: Prompt, text: str, attachments: str = "") -> Prompt:
 
 
 def prompt_edited(
-    prompt: Prompt,
-    raw: str,
-    files: tuple[SharedFile, ...],
-    at: datetime,
-    held_until: datetime | None,
+    prompt: Prompt, content: Content, at: datetime, held_until: datetime | None
 ) -> Prompt:
     """Prepare a prompt again whose messages were changed before it was sent.
 
     An unconfirmed one stays so, and is prepared if a person sends it again.
     """
+    edited = replace(prompt, raw=content.text, files=content.files, omitted=content.omitted)
     if prompt.state is P.UNCONFIRMED:
-        return replace(prompt, raw=raw, files=files, attachments=None, held_until=None)
-    return replace(
-        prompt, state=P.NEW, raw=raw, files=files, due_at=at, sent_at=None, held_until=held_until
-    )
+        return replace(edited, attachments=None, held_until=None)
+    return replace(edited, state=P.NEW, due_at=at, sent_at=None, held_until=held_until)
 
 
 def prompt_sent(prompt: Prompt) -> Prompt:

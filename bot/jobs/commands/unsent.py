@@ -1,0 +1,150 @@
+"""The buttons under answers to texts that were not sent: open a form with them, or leave them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from bot.access.admit import Allowed
+from bot.commands.command import Answer, FormState, Press
+from bot.commands.own_words import Used
+from bot.context import Context
+from bot.ids import Block, MessageTs
+from bot.intent.own_words import FoundWord
+from bot.jobs.access import Readable, steerable
+from bot.jobs.commands.job_lists import projects_to_choose
+from bot.jobs.conversation import OfferedThread, offer_thread
+from bot.jobs.decisions import withdraw
+from bot.jobs.job_words import run_job_word, takes_job_word
+from bot.jobs.messages import forms, job_answers, unsent
+from bot.jobs.messages.forms import draft_prompt
+from bot.jobs.model.prompts import PromptState, Unsent
+from bot.jobs.store.prompts import Prompts
+from bot.messages import slack_text
+from bot.ports import ThreadRef, message_key
+
+_FORM_LENGTH = 3_000
+
+
+def at_message(press: Press, draft: Unsent) -> Allowed:
+    """Return the press as a request of the message whose text ``draft`` is, if it stands here."""
+    prefix = message_key(press.origin.channel)
+    # A later request of the same message has a suffix.
+    bare = draft.key.removeprefix(prefix).partition(":")[0]
+    ts = MessageTs(bare) if draft.key.startswith(prefix) else None
+    return press.allowed.but(key=draft.key, thread=draft.thread, message_ts=ts)
+
+
+def on_text(
+    do: Callable[[Context, Press, Unsent], Awaitable[Answer]],
+) -> Callable[[Context, Press], Awaitable[Answer]]:
+    """Return the handler of a button whose value is a text."""
+
+    async def pressed(context: Context, press: Press) -> Answer:
+        draft = Unsent.loads(press.value)
+        if draft is None:
+            return Answer(message=job_answers.no_such_job(press.value))
+        return await do(context, press, draft)
+
+    return pressed
+
+
+async def leave_it(_context: Context, _press: Press) -> Answer:
+    """Send nothing."""
+    return Answer(message=unsent.LEFT, replaces=True)
+
+
+# ---- change the docs, by a form
+
+
+@on_text
+async def change_it(context: Context, press: Press, draft: Unsent) -> Answer:
+    """Open the form with a text."""
+    return await _open_form(context, press, draft, lambda text: text)
+
+
+@on_text
+async def draft_page(context: Context, press: Press, draft: Unsent) -> Answer:
+    """Open the form with a prompt about a question."""
+    return await _open_form(context, press, draft, draft_prompt)
+
+
+async def _open_form(
+    context: Context, press: Press, draft: Unsent, prompt_about: Callable[[str], str]
+) -> Answer:
+    allowed = at_message(press, draft)
+    text, project = context.projects.take(draft.raw)
+    plain = slack_text.to_plain(text, {}, {})
+    form = forms.ask_form(
+        channel=press.origin.channel or None,
+        private=FormState.at(press.origin, thread=allowed.origin.thread_for_job).dumps(),
+        text=prompt_about(plain),
+        projects=await projects_to_choose(context, press.origin.channel, project),
+    )
+    return Answer(modal=form)
+
+
+# ---- a word that was almost typed
+
+
+async def run_word(context: Context, press: Press) -> Answer:
+    """Run one of the bot's own words, which the button names with its command."""
+    command, _, typed = press.value.partition("|")
+    if not typed.strip():
+        return Answer(message=job_answers.TOO_LATE)
+    word = FoundWord(typed.split()[0], typed, (command,) if command else ())
+    if takes_job_word(word):
+        message = await run_job_word(context, press.allowed, word, None)
+        return Answer(message=message, replaces=message is not None)
+    used = Used(word, typed, command=command)
+    for hooks in context.hooks:
+        if hooks.run_word is not None:
+            answer = await hooks.run_word(context, press.allowed, used)
+            return replace(answer, replaces=answer.message is not None)
+    return Answer(message=job_answers.TOO_LATE)
+
+
+# ---- messages of a thread
+
+
+async def offer_messages(
+    context: Context, press: Press, thread: MessageTs, without: MessageTs | None
+) -> OfferedThread:
+    return await offer_thread(context, ThreadRef(press.origin.channel, thread), without)
+
+
+def earlier_blocks(offer: OfferedThread) -> tuple[Block, ...]:
+    return forms.earlier_blocks(
+        offer.messages, offer.left_out, is_chosen=True, is_read=offer.is_read
+    )
+
+
+async def choose_messages(context: Context, press: Press, target: Readable) -> Answer:
+    """Open a form with the earlier messages of a private channel's thread.
+
+    A request that waits is taken back, and the form has its text. Once it is sent, the messages go as a
+    follow-up.
+    """
+    job = target.job
+    prompt = await context.store.read(lambda tx: Prompts(tx).starting(job.number))
+    if prompt is None or job.thread is None:
+        return Answer(message=job_answers.TOO_LATE)
+    offer = await offer_thread(context, job.thread, prompt.message_ts)
+    earlier = earlier_blocks(offer)
+    is_waiting = prompt.state in (PromptState.NEW, PromptState.WAITING)
+    if is_waiting and await withdraw(context, steerable(context, target, prompt)):
+        form = forms.ask_form(
+            channel=job.channel,
+            private=FormState.at(press.origin, thread=job.thread_ts).dumps(),
+            text=slack_text.to_plain(prompt.raw, {}, {})[:_FORM_LENGTH],
+            projects=await projects_to_choose(
+                context, job.channel, context.projects.with_id(job.project)
+            ),
+            earlier=earlier,
+        )
+        return Answer(modal=form)
+    private = FormState.at(press.origin, job.number).dumps()
+    form = forms.follow_up_form(
+        [job], private=private, is_chosen=True, text=unsent.MESSAGES_GO_ALONG, earlier=earlier
+    )
+    return Answer(modal=form)
