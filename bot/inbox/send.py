@@ -173,6 +173,10 @@ async def _follow_up(
     elif result.same is not None:
         same = job_answers.same_follow_up(job.number, result.same)
         await _answer(context, allowed, outgoing, "same", same)
+    elif outgoing.messages and allowed.origin.message_ts is None:
+        # Its message stands elsewhere, and the answers come in the job's thread.
+        taken = job_answers.follow_up_taken(job, guessed=False)
+        await answer_in_private(context, allowed.origin, "taken", taken)
 
 
 def _taking(context: Context, allowed: Allowed, outgoing: Outgoing) -> Also:
