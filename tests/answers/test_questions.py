@@ -98,8 +98,8 @@ async def test_at_most_two_questions_and_two_instructions_are_mistaken(talk: Tal
     answered, begun = {text for text, _ in talk.service.questions}, set(talk.agent_got())
     assert len(QUESTIONS) == len(INSTRUCTIONS) == 40
     assert len(begun.intersection(QUESTIONS)) <= 2
-    assert len(answered.intersection(INSTRUCTIONS)) <= 2
-    assert answered | begun == {*QUESTIONS, *INSTRUCTIONS}
+    assert len({*INSTRUCTIONS} - begun) <= 2
+    assert answered | begun >= {*QUESTIONS}
 
 
 async def test_polite_order_has_no_note(talk: Talk) -> None:

@@ -16,7 +16,6 @@ show me the visitors of October
 which PRs wait for review?
 what's open?
 what are you working on?
-what did we ship this week?
 how many jobs are left this hour?
 visitors last week
 show visitors
