@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -154,24 +153,6 @@ def checked_text(name: str, raw: str) -> str:
 
 
 # ---- responses
-
-
-def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
-    """Undo the content encoding without producing more than ``max_bytes``; raise Unavailable if it cannot."""
-    if encoding.strip().lower() in ("", "identity"):
-        return body
-    if encoding.strip().lower() not in ("gzip", "x-gzip"):
-        raise Unavailable("The service answered in an encoding that was not asked for")
-    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    try:
-        plain = unpacker.decompress(body, max_bytes + 1)
-    except zlib.error:
-        plain = b""
-    if len(plain) > max_bytes:
-        raise Unavailable(f"The service answered with more than {max_bytes} bytes")
-    if not unpacker.eof:
-        raise Unavailable("The service answered with a broken compression")
-    return plain
 
 
 def decode(answer: Response, model: type[ModelT]) -> ModelT:
