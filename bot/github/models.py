@@ -50,6 +50,13 @@ class GithubUnavailable(GithubError):
 
 MAX_TEXT_LENGTH = 300
 """Upper limit for a title, a branch and an ETag, in characters. GitHub's titles have at most 256."""
+MAX_PATH_LENGTH = 4_096
+"""Upper limit for a file's path, in characters. The rest is left out."""
+MAX_COMPARED_FILES = 300
+"""The most files of a comparison. Of more files GitHub leaves out the rest without a word.
+
+https://docs.github.com/en/rest/commits/commits#compare-two-commits
+"""
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 _LINK = re.compile(
     r"/([A-Za-z0-9_-][A-Za-z0-9._-]{0,99})/([A-Za-z0-9._-]{1,100})/pull/([1-9][0-9]{0,8})/?"
@@ -145,6 +152,7 @@ def _in_utc(at: datetime) -> datetime:
 
 
 _Text = Annotated[str, AfterValidator(_one_line)]
+_Path = Annotated[str, AfterValidator(lambda path: path[:MAX_PATH_LENGTH])]
 _Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 _Count = Annotated[int, Field(ge=0, lt=2**31, strict=True)]
 
@@ -162,16 +170,19 @@ class PullRequestFile(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
-    path: Annotated[str, Field(alias="filename")]
+    path: Annotated[_Path, Field(alias="filename")]
     status: _Text
     additions: _Count
     deletions: _Count
-    previous: Annotated[str | None, Field(alias="previous_filename")] = None
+    previous: Annotated[_Path | None, Field(alias="previous_filename")] = None
     patch: str | None = None
 
 
 class Comparison(BaseModel):
-    """The files that differ between two commits. ``is_ahead``: the second one continues the first one."""
+    """The files that differ between two commits, the first `MAX_COMPARED_FILES`.
+
+    ``is_ahead``: the second commit continues the first one.
+    """
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 

@@ -17,6 +17,7 @@ import structlog
 from bot.context import Context, WorkerContext, make_claim
 from bot.engine import back_off_seconds, unless_taken_over
 from bot.github import (
+    MAX_COMPARED_FILES,
     GithubClient,
     GithubError,
     Limited,
@@ -116,9 +117,10 @@ async def _made(
     except GithubError as error:
         log.info("difference_not_read", job=watched.job, reason=type(error).__name__)
         return None
-    if not comparison.is_ahead:  # the branch was rewritten
-        return None
     files = comparison.files
+    # The branch was rewritten, or GitHub left files out.
+    if not comparison.is_ahead or len(files) >= MAX_COMPARED_FILES:
+        return None
     size = Size(
         sum(file.additions for file in files), sum(file.deletions for file in files), len(files)
     )
@@ -170,14 +172,16 @@ def _settle_answer(
         raise LookupError(f"job {watched.job} has no pull request that was seen")
     last, iteration = watched.seen, watched.iteration
     is_next = last is not None and last.iteration < iteration
-    before = None if last is None else last.size if is_next else last.before
     look_at = None if pull.ended_at else watched.next_look(now, context.timeouts.look_seconds)
     as_of = None if look_at or pull.ended_at else now
     size, lines, changed = made or (None, (), ())
-    if made is None and last is not None:
-        size, lines = (None if answer else _NOTHING, ()) if is_next else (last.made, last.lines)
+    if made is None and last is not None and not is_next:
+        size = last.made
+        lines = last.lines
+    elif made is None and answer is None and pull.head is not None:
+        size = _NOTHING  # the pull request, and so its newest commit, has not changed
     paths = tuple(dict.fromkeys((*(last.paths if last else ()), *changed)))[-_MOST_PATHS:]
-    pull = replace(pull, iteration=iteration, before=before, as_of=as_of)
+    pull = replace(pull, iteration=iteration, as_of=as_of)
     pull = replace(pull, made=size, lines=lines, paths=paths)
     etag = answer.etag if answer else watched.etag
     if last is not None and job.state is JobState.WORKING and pull.head != last.head:
