@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
@@ -165,6 +166,28 @@ def decode(answer: Response, model: type[ModelT]) -> ModelT:
     except (ValueError, RecursionError):
         text = f"The service answered with {_content(answer)} instead of JSON"
     raise Unavailable(cleaned(text, answer.secrets), status_code=answer.status_code)
+
+
+def decode_list(answer: Response, model: type[ModelT], limit: int) -> tuple[ModelT, ...]:
+    """Return the first elements of a successful response that are a ``model``, so many at most.
+
+    Raises Unavailable if it is no list, or has elements and none of them is one.
+    """
+    try:
+        elements = json.loads(answer.body)
+    except (ValueError, RecursionError):
+        text = f"The service answered with {_content(answer)} instead of JSON"
+        raise Unavailable(text, status_code=answer.status_code) from None
+    found: list[ModelT] = []
+    for element in elements[:MAX_PAGE_SIZE] if isinstance(elements, list) else ():
+        if len(found) == limit:
+            break
+        with suppress(ValidationError):
+            found.append(model.model_validate(element))
+    if not isinstance(elements, list) or (elements and not found):
+        text = "The service's answer has not the expected shape: all"
+        raise Unavailable(text, status_code=answer.status_code)
+    return tuple(found)
 
 
 def error_of(answer: Response, now: datetime) -> DocsApiError:
