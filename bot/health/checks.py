@@ -24,6 +24,7 @@ from bot.engine import Workers
 from bot.logs import mask
 from bot.ports import SlackError, SlackRefused, SlackThrottled
 from bot.slack.client import REFUSED_TOKENS
+from bot.slack.http import Signature
 from bot.slack.socket import SocketIntake
 from bot.store import DatabaseTrouble, Store
 from bot.store.database import explain_error
@@ -207,10 +208,10 @@ class SlackCheck:
 
 
 class SignatureCheck:
-    """Whether the signing secret seems right: not if the last five requests were refused within five minutes.
+    """Whether signatures are accepted: not if the last five requests were refused within five minutes.
 
     Only requests that name the bot's workspace count. Anybody who knows its id can send such requests, so the
-    process stays ready, and an operator looks whether the secret is wrong.
+    process stays ready, and an operator looks whether the secret or the clock is wrong.
     """
 
     def __init__(
@@ -218,23 +219,33 @@ class SignatureCheck:
     ) -> None:
         self._count = count
         self._clock = clock
-        self._refused_at: list[float] = []
+        self._refused: list[tuple[float, Signature]] = []
+        """The last refused ones, with the time at which each came."""
 
-    def record(self, accepted: bool) -> None:
-        """Record whether the signature of a request that names the workspace was right."""
-        self._count("signatures", "accepted" if accepted else "refused")
-        self._refused_at = (
-            [] if accepted else [*self._refused_at[1 - _MOST_REFUSED :], self._clock()]
-        )
+    def record(self, signature: Signature) -> None:
+        """Record the result for a request that names the workspace."""
+        is_accepted = signature is Signature.ACCEPTED
+        self._count("signatures", "accepted" if is_accepted else "refused")
+        if is_accepted:
+            self._refused = []
+            return
+        self._refused = [*self._refused[1 - _MOST_REFUSED :], (self._clock(), signature)]
+        if signature is Signature.AT_ANOTHER_TIME:
+            log.error("clock_may_be_off", about=_CLOCK_IS_OFF)
 
     async def __call__(self) -> Sequence[Finding]:
-        lately = [at for at in self._refused_at if self._clock() - at < _REFUSED_SECONDS]
+        lately = [kind for at, kind in self._refused if self._clock() - at < _REFUSED_SECONDS]
         if len(lately) < _MOST_REFUSED:
             return [Finding("signatures", True, "no trouble")]
-        finding = (
-            "the last signatures were refused: SLACK_SIGNING_SECRET is wrong, or strangers knock"
-        )
-        return [Finding("signatures", False, finding, required=False)]
+        reason = "SLACK_SIGNING_SECRET is wrong, or strangers knock"
+        if Signature.AT_ANOTHER_TIME in lately:
+            reason = _CLOCK_IS_OFF
+        seen = f"the last signatures were refused: {reason}"
+        return [Finding("signatures", False, seen, _SET_THE_CLOCK, required=False)]
+
+
+_CLOCK_IS_OFF = "this machine's clock differs from Slack's by more than five minutes"
+_SET_THE_CLOCK = "Copy the Signing Secret again, and let NTP set this machine's clock."
 
 
 # ---- the way to a remote service

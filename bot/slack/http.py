@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
 import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -24,13 +26,22 @@ log = structlog.get_logger(__name__)
 PATH = "/slack/events"
 BODY_BYTES = 1_000_000
 BODIES_BYTES = 2 * BODY_BYTES
-"""All bodies together that are being read; above it, the connection that has been read longest is closed."""
+"""All bodies together that are being read; above it, the connection with the most bytes is closed."""
 BODY_SECONDS = 5.0
 _JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
 _SIGNATURE = re.compile(r"v0=[0-9a-f]{64}")
 _TIMESTAMP = re.compile(r"[0-9]{1,12}")
 _OLDEST_SECONDS = 300
 """https://docs.slack.dev/authentication/verifying-requests-from-slack"""
+
+
+class Signature(Enum):
+    """The result of the check of a request's signature."""
+
+    ACCEPTED = "accepted"
+    WRONG = "wrong"
+    AT_ANOTHER_TIME = "at another time"
+    """It is right, but of a time over five minutes away: a repeated request, or a wrong clock here."""
 
 
 def add_slack_routes(
@@ -41,22 +52,27 @@ def add_slack_routes(
     intake_seconds: float,
     body_seconds: float = BODY_SECONDS,
     workspace: str = "",
-    on_signature: Callable[[bool], None] = lambda _accepted: None,
+    on_signature: Callable[[Signature], None] = lambda _signature: None,
+    clock: Callable[[], float] = time.time,
 ) -> None:
     """Add the route ``/slack/events``. Requests that Slack has not signed are refused and store nothing.
 
-    A request is stored within ``intake_seconds`` of its arrival, or not at all. ``on_signature`` gets, of
-    each request whose body names the ``workspace`` (its id), whether its signature was right.
+    A request is stored within ``intake_seconds`` of its arrival, or not at all. ``on_signature`` gets the
+    result for each request whose body names the ``workspace`` (its id). ``clock`` returns seconds since 1970.
     """
     verifier = SignatureVerifier(signing_secret.get_secret_value())
 
-    def is_signed(body: str, timestamp: str, signature: str) -> bool:
-        signed = verifier.is_valid(body, timestamp, signature)
+    def check(body: str, timestamp: str, signature: str) -> Signature:
+        expected = verifier.generate_signature(timestamp=timestamp, body=body) or ""
+        result = Signature.WRONG
+        if hmac.compare_digest(expected, signature):
+            is_now = abs(clock() - int(timestamp)) <= _OLDEST_SECONDS
+            result = Signature.ACCEPTED if is_now else Signature.AT_ANOTHER_TIME
         if workspace in body:
-            on_signature(signed)
-        return signed
+            on_signature(result)
+        return result
 
-    server.router.add_post(PATH, _Intake(app, is_signed, body_seconds, intake_seconds).take)
+    server.router.add_post(PATH, _Intake(app, check, body_seconds, intake_seconds).take)
 
 
 async def dispatch(
@@ -80,7 +96,7 @@ class _Refused(Exception):
 @dataclass(frozen=True, slots=True)
 class _Intake:
     _app: AsyncApp
-    _is_signed: Callable[[str, str, str], bool]
+    _check: Callable[[str, str, str], Signature]
     _body_seconds: float
     _intake_seconds: float
     _reading: dict[web.RequestHandler, int] = field(default_factory=dict)
@@ -92,8 +108,11 @@ class _Intake:
             timestamp, signature = _claim(request)
             content_type = _accepted_content_type(request)
             body = await self._body(request)
-            if not self._is_signed(body, timestamp, signature):
+            result = self._check(body, timestamp, signature)
+            if result is Signature.WRONG:
                 raise _Refused(401, "not signed by Slack")
+            if result is Signature.AT_ANOTHER_TIME:
+                raise _Refused(401, "signed at another time")
             with within(deadline):
                 response = await self._app.async_dispatch(_bolt_request(body, content_type))
             return web.Response(
@@ -134,10 +153,11 @@ class _Intake:
 
     def _limit_bodies(self) -> None:
         while sum(self._reading.values()) > BODIES_BYTES:
-            oldest = next(iter(self._reading))
-            del self._reading[oldest]
-            if oldest.transport is not None:
-                oldest.transport.abort()
+            # Requests of Slack are small, so that those of strangers are closed first.
+            largest = max(self._reading, key=self._reading.__getitem__)
+            del self._reading[largest]
+            if largest.transport is not None:
+                largest.transport.abort()
 
 
 def _claim(request: web.Request) -> tuple[str, str]:
@@ -146,8 +166,6 @@ def _claim(request: web.Request) -> tuple[str, str]:
     signature = request.headers.get("X-Slack-Signature", "")
     if not _SIGNATURE.fullmatch(signature) or not _TIMESTAMP.fullmatch(timestamp):
         raise _Refused(401, "no signature of Slack")
-    if abs(time.time() - int(timestamp)) > _OLDEST_SECONDS:
-        raise _Refused(401, "signature too old")
     return timestamp, signature
 
 
