@@ -35,6 +35,8 @@ MAX_READERS_PAGE_SIZE = 100
 MAX_RETRY_AFTER_SECONDS = 3_600.0
 """Upper limit for a `Retry-After`: the service's limits are hourly, so a longer wait must be a mistake."""
 
+_MAX_READ_LENGTH = 4 * MAX_TEXT_LENGTH
+"""Characters of a text from the service that are read for an error."""
 _SECRET_HEAD = 8
 """How many first characters identify a secret. A shorter field is ordinary words and is not hidden."""
 
@@ -65,6 +67,11 @@ class Response:
     body: bytes = field(repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """The key and people's texts of the request, which no error repeats."""
+
+    @property
+    def has_texts_of_people(self) -> bool:
+        """Return whether the request had texts of people, which the service may quote."""
+        return len(self.secrets) > 1
 
     @property
     def is_json(self) -> bool:
@@ -192,7 +199,9 @@ def decode_list(answer: Response, model: type[ModelT], limit: int) -> tuple[Mode
 
 def error_of(answer: Response, now: datetime) -> DocsApiError:
     """Return the error of an unsuccessful response. ``now``: for a `Retry-After` with a date."""
-    status_code, text = answer.status_code, _error_text(answer)
+    status_code = answer.status_code
+    own_text = _error_text(answer)
+    text = own_text
     # An HTML page comes from a proxy or gateway, not from the service. A gateway may rightly refuse a key or
     # an address, but its page must not be taken to mean that a job is gone or that a prompt is invalid.
     kind: type[DocsApiError] = _GATEWAYS.get(status_code, Unavailable)
@@ -205,8 +214,9 @@ def error_of(answer: Response, now: datetime) -> DocsApiError:
     ):
         kind = {**_GATEWAYS, 404: NotFound}.get(status_code, Rejected)
     retry_after = retry_after_seconds(answer.headers.get("retry-after", ""), now)
+    quotes = answer.has_texts_of_people and text == own_text != ""
     text = text or f"The service answered with {_content(answer)}"
-    return kind(text, status_code=status_code, retry_after_seconds=retry_after)
+    return kind(text, status_code=status_code, retry_after_seconds=retry_after, quotes=quotes)
 
 
 _GATEWAYS: Mapping[int, type[DocsApiError]] = {401: Unauthorized, 403: Forbidden, 429: RateLimited}
@@ -234,9 +244,10 @@ def retry_after_seconds(header: str, now: datetime) -> float | None:
 
 def cleaned(text: str, secrets: tuple[str, ...] = ()) -> str:
     """Return the text made safe to show: one line of at most 500 characters, without controls or secrets."""
-    plain = _one_line(text)
-    for secret in map(_one_line, secrets):
-        plain = _without(plain, secret)
+    plain = _one_line(text[:_MAX_READ_LENGTH])
+    for secret in secrets:
+        # No more of a secret can stand in so short a text.
+        plain = _without(plain, _one_line(secret[:_MAX_READ_LENGTH]))
     return plain if len(plain) <= MAX_TEXT_LENGTH else plain[: MAX_TEXT_LENGTH - 1] + "…"
 
 

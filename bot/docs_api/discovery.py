@@ -108,9 +108,8 @@ def read_stream(answer: _wire.Response) -> AssistantReply:
             case "source-url" if part.url and len(sources) < MAX_SOURCES:
                 sources.setdefault(part.url, CitedPage(url=part.url, title=part.title))
             case "error":
-                raise Unavailable(
-                    _wire.cleaned(f"The assistant failed: {part.error_text}", answer.secrets)
-                )
+                text = _wire.cleaned(f"The assistant failed: {part.error_text}", answer.secrets)
+                raise Unavailable(text, quotes=answer.has_texts_of_people)
             case "finish":
                 thread_id = part.thread_id or part.message_metadata.thread_id
                 is_whole = True

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from bot.github.client import API_URL, GithubClient
 from bot.github.models import (
-    MAX_COMPARED_FILES,
     Comparison,
     GithubError,
     GithubUnavailable,
@@ -39,7 +38,6 @@ from bot.github.models import (
 
 __all__ = [
     "API_URL",
-    "MAX_COMPARED_FILES",
     "Comparison",
     "GithubClient",
     "GithubError",

@@ -23,6 +23,11 @@ from pydantic import (
 class GithubError(Exception):
     """Base class: a call has failed. The text is short and safe to show: it quotes nothing of the answer."""
 
+    @property
+    def reason_for_log(self) -> str:
+        """Return the reason for a log, with the class of the error."""
+        return f"{type(self).__name__}: {self}"
+
 
 class NotVisible(GithubError):
     """The pull request does not exist, or the token may not read it (404, 410, 451, and most 403)."""
@@ -190,6 +195,11 @@ class Comparison(BaseModel):
         bool, Field(alias="status"), BeforeValidator(lambda raw: raw in ("ahead", "identical"))
     ]
     files: tuple[PullRequestFile, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether GitHub has certainly left no file out."""
+        return len(self.files) < MAX_COMPARED_FILES
 
 
 class PullRequest(BaseModel):

@@ -32,6 +32,7 @@ from bot.jobs.settle_prompt import with_details
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import PublishedHook, result_message, say, say_end, take_buttons
+from bot.logs import reason_of
 from bot.messages.blocks import linkable, web_address
 from bot.ports import SlackError, SlackRefused
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
@@ -258,7 +259,7 @@ def _retry_at(
         isinstance(error, Unavailable) and fails_for_long and not is_own
     ):
         return max(own, service_failed(context, tx, job.project, error))
-    log.warning("job_not_read", job=job.number, reason=type(error).__name__)
+    log.warning("job_not_read", job=job.number, reason=reason_of(error))
     return own
 
 

@@ -17,7 +17,6 @@ import structlog
 from bot.context import Context, WorkerContext, make_claim
 from bot.engine import back_off_seconds, unless_taken_over
 from bot.github import (
-    MAX_COMPARED_FILES,
     GithubClient,
     GithubError,
     Limited,
@@ -37,6 +36,7 @@ from bot.jobs.model.pull_requests import SeenPullRequest, Size, WatchedPullReque
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.pull_requests import PullRequests
 from bot.jobs.thread import PublishedHook, say, update_result, update_status_message
+from bot.logs import reason_of
 from bot.messages.blocks import web_address
 from bot.store import Transaction
 
@@ -115,11 +115,10 @@ async def _made(
             return (_NOTHING, (), ()) if last.head and answer.head else None
         comparison = await github.compare(which, last.head, answer.head)
     except GithubError as error:
-        log.info("difference_not_read", job=watched.job, reason=type(error).__name__)
+        log.info("difference_not_read", job=watched.job, reason=reason_of(error))
         return None
     files = comparison.files
-    # The branch was rewritten, or GitHub left files out.
-    if not comparison.is_ahead or len(files) >= MAX_COMPARED_FILES:
+    if not comparison.is_ahead or not comparison.is_whole:  # the branch was rewritten
         return None
     size = Size(
         sum(file.additions for file in files), sum(file.deletions for file in files), len(files)
@@ -154,7 +153,7 @@ async def read_changes(context: Context, readable: Readable) -> Sequence[Changed
         async with asyncio.timeout(_READ_SECONDS):
             return _changed(await context.github.files(which))
     except (GithubError, TimeoutError) as error:
-        log.info("changes_not_read", job=readable.job.number, reason=type(error).__name__)
+        log.info("changes_not_read", job=readable.job.number, reason=reason_of(error))
         return None
 
 
@@ -258,7 +257,7 @@ def _settle_error(
     job = Jobs(tx).get_or_raise(watched.job)
     if not isinstance(error, Paused):
         log.warning(
-            "pull_request_not_seen", job=watched.job, reason=type(error).__name__, failures=failures
+            "pull_request_not_seen", job=watched.job, reason=reason_of(error), failures=failures
         )
     is_late = watched.looked_at is not None and (look_at or now) - watched.looked_at >= _LATE
     is_hidden = isinstance(error, NotVisible) and watched.failures >= _HIDDEN_TWICE

@@ -18,6 +18,7 @@ from bot.jobs.model.quota import MAY_NOT_WRITE, BackOff, Budget
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import AnalyticsQuota, BackOffs
 from bot.jobs.store.prompts import Prompts
+from bot.logs import reason_of
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
 from bot.settings import Settings
@@ -80,7 +81,9 @@ def service_failed(
     if not lasts:
         attempts += 1
         wait_seconds = wait_seconds or back_off_seconds(attempts, context.chance())
-        log.warning("docs_service_unwell", project=project, reason=reason, attempts=attempts)
+        log.warning(
+            "docs_service_unwell", project=project, reason=reason_of(error), attempts=attempts
+        )
     asked = context.after(wait_seconds)
     until = max(back_off.until, asked) if lasts else asked
     cause = back_off.reason if back_off.is_refusal else reason
@@ -114,7 +117,7 @@ def settle_refused_key(
     BackOffs(tx).put(
         project, BackOff(back_off.reason if wrote else reason, back_off.since, until, attempts)
     )
-    log.error("key_refused", project=project, reason=reason, attempts=attempts)
+    log.error("key_refused", project=project, reason=reason_of(error), attempts=attempts)
     if is_first:
         docs, entry = context.projects.shown(project), context.projects.entry(project)
         forbidden = isinstance(error, Forbidden)
