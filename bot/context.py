@@ -166,6 +166,8 @@ class WorkerContext(Context):
     """Counts an event for the metrics, by its kind and outcome."""
     answered: dict[ProjectId, datetime] = field(default_factory=dict)
     """The times of the last polls that were answered."""
+    failing: set[ProjectId] = field(default_factory=set)
+    """The projects with a poll that failed after the last one that was answered."""
     paces: Paces = field(default_factory=Paces)
     """When Slack may be called."""
     statuses: TtlCache[JobNumber, bool] = field(default_factory=lambda: TtlCache(5_000))
