@@ -179,7 +179,8 @@ _READY = (
             deliveries.c.channel.not_in(bindparam("busy", expanding=True)),
         )
     )
-    .order_by(deliveries.c.seq)
+    # Posts first: people wait for them, and an edit notifies nobody.
+    .order_by(deliveries.c.kind == DeliveryKind.EDIT, deliveries.c.seq)
     .limit(_MOST_READY)
 )
 _CLAIM = claiming(
@@ -280,7 +281,7 @@ class Outbox(Repository):
         ).scalar()
 
     def ready(self, now: datetime, busy_channels: Collection[str]) -> Sequence[Ready]:
-        """Return the deliveries that may go out, oldest first; no post into a busy channel.
+        """Return the deliveries that may go out: posts before edits, the oldest first.
 
         A post waits for the earlier posts in its thread, and an edit of the status message for all of them.
         """

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import Connection, Engine, event
 
 from bot.ids import ChannelId, JobNumber, Message
 from bot.outbox.model import Delivery, DeliveryKind, NewDelivery
-from bot.outbox.store import Outbox
-from bot.store import Store
+from bot.outbox.store import _MOST_READY, Outbox
+from bot.store import Store, Transaction
 from tests.builders import ANA, CHANNEL, NOW, add_job, claim_deliveries, claimer
 
 
@@ -55,3 +56,18 @@ async def test_newer_edit_replaces_a_pending_one(store: Store) -> None:
     await write(store, "edit 1", job, DeliveryKind.EDIT)
     await write(store, "edit 2", job, DeliveryKind.EDIT)
     assert [delivery.what.key for delivery in await take(store)] == ["edit 2"]
+
+
+async def test_post_goes_before_hundreds_of_edits(store: Store) -> None:
+    busy = await add_job(store, root_ts="1.1")
+
+    def add_edits(tx: Transaction) -> None:
+        for number in range(_MOST_READY + 1):
+            edit = NewDelivery(f"edit {number}", DeliveryKind.EDIT, CHANNEL, job=busy)
+            Outbox(tx).add(replace(edit, edits=f"post {number}"), NOW)
+
+    await store.write(add_edits)
+    await write(store, "post", await add_job(store, root_ts="2.2"))
+    ready = await store.read(lambda tx: Outbox(tx).ready(NOW, ()))
+    assert len(ready) == _MOST_READY
+    assert [one.kind for one in ready[:2]] == [DeliveryKind.REPLY, DeliveryKind.EDIT]
