@@ -405,11 +405,11 @@ def lines_changed(size: Size) -> str:
     return f"+{number(size.additions)} −{number(size.deletions)}"
 
 
-def difference(pull: SeenPullRequest) -> str:
+def difference(pull: SeenPullRequest, *, is_follow_up: bool) -> str:
     """Return the newest iteration's changes, in lines; the totals where its commits were not compared."""
     if pull.made is not None:
         return lines_changed(pull.made)
-    return f"{lines_changed(pull.size)}{' in all' if pull.iteration > 1 else ''}"
+    return f"{lines_changed(pull.size)}{' in all' if is_follow_up else ''}"
 
 
 def made_nothing(pull: SeenPullRequest) -> bool:
