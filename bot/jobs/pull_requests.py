@@ -28,16 +28,23 @@ from bot.github import (
     PullRequestState,
     RefusedToken,
 )
+from bot.ids import ProjectId
 from bot.jobs.access import Readable
 from bot.jobs.messages import jobs as messages
+from bot.jobs.messages.job_answers import repository_notice
 from bot.jobs.model.changes import ChangedFile, ChangedLine, changed_lines
 from bot.jobs.model.jobs import JobState, Review, TrackedJob
+from bot.jobs.model.prompts import Act
 from bot.jobs.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
+from bot.jobs.service_health import tell_admins
+from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.pull_requests import PullRequests
+from bot.jobs.store.repositories import Repositories
 from bot.jobs.thread import PublishedHook, say, update_result, update_status_message
 from bot.logs import reason_of
 from bot.messages.blocks import web_address
+from bot.ports import Origin
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
@@ -60,15 +67,41 @@ _LATE = timedelta(hours=2)
 def watch(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """Poll the pull request of a job as soon as possible, if its host can be polled.
 
-    The token may read more than the people of the job's channel, so only the job's own repository counts.
+    The token may read more than the people of the job's channel. So only the job's own repository counts, and
+    only the one that the project's first job had, until an admin chooses another.
     """
     link = web_address(job.pr_link)
     if not link or not context.github or not context.github.pull_request_of(link):
         return
-    if context.github.pull_request_of(link, job.repository or ""):
-        PullRequests(tx).watch(job, link, context.clock())
-    else:
+    which = context.github.pull_request_of(link, job.repository or "")
+    if which is None:
         log.warning("pull_request_elsewhere", job=job.number)
+        return
+    now = context.clock()
+    pinned = Repositories(tx).pin(job.project, which.repository, now)
+    if pinned == which.repository:
+        PullRequests(tx).watch(job, link, now)
+        return
+    log.error("repository_changed", job=job.number, repository=which.repository, pinned=pinned)
+    docs = context.projects.shown(job.project)
+    message = repository_notice(job, which.repository, pinned, docs)
+    tell_admins(context, tx, f"repository:{job.project}:{which.repository}", message, now)
+
+
+async def use_repository(context: Context, origin: Origin, value: str) -> str:
+    """Pin a project to another repository, as an admin chose by a button with this value.
+
+    Return the repository's name.
+    """
+    project, _, name = value.rpartition(" ")
+    now = context.clock()
+
+    def change(tx: Transaction) -> None:
+        Repositories(tx).change(ProjectId(project), name, now)
+        Audit(tx).chose(Act.CHOSE_REPOSITORY, origin, ProjectId(project), now)
+
+    await context.store.write(change)
+    return name
 
 
 claim_pull_requests = make_claim(
@@ -148,6 +181,10 @@ async def read_changes(context: Context, readable: Readable) -> Sequence[Changed
         else None
     )
     if context.github is None or which is None:
+        return None
+    project = readable.job.project
+    pinned = await context.store.read(lambda tx: Repositories(tx).of(project))
+    if pinned != which.repository:
         return None
     try:
         async with asyncio.timeout(_READ_SECONDS):

@@ -122,7 +122,7 @@ def settle_refused_key(
         docs, entry = context.projects.shown(project), context.projects.entry(project)
         forbidden = isinstance(error, Forbidden)
         message = say.key_notice(project, forbidden=forbidden, docs=docs, entry=entry)
-        _tell_admins(context, tx, f"key:{project}:refused", message, now)
+        tell_admins(context, tx, f"key:{project}:refused:{now.isoformat()}", message, now)
     return until
 
 
@@ -157,15 +157,15 @@ def service_is_well(
     Prompts(tx).resume(project, QueueWhy.KEY, now)
     log.info("key_accepted_again", project=project)
     message = say.key_accepted(project, context.projects.shown(project))
-    _tell_admins(context, tx, f"key:{project}:accepted", message, now)
+    tell_admins(context, tx, f"key:{project}:accepted:{now.isoformat()}", message, now)
 
 
-def _tell_admins(
-    context: WorkerContext, tx: Transaction, occasion: str, message: Message, now: datetime
+def tell_admins(
+    context: Context, tx: Transaction, occasion: str, message: Message, now: datetime
 ) -> None:
+    """Send a message to each admin in private, once for an ``occasion``."""
     for admin in sorted(context.settings.admins):
-        key = f"{occasion}:{now.isoformat()}:{admin}"
-        Outbox(tx).add(NewDelivery.private(key, _NOWHERE, admin, message), now)
+        Outbox(tx).add(NewDelivery.private(f"{occasion}:{admin}", _NOWHERE, admin, message), now)
 
 
 async def show_trouble(context: WorkerContext) -> int:

@@ -83,6 +83,7 @@ class Action(StrEnum):
     SEE_REVIEWS = "see_reviews"
     RUN_VISITORS = "run_visitors"
     UNSUBSCRIBE = "unsubscribe"
+    USE_REPOSITORY = "use_repository"
     TRY = "try"
 
 

@@ -86,6 +86,7 @@ _VALUES: dict[str, Callable[[Scene, int], str]] = {
     "send_with_key": lambda _, number: f"command:9||{number}|{WORDS}",
     "see_reviews": lambda scene, _: f"0 review {scene.channel}",
     "run_visitors": lambda *_: "last week",
+    "use_repository": lambda *_: "acme-docs acme/other",
     "improve_miss": lambda _, number: f"{number}:0",
 }
 _PRIVATE = frozenset({"unsubscribe"})
@@ -96,6 +97,7 @@ _NAMELESS = frozenset(
         "jobs_newer",
         "see_reviews",
         "run_visitors",
+        "use_repository",
         "help_more",
         "improve",
         "improve_miss",

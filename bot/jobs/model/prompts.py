@@ -269,6 +269,8 @@ class Act(StrEnum):
     """Pressed the button of ``docs-bot doctor --try``, which waits for this row."""
     CHOSE_REVIEWERS = "chose_reviewers"
     """Chose the reviewers of a channel's pull requests."""
+    CHOSE_REPOSITORY = "chose_repository"
+    """Chose the repository in which a project's pull requests are read."""
 
 
 @dataclass(frozen=True, slots=True)

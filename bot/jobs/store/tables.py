@@ -165,6 +165,14 @@ previews = Table(
     if_set("ix_previews_due_at", "due_at"),
 )
 
+repositories = Table(
+    "repositories",
+    metadata,
+    Column("project", Id(200), primary_key=True),
+    Column("name", Id(300), nullable=False),
+    Column("pinned_at", UtcDateTime, nullable=False),
+)
+
 back_offs = Table(
     "back_offs",
     metadata,
