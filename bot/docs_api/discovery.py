@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 from bot.docs_api import _wire
 from bot.docs_api.client import ServiceClient
-from bot.docs_api.errors import Unavailable
+from bot.docs_api.errors import RateLimited, Unavailable
 from bot.docs_api.models import AssistantReply, CitedPage, Passage, StreamPart
 
 MAX_SOURCES = 20
@@ -26,6 +27,9 @@ _OBJECT = re.compile(r"(?:\A|[\r\n])data:[ \t]*(\{[^\r\n]*)")
 
 https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
 """
+_FIRST_REST = timedelta(seconds=30)
+"""For how long the assistant is not asked after a failure. It doubles with each further one."""
+_MAX_REST = timedelta(minutes=10)
 _TYPES = frozenset({"text-start", "text-delta", "source-url", "error", "finish"})
 """The types of the parts that matter."""
 
@@ -40,6 +44,8 @@ class DiscoveryClient(ServiceClient):
         """
         super().__init__(**options)
         self._domain = _wire.segment("domain", domain)
+        self._failures = 0
+        self._rests_until = self._now()
 
     async def search(self, query: str, *, limit: int = 10) -> tuple[Passage, ...]:
         """Return the passages that match best, without elements that are none. It costs no credits.
@@ -66,9 +72,13 @@ class DiscoveryClient(ServiceClient):
             key: the id of the message that asks.
             thread_id: that of the answer to the question before; None for a new conversation.
 
-        Raises `Unavailable` for a stream that breaks off, reports an error, or has no text.
+        Raises `Unavailable` for a stream that breaks off, reports an error, or has no text; without a call
+        (``sent`` is False) for a while after a failure, so that nobody waits for an assistant that hangs.
         https://www.mintlify.com/docs/api/assistant/create-assistant-message-v2
         """
+        now = self._now()
+        if now < self._rests_until <= now + _MAX_REST:
+            raise Unavailable("The assistant failed a short time ago", sent=False)
         text = {"type": "text", "text": _wire.checked_text("question", question)}
         message = {"id": key, "role": "user", "parts": [text]}
         fields = {
@@ -80,7 +90,19 @@ class DiscoveryClient(ServiceClient):
         path = f"/v2/assistant/{self._domain}/message"
         accept = "text/event-stream, text/plain;q=0.9"
         call = _wire.Call(self._domain, path, fields, accept, quoted=(question,))
-        return read_stream(await self._send(call))
+        if self._failures:  # one question finds out, and no others wait for it
+            self._rests_until = now + timedelta(seconds=self._deadline_seconds)
+        try:
+            reply = read_stream(await self._send(call))
+        except (Unavailable, RateLimited) as error:
+            self._failures += 1
+            pause = min(_FIRST_REST * 2 ** min(self._failures - 1, 10), _MAX_REST)
+            asked = timedelta(seconds=error.retry_after_seconds or 0)
+            self._rests_until = self._now() + min(max(pause, asked), _MAX_REST)
+            raise
+        self._failures = 0
+        self._rests_until = self._now()
+        return reply
 
 
 def read_stream(answer: _wire.Response) -> AssistantReply:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from datetime import timedelta
 
 import httpx
 import pytest
@@ -164,6 +166,46 @@ async def test_each_fault_is_a_typed_error(
         await docs.ask(QUESTION, key="k")
     assert len(service.requests) == 1
     assert KEY not in str(raised.value)
+
+
+async def test_failed_assistant_rests_longer_and_longer() -> None:
+    now = [NOW]
+    service = FakeService(*[httpx.Response(503)] * 3, stream(*WORDS, FINISH))
+    options = {"base_url": "https://docs.example/discovery", "api_key": SecretStr(KEY)}
+    docs = DiscoveryClient("acme", **options, transport=service, now=lambda: now[0])
+    for seconds, calls in ((0, 1), (29, 1), (30, 2), (89, 2), (90, 3), (209, 3), (210, 4)):
+        now[0] = NOW + timedelta(seconds=seconds)
+        with suppress(Unavailable):
+            await docs.ask(QUESTION, key="k")
+        assert len(service.requests) == calls, seconds
+    assert (await docs.ask(QUESTION, key="k")).text, "it answers again, and is asked at once"
+
+
+async def test_one_question_finds_out_whether_the_assistant_answers_again() -> None:
+    now = [NOW]
+    asked = asyncio.Event()
+    release = asyncio.Event()
+
+    class Slow(FakeService):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            if self.requests:
+                asked.set()
+                await release.wait()
+            return await super().handle_async_request(request)
+
+    service = Slow(httpx.Response(503), stream(*WORDS, FINISH))
+    options = {"base_url": "https://docs.example/discovery", "api_key": SecretStr(KEY)}
+    docs = DiscoveryClient("acme", **options, transport=service, now=lambda: now[0])
+    with pytest.raises(Unavailable):
+        await docs.ask(QUESTION, key="k")
+    now[0] += timedelta(seconds=30)
+    first = asyncio.create_task(docs.ask(QUESTION, key="k"))
+    await asked.wait()
+    with pytest.raises(Unavailable) as raised:
+        await docs.ask(QUESTION, key="l")
+    assert not raised.value.sent
+    release.set()
+    assert (await first).text
 
 
 async def test_error_part_repeats_neither_key_nor_question() -> None:
