@@ -1,4 +1,4 @@
-"""The service's discovery API: searching a site's pages, and the assistant that answers from them.
+"""The service's discovery API: search and assistant of a site.
 
 It has a key of its own, which belongs to one deployment, and names that deployment by its *domain*.
 https://www.mintlify.com/docs/api/introduction
@@ -35,7 +35,10 @@ _TYPES = frozenset({"text-start", "text-delta", "source-url", "error", "finish"}
 
 
 class DiscoveryClient(ServiceClient):
-    """A client of the discovery API for one deployment. Calls raise the errors of `bot.docs_api.errors`."""
+    """A client of the discovery API for one deployment.
+
+    Calls raise the errors of `bot.docs_api.errors`.
+    """
 
     def __init__(self, domain: str, **options: Any) -> None:
         """Raise `InvalidArgument` for an address, key or domain that cannot be used.
@@ -58,7 +61,10 @@ class DiscoveryClient(ServiceClient):
         return _wire.decode_list(answer, Passage, limit)
 
     async def page(self, path: str) -> Passage:
-        """Return the content of a page, by the path that `search` returned. Raises `NotFound`."""
+        """Return the content of a page by its path from `search`.
+
+        Raises `NotFound`.
+        """
         fields = {"path": _wire.checked_text("path", path)}
         call = _wire.Call(self._domain, f"/v1/page/{self._domain}", fields)
         answer = await self._send(call)
@@ -106,7 +112,9 @@ class DiscoveryClient(ServiceClient):
 
 
 def read_stream(answer: _wire.Response) -> AssistantReply:
-    """Return the answer that a stream of the AI SDK carries. A body of plain text is the answer itself.
+    """Return the answer in a stream of the AI SDK.
+
+    A body of plain text is the answer itself.
 
     https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol
     """
@@ -120,7 +128,7 @@ def read_stream(answer: _wire.Response) -> AssistantReply:
     text = ""
     sources: dict[str, CitedPage] = {}
     thread_id = None
-    is_whole = False
+    is_finished = False
     for part in _read_parts(body):
         match part.type:
             case "text-start" if text:
@@ -134,9 +142,9 @@ def read_stream(answer: _wire.Response) -> AssistantReply:
                 raise Unavailable(text, quotes=answer.has_texts_of_people)
             case "finish":
                 thread_id = part.thread_id or part.message_metadata.thread_id
-                is_whole = True
+                is_finished = True
     text = text.strip()
-    if not is_whole or not text:
+    if not is_finished or not text:
         raise Unavailable("The answer broke off" if text else "The assistant sent no text")
     return AssistantReply(
         text=text[:MAX_ANSWER_LENGTH], sources=tuple(sources.values()), thread_id=thread_id
@@ -144,7 +152,10 @@ def read_stream(answer: _wire.Response) -> AssistantReply:
 
 
 def _read_parts(body: str) -> Iterator[StreamPart]:
-    """Yield the parts of a stream that matter. Raises Unavailable for too many lines with an object."""
+    """Yield the parts of a stream that matter.
+
+    Raises Unavailable for too many lines with an object.
+    """
     for count, line in enumerate(_OBJECT.finditer(body), 1):
         if count > MAX_PARTS:
             raise Unavailable(f"The assistant sent more than {MAX_PARTS} parts")

@@ -318,6 +318,7 @@ COMMAND = Command(
     misunderstood=_misunderstood,
     also=lambda _place: messages.period_help(),
     full_help=messages.FULL_HELP,
+    has_options_only=True,
     buttons={
         Action.SHARE: _on_answer(share_numbers, writes=True),
         Action.CSV_FILE: _on_answer(send_csv, writes=True),

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import Connection, Engine, event
 
-from bot.ids import ChannelId, JobNumber, Message
+from bot.ids import ChannelId, JobNumber, Message, MessageTs
+from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.store.jobs import Jobs
 from bot.outbox.model import Delivery, DeliveryKind, NewDelivery
-from bot.outbox.store import _MOST_READY, Outbox
+from bot.outbox.store import _MAX_READY, Outbox
 from bot.store import Store, Transaction
-from tests.builders import ANA, CHANNEL, NOW, add_job, claim_deliveries, claimer
+from tests.builders import (
+    ANA,
+    CHANNEL,
+    NOW,
+    PROJECT,
+    add_job,
+    claim_deliveries,
+    claimer,
+    set_job,
+)
 
 
 async def write(
@@ -59,15 +69,19 @@ async def test_newer_edit_replaces_a_pending_one(store: Store) -> None:
 
 
 async def test_post_goes_before_hundreds_of_edits(store: Store) -> None:
-    busy = await add_job(store, root_ts="1.1")
+    message = Message("Working on it", ())
 
     def add_edits(tx: Transaction) -> None:
-        for number in range(_MOST_READY + 1):
-            edit = NewDelivery(f"edit {number}", DeliveryKind.EDIT, CHANNEL, job=busy)
-            Outbox(tx).add(replace(edit, edits=f"post {number}"), NOW)
+        for number in range(_MAX_READY + 5):
+            wanted = TrackedJob(JobNumber(0), PROJECT, CHANNEL, ANA, "Add a page", NOW)
+            job = Jobs(tx).add(wanted)
+            set_job(tx, job, root_ts=MessageTs(f"{number}.1"))
+            key = f"edit {number}"
+            edit = NewDelivery(key, DeliveryKind.EDIT, CHANNEL, job=job, message=message)
+            Outbox(tx).add(edit, NOW)
 
     await store.write(add_edits)
-    await write(store, "post", await add_job(store, root_ts="2.2"))
+    await write(store, "first message", await add_job(store), DeliveryKind.ROOT)
     ready = await store.read(lambda tx: Outbox(tx).ready(NOW, ()))
-    assert len(ready) == _MOST_READY
-    assert [one.kind for one in ready[:2]] == [DeliveryKind.REPLY, DeliveryKind.EDIT]
+    assert len(ready) == _MAX_READY
+    assert [one.kind for one in ready[:2]] == [DeliveryKind.ROOT, DeliveryKind.EDIT]

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from bot.visitors.model import MOST_TOP
 from bot.visitors.options import Misunderstood, parse_query, parse_weekly
+from tests.defects import known_defect
 from tests.talk import Talk
 from tests.work.readers import DAY
 
@@ -190,6 +191,11 @@ async def test_section_is_the_same_in_every_form(talk: Talk) -> None:
         assert (await options_of(talk, text))[:2] == (WEEK, "7–13 Nov 2026")
         assert "under" not in await subscribe(talk, text)
     talk.everything()
+
+
+@known_defect("The quotes that phones and Macs make are taken for a part of the path.")
+async def test_quotes_of_a_phone_are_no_part_of_the_path(talk: Talk) -> None:
+    assert f"pages under `/api`, {WEEK}" in await answer_to(talk, "path “/api”")
 
 
 async def test_days_are_those_of_the_zone(talk: Talk) -> None:
@@ -378,3 +384,12 @@ def _can_be_stored(section: str | None) -> bool:
     return section is None or (
         "\0" not in section and section.encode().decode() == section and len(section) <= 301
     )
+
+
+@pytest.mark.parametrize("path", ["“/api”", '"/api"', "‘/api’", "«/api»"])
+async def test_quotation_marks_around_a_path_are_no_part_of_it(talk: Talk, path: str) -> None:
+    await talk.ana.types(f"/docs-visitors path {path}")
+    await talk.time.passes(30)
+    [answer] = [note for note in talk.ana.reads() if "Reading" not in note]
+    assert "`/api`" in answer
+    assert path not in answer
