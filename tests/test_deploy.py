@@ -426,10 +426,12 @@ def test_workflow_builds_and_runs_image_of_its_commit() -> None:
     assert ".ci/image" in (ROOT / ".ci/run").read_text()
 
 
-def test_changelog_begins_with_this_version() -> None:
-    _, *parts = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
-    newest = next(part for part in parts if not part.startswith("Unreleased\n"))
-    assert newest.startswith(f"{__version__} (20")
+def test_changelog_and_image_have_this_version() -> None:
+    newest = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[0]
+    assert newest == ("Unreleased" if ".dev" in __version__ else __version__)
+    label = re.search(r"image\.version=(\S+)", image("LABEL"))
+    assert label is not None
+    assert label[1] == __version__
 
 
 def test_kubernetes_runs_this_version() -> None:
