@@ -103,17 +103,6 @@ def work() -> None:
 
 
 @cli.command()
-def migrate() -> None:
-    """Create the tables in an empty database (a start does it too)."""
-    from bot.app import prepare_database
-
-    settings = load_settings(Settings)
-    with database_errors():
-        asyncio.run(prepare_database(settings))
-    echo("The database has this version's tables.")
-
-
-@cli.command()
 @click.argument("number", type=_NUMBER, required=False, metavar="[JOB]")
 @click.option(
     "--state",
@@ -139,24 +128,17 @@ def migrate() -> None:
 @click.option(
     "--retry", type=_NUMBER, metavar="LETTER", help="Deliver an undelivered message again."
 )
-@click.option(
-    "--forget", "over", type=_NUMBER, metavar="JOB", help="Forget the texts and people of a job."
-)
-def jobs(
-    number: int | None, limit: int, retry: int | None, over: int | None, **only: Unpack[JobFilter]
-) -> None:
+def jobs(number: int | None, limit: int, retry: int | None, **only: Unpack[JobFilter]) -> None:
     """List the newest jobs, or one, and undelivered messages; needs only DATABASE_URL."""
-    from bot.operator.rows import forget_texts, list_jobs, retry_letter, show_job
+    from bot.operator.rows import list_jobs, retry_letter, show_job
 
-    if sum(option is not None for option in (number, retry, over)) > 1:
-        raise click.UsageError("JOB, --retry and --forget each stand alone")
+    if number is not None and retry is not None:
+        raise click.UsageError("JOB and --retry each stand alone")
     now = datetime.now(UTC)
     if number is not None:
         with_store(lambda store: show_job(store, JobNumber(number), now))
     elif retry is not None:
         with_store(lambda store: retry_letter(store, retry, now))
-    elif over is not None:
-        with_store(lambda store: forget_texts(store, JobNumber(over)))
     else:
         with_store(lambda store: list_jobs(store, limit, **only))
 
@@ -164,16 +146,13 @@ def jobs(
 @cli.command()
 @click.option("--from", "first", type=_day, metavar="DAY", help="Only from this day on, in UTC.")
 @click.option("--user", metavar="USER", help="Only what this person (a Slack user id, U…) did.")
-@click.option("--json", "as_json", is_flag=True, help="JSON instead of CSV.")
-def audit(first: date | None, user: str | None, as_json: bool) -> None:
-    """List requests, follow-ups, withdrawals and subscriptions; needs only DATABASE_URL."""
+def audit(first: date | None, user: str | None) -> None:
+    """List requests, follow-ups, withdrawals and subscriptions as CSV; needs only DATABASE_URL."""
     from bot.operator.rows import write_audit
 
     since = datetime.combine(first, time(), UTC) if first else None
     theirs = UserId(user) if user else None
-    with_store(
-        lambda store: write_audit(store, sys.stdout, as_json=as_json, since=since, user=theirs)
-    )
+    with_store(lambda store: write_audit(store, sys.stdout, since=since, user=theirs))
 
 
 @cli.command()
@@ -367,12 +346,6 @@ def sandbox(context: click.Context) -> None:
         )
         raise Exit(CANNOT_START) from None
     main(context.args)
-
-
-@cli.command()
-def version() -> None:
-    """The version of the bot, and its commit where that is known."""
-    echo(version_and_commit())
 
 
 def main() -> None:

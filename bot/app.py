@@ -51,7 +51,7 @@ from bot.slack.intake import Background
 from bot.slack.listeners import SlackApp, build_app
 from bot.slack.socket import SocketIntake
 from bot.store import Store
-from bot.store.database import CONNECTIONS, Database, Pool, ServerClock
+from bot.store.database import CONNECTIONS, Pool, ServerClock
 from bot.store.heartbeats import Heartbeats
 from bot.store.queues import DueQueues
 from bot.store.sqlite_files import holding_sqlite_file, sqlite_file
@@ -67,7 +67,7 @@ __all__ = [
     "Timeouts",
     "held_bot",
     "open_store",
-    "prepare_database",
+    "prepared",
     "running_bot",
 ]
 
@@ -118,8 +118,7 @@ async def running_bot(
     async with AsyncExitStack() as stack:
         stack.enter_context(holding_sqlite_file(sqlite_file(settings.sqlalchemy_url)))
         store = open_store(settings.sqlalchemy_url, settings.database_connections)
-        stack.push_async_callback(store.close)
-        await create_tables(store.database)
+        await stack.enter_async_context(prepared(store))
         machine_clock, clock = clock or utc_now, clock or await _clock_of(store)
         clients = await connect(settings, stack, None, utc_now)
         metrics = Metrics()
@@ -251,8 +250,7 @@ async def held_bot(
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
     async with AsyncExitStack() as stack:
         store = store or open_store(settings.sqlalchemy_url, settings.database_connections)
-        stack.push_async_callback(store.close)
-        await create_tables(store.database)
+        await stack.enter_async_context(prepared(store))
         metrics = Metrics()
         clients = await connect(settings, stack, doors, clock)
         context = _context(
@@ -274,22 +272,25 @@ async def held_bot(
         )
 
 
-async def prepare_database(settings: Settings) -> None:
-    """Create the tables in an empty database. Raises UnusableDatabase for one with other tables."""
-    logs.configure(settings.log_level, settings.log_format, settings.secrets())
-    database = Database.open(settings.sqlalchemy_url)
-    try:
-        await create_tables(database)
-    finally:
-        await database.close()
-
-
 def open_store(url: str, connections: int = CONNECTIONS, pool: Pool = ThreadPoolExecutor) -> Store:
     """Open the store at a SQLAlchemy URL, with the tables, queues and retention rules of every subject.
 
     A closed store opens again when it is used.
     """
     return Store.open(url, connections, pool)
+
+
+@asynccontextmanager
+async def prepared(store: Store) -> AsyncIterator[None]:
+    """Create the tables in an empty database, and close the store when the block ends.
+
+    Raises UnusableDatabase for a database of another version.
+    """
+    try:
+        await create_tables(store.database)
+        yield
+    finally:
+        await store.close()
 
 
 async def _clock_of(store: Store) -> Clock:

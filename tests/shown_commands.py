@@ -146,7 +146,7 @@ def _make(arguments: Sequence[str]) -> None:
 
 
 def _docs_bot(arguments: Sequence[str]) -> None:
-    if not arguments or arguments == ["--help"]:
+    if not arguments or arguments in (["--help"], ["--version"]):
         return
     name, commands = arguments[0], _subcommands()
     if name not in commands:

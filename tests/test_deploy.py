@@ -440,4 +440,4 @@ def test_kubernetes_runs_this_version() -> None:
 
 def test_heroku_starts_processes_of_procfile() -> None:
     processes = re.findall(r"^(\w+):", (ROOT / "Procfile").read_text(), re.MULTILINE)
-    assert APP["formation"].keys() == set(processes) - {"release"}
+    assert APP["formation"].keys() == set(processes)

@@ -195,7 +195,7 @@ def _check_postgres(connection: Connection, connections: int) -> DatabaseReport:
         advice = "Grant the user SELECT, INSERT, UPDATE and DELETE on the bot's tables."
         finding = Finding("database", False, "the user may not write to the bot's tables", advice)
     elif not row.may_create and not is_complete:
-        advice = "Grant the user CREATE on the schema, or run `docs-bot migrate` as another user."
+        advice = "Grant the user CREATE on the schema."
         finding = Finding("database", False, "the user may not create the tables", advice)
     report = _check_rows(connection) if is_complete and row.may_write else DatabaseReport()
     text = f"{max(row.free, 0)} left on the server, and each process may open {connections}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, fields
@@ -18,7 +17,6 @@ from bot.jobs.model.jobs import JobFilter, QueueWhy, TrackedJob, Wait
 from bot.jobs.model.prompts import AuditRow
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.retention import forget_job
 from bot.jobs.store.waits import Waits
 from bot.logs import terminal_safe
 from bot.messages.plain_text import csv_line, one_line
@@ -78,16 +76,6 @@ async def retry_letter(store: Store, letter: int, now: datetime) -> str:
     if not await store.write(lambda tx: Outbox(tx).retry_dead_letter(letter, now)):
         raise ValueError(f"there is no letter {letter} that can be tried again")
     return f"Letter {letter} is tried again: the bot looks for it in Slack, and posts it if it is missing."
-
-
-async def forget_texts(store: Store, number: JobNumber) -> str:
-    """Forget a job's texts and people. Raises ValueError if there is none or it goes on."""
-    if await store.read(lambda tx: Jobs(tx).get(number)) is None:
-        raise ValueError(f"there is no job {number}")
-    counts = await store.forget(lambda tx: forget_job(tx, number))
-    if counts is None:
-        raise ValueError(f"job {number} is under way; forget it when it is over")
-    return f"Forgotten of job {number}: {format_counts(counts)}."
 
 
 def _line(job: TrackedJob) -> str:
@@ -167,15 +155,24 @@ def format_counts(counts: RowCounts) -> str:
 
 
 COLUMNS = tuple(field.name for field in fields(AuditRow))
-"""The names of the columns in CSV, and of the fields in JSON."""
-_AT_ONCE = 1_000
+"""The names of the columns."""
+_BATCH_SIZE = 1_000
 
 
 async def write_audit(
-    store: Store, stdout: TextIO, *, as_json: bool, since: datetime | None, user: UserId | None
+    store: Store, stdout: TextIO, *, since: datetime | None, user: UserId | None
 ) -> None:
-    """Write the rows in the order of writing: with ``since`` those from then on, with ``user`` theirs."""
-    await (_write_json if as_json else _write_csv)(_rows(store, since, user), stdout)
+    """Write the audit as CSV, oldest row first.
+
+    Args:
+        since: only rows of this time or later.
+        user: only rows of this person.
+    """
+    safe = terminal_safe if stdout.isatty() else str
+    stdout.write(csv_line(COLUMNS))
+    async for row in _rows(store, since, user):
+        line = csv_line(_cells(row))
+        stdout.write(f"{safe(line.rstrip())}\r\n")
 
 
 async def _rows(
@@ -184,34 +181,18 @@ async def _rows(
     last, is_more = 0, True
 
     def page(tx: Transaction, after: int) -> tuple[int, list[AuditRow]]:
-        return Audit(tx).after(after, _AT_ONCE, since=since, user=user)
+        return Audit(tx).after(after, _BATCH_SIZE, since=since, user=user)
 
     while is_more:
         last, rows = await store.read(partial(page, after=last))
         for row in rows:
             yield row
-        is_more = len(rows) == _AT_ONCE
+        is_more = len(rows) == _BATCH_SIZE
 
 
-async def _write_csv(rows: AsyncIterator[AuditRow], stdout: TextIO) -> None:
-    safe = terminal_safe if stdout.isatty() else str
-    stdout.write(csv_line(COLUMNS))
-    async for row in rows:
-        line = csv_line(["" if cell is None else cell for cell in _cells(row).values()])
-        stdout.write(f"{safe(line.rstrip())}\r\n")
-
-
-async def _write_json(rows: AsyncIterator[AuditRow], stdout: TextIO) -> None:
-    separator = "\n"
-    stdout.write("[")
-    async for row in rows:
-        stdout.write(separator + json.dumps(_cells(row)))
-        separator = ",\n"
-    stdout.write("\n]\n")
-
-
-def _cells(row: AuditRow) -> dict[str, str | int | None]:
-    return {**asdict(row), "at": row.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
+def _cells(row: AuditRow) -> list[str | int]:
+    cells = asdict(row) | {"at": row.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
+    return ["" if cell is None else cell for cell in cells.values()]
 
 
 def make_backup(sqlalchemy_url: str, target: Path) -> str:

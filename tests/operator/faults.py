@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from tests.command_line import migrate
+from tests.command_line import make_tables
 from tests.servers import Handle
 
 CERTIFICATE = Path(__file__).parents[1] / "data" / "localhost.pem"
@@ -116,7 +116,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 async def database_with_subscriptions(folder: Path, *channels: str, zone: str = "UTC") -> str:
     """Make a SQLite file with a subscription in each channel, and return its URL."""
     url = f"sqlite:///{folder}/bot.db"
-    await asyncio.to_thread(migrate, url)
+    await asyncio.to_thread(make_tables, url)
     with closing(sqlite3.connect(folder / "bot.db")) as database, database:
         database.executemany(add_subscription(zone), zip(channels, channels, strict=True))
     return url

@@ -17,7 +17,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.command_line import docs_bot, migrate
+from tests.command_line import docs_bot, make_tables
 from tests.databases import PostgresServer
 from tests.limits import HANG_SECONDS
 from tests.operator.faults import stamp_otherwise
@@ -33,7 +33,7 @@ BEFORE, AFTER = "before", "after"
 def file(tmp_path: Path) -> Path:
     """Return a SQLite file with one note and its backup copy.db."""
     file = tmp_path / "bot.db"
-    migrate(f"sqlite:///{file}")
+    make_tables(f"sqlite:///{file}")
     with closing(connect(file)) as database:
         database.execute("CREATE TABLE notes (key TEXT)")
         note(database, BEFORE)
@@ -314,7 +314,7 @@ def test_documented_commands_for_postgresql_bring_everything_back(
     host: str, postgres: PostgresServer, tmp_path: Path
 ) -> None:
     url = postgres.new_database().replace("+psycopg", "")
-    migrate(url)
+    make_tables(url)
     steps = RUN.read_text().split(f"\n### {host}\n")[1].split("\n## ")[0].split("\n### ")[0]
     [dump, restore] = re.findall(
         r"^\$ (?:docker compose exec -T postgres )?(pg_\w+ .*)$", steps, re.MULTILINE

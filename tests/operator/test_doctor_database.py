@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from bot.operator.doctor_database import place_trouble
-from tests.command_line import migrate
+from tests.command_line import make_tables
 from tests.databases import PostgresServer
 from tests.operator.faults import (
     add_subscription,
@@ -160,7 +160,7 @@ def execute(url: str, *statements: str) -> None:
 @pytest.fixture
 async def prepared(postgres: PostgresServer) -> str:
     url = plain(postgres.new_database())
-    await asyncio.to_thread(migrate, url)
+    await asyncio.to_thread(make_tables, url)
     return url
 
 

@@ -146,7 +146,7 @@ async def test_second_process_on_sqlite_file_is_refused(
                 in output
             )
             assert "Traceback" not in output
-        for command in (["jobs"], ["migrate"], ["audit"], ["backup", f"{tmp_path}/copy.db"]):
+        for command in (["jobs"], ["audit"], ["backup", f"{tmp_path}/copy.db"]):
             code, output = await docs_bot(*command, env=settings, folder=tmp_path)
             assert code == 0, output
         os.kill(first, signal.SIGKILL)
