@@ -10,7 +10,7 @@ import sys
 from dataclasses import asdict
 from datetime import UTC, date, datetime, time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 from click.exceptions import Exit
@@ -67,17 +67,6 @@ def _day(text: str) -> date:
     return parse_day(text)
 
 
-def _run(*, intake: bool, workers: bool) -> NoReturn:
-    # Imported modules stay for good. Collecting garbage during the imports would take an eighth of the start.
-    gc.disable()
-    from bot.app import Roles
-    from bot.operator.running import run_until_stopped
-
-    gc.freeze()
-    gc.enable()
-    run_until_stopped(Roles(intake=intake, workers=workers))
-
-
 @click.group(cls=_Commands)
 @click.version_option(version_and_commit(), message="%(version)s", help="The version of the bot.")
 def cli() -> None:
@@ -86,20 +75,15 @@ def cli() -> None:
 
 @cli.command()
 def run() -> None:
-    """Everything in one process: take requests in and carry them out."""
-    _run(intake=True, workers=True)
+    """Run the bot, until SIGTERM or Ctrl+C."""
+    # Imported modules stay for good, so collecting garbage meanwhile would only delay the start.
+    gc.disable()
+    import bot.app  # noqa: F401
+    from bot.operator.running import run_until_stopped
 
-
-@cli.command()
-def serve() -> None:
-    """Only take requests in; `work` carries them out."""
-    _run(intake=True, workers=False)
-
-
-@cli.command()
-def work() -> None:
-    """Only carry requests out; `serve` takes them in."""
-    _run(intake=False, workers=True)
+    gc.freeze()
+    gc.enable()
+    run_until_stopped()
 
 
 @cli.command()

@@ -23,7 +23,7 @@ from bot.clients import Clients, Doors, connect
 from bot.context import Timeouts, WorkerContext
 from bot.engine import Worker, Workers, alone
 from bot.feature import Feature
-from bot.features import FEATURES, all_workers, beat, list_commands, list_hooks
+from bot.features import FEATURES, all_workers, list_commands, list_hooks
 from bot.health.checks import (
     HEAD_SECONDS,
     Checks,
@@ -34,7 +34,6 @@ from bot.health.checks import (
     listening,
     runs_check,
     socket_check,
-    workers_check,
 )
 from bot.health.metrics import Metrics, MetricsPage, metrics_page
 from bot.health.stopping import Stopping
@@ -52,18 +51,15 @@ from bot.slack.listeners import SlackApp, build_app
 from bot.slack.socket import SocketIntake
 from bot.store import Store
 from bot.store.database import CONNECTIONS, Pool, ServerClock
-from bot.store.heartbeats import Heartbeats
 from bot.store.queues import DueQueues
 from bot.store.sqlite_files import holding_sqlite_file, sqlite_file
 from bot.store.stamp import create_tables
 from bot.ttl_cache import TtlCache
 
 __all__ = [
-    "EVERYTHING",
     "FEATURES",
     "Doors",
     "HeldBot",
-    "Roles",
     "Timeouts",
     "held_bot",
     "open_store",
@@ -72,19 +68,10 @@ __all__ = [
 ]
 
 log = structlog.get_logger(__name__)
+_CLOCK_SECONDS = 20.0
+"""Between two readings of the database server's clock."""
 _IDLE_SECONDS = 100.0
 """Longer than reverse proxies keep connections, so that none sends a request on one that is being closed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Roles:
-    """The roles of this process: accept requests (``intake``), carry them out (``workers``), or both."""
-
-    intake: bool = True
-    workers: bool = True
-
-
-EVERYTHING = Roles()
 
 
 def utc_now() -> datetime:
@@ -95,17 +82,18 @@ def utc_now() -> datetime:
 async def running_bot(
     settings: Settings,
     *,
-    roles: Roles = EVERYTHING,
     timeouts: Timeouts | None = None,
     clock: Clock | None = None,
     stopping: Stopping | None = None,
+    list_workers: Callable[[WorkerContext], Sequence[Worker]] = all_workers,
 ) -> AsyncIterator[None]:
     """Run the bot until the block ends; the block starts when it is ready. Intake stops before the workers.
 
     While Slack cannot be reached, the start waits for it.
 
-    ``clock`` returns the present time, aware and in UTC; None for that of a PostgreSQL server, which all
-    processes share, or that of this machine. ``stopping`` limits how long the end takes.
+    ``clock`` returns the present time, aware and in UTC; None for that of a PostgreSQL server, which
+    all processes share, or that of this machine. ``stopping`` limits how long the end takes.
+    ``list_workers`` returns the workers to run: none where only the intake is measured.
 
     Raises SlackRefused for a wrong token, OSError for a port in use, and SQLAlchemy's errors for a database
     that cannot be reached.
@@ -130,29 +118,24 @@ async def running_bot(
         )
         context = _context(
             *(settings, store, clients, timeouts or Timeouts(), clock, metrics),
-            wake=workers.wake if roles.workers else lambda: None,
+            wake=workers.wake,
             wake_after=workers.wake_after,
         )
-        # A stored request is carried out later; a command that Slack cannot bring is lost.
-        is_door = roles.intake and not settings.socket_mode
         checks: Checks = {
-            "database": partial(database_check, store, context.owner, clock),
-            "slack": SlackCheck(partial(identify, clients.slack), required=not is_door),
-            "workers": partial(workers_check, store, clock, required=not is_door),
+            "database": partial(database_check, store, clock),
+            # In HTTP mode a process that cannot reach Slack still stores requests, for later.
+            "slack": SlackCheck(partial(identify, clients.slack), required=settings.socket_mode),
+            "runs": partial(runs_check, workers),
         }
-        await store.write(lambda tx: Heartbeats(tx).forget(clock()))
         stack.push_async_callback(stopping.stop_part, lambda _seconds: store.release(context.owner))
         # Entered before the intake, so that the workers stop after it.
         stack.push_async_callback(stopping.stop_part, workers.stop)
         stopping.at_begin(workers.leave_off)
-        jobs: list[Worker] = []
-        if roles.workers:
-            await beat(context)
-            checks["runs"] = partial(runs_check, workers)
-            jobs += all_workers(context)
-            metrics.expect_runs(worker.name for worker in jobs)
-        if roles.intake:
-            checks |= await _take_in(stack, context, clients, metrics, stopping, jobs)
+        jobs = [*list_workers(context)]
+        if isinstance(clock, ServerClock):
+            jobs.append(alone("read the clock", clock.read, every_seconds=_CLOCK_SECONDS))
+        metrics.expect_runs(worker.name for worker in jobs)
+        checks |= await _take_in(stack, context, clients, metrics, stopping, jobs)
         health = web.Application()
         add_health_routes(health, checks, metrics_page(context, metrics, FEATURES))
         at = settings.health_host, settings.health_port
@@ -160,9 +143,8 @@ async def running_bot(
             listening(health, *at, idle_seconds=HEAD_SECONDS)
         )
         # Last, because their first runs would delay the intake.
-        workers.start(jobs, partial(store.find_due, clock) if roles.workers else None)
-        ready = log.bind(socket_mode=settings.socket_mode, health_port=health_port)
-        ready.info("ready", intake=roles.intake, workers=roles.workers)
+        workers.start(jobs, partial(store.find_due, clock))
+        log.info("ready", socket_mode=settings.socket_mode, health_port=health_port)
         yield
         stopping.begin()
 

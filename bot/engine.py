@@ -224,12 +224,9 @@ class Workers:
         self.scheduler = AsyncIOScheduler(timezone=UTC)
 
     def start(
-        self, workers: Sequence[Worker], find_due: Callable[[], Awaitable[DueQueues]] | None
+        self, workers: Sequence[Worker], find_due: Callable[[], Awaitable[DueQueues]]
     ) -> None:
-        """Run all workers once, and from then on when they have work.
-
-        ``find_due`` reads all queues; None in a process whose workers have none.
-        """
+        """Run all workers once, and from then on when they have work. ``find_due`` reads all queues."""
         self._workers = {worker.name: worker for worker in workers}
         self._find_due = find_due
         self._workers[LOOK] = Worker(LOOK, self._look, _ignore, every_seconds=self._look_seconds)
@@ -345,8 +342,6 @@ class Workers:
         # APScheduler's intervals follow the wall clock, which may be set; this timer does not.
         self.wake_after(1.2 * self._look_seconds)
         self._follow_clock()
-        if self._find_due is None:
-            return ()
         due = await self._find_due()
         for worker in self._workers.values():
             if worker.queue in due.queues:

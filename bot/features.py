@@ -29,8 +29,6 @@ from bot.jobs.settle_prompt import JOB_POSTS
 from bot.jobs.store.retention import JOBS
 from bot.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
 from bot.outbox.deliver import claim_deliveries, deliver
-from bot.store.database import ServerClock
-from bot.store.heartbeats import BEAT_SECONDS, Heartbeats
 from bot.store.retention import forget_before
 from bot.visitors.feature import VISITORS
 
@@ -95,19 +93,11 @@ def interval_workers(context: WorkerContext) -> list[Worker]:
         "trouble": (show_trouble, 15.0),
         "forget": (forget_old, _SWEEP_SECONDS),
         "inbox": (tidy_inbox, _SWEEP_SECONDS),
-        "heartbeat": (beat, BEAT_SECONDS),
     }
     return [
         alone(name, partial(run, context), every_seconds=seconds)
         for name, (run, seconds) in workers.items()
     ]
-
-
-async def beat(context: WorkerContext) -> None:
-    """Write that this process runs workers now, and read the server's clock again."""
-    await context.store.write(lambda tx: Heartbeats(tx).record_beat(context.owner, context.clock()))
-    if isinstance(context.clock, ServerClock):
-        await context.clock.read()
 
 
 async def forget_old(context: WorkerContext) -> int:

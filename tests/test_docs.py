@@ -148,7 +148,7 @@ def test_hosts_start_what_is_there_once_they_installed_the_requirements() -> Non
     processes = dict(
         re.findall(r"^(\w+): (?:env HOST=0.0.0.0 )?python -m bot (\w+)$", line)[0] for line in lines
     )
-    assert processes == {"web": "serve", "socket": "serve", "worker": "work"}
+    assert processes == {"web": "run", "worker": "run"}
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)

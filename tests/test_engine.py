@@ -369,14 +369,11 @@ async def test_rows_due_at_about_one_time_share_a_look() -> None:
     assert looks.empty()
 
 
-@pytest.mark.parametrize("due", [always(NOTHING), None], ids=["with queues", "without queues"])
 @pytest.mark.parametrize("hours", [-1, 2])
-async def test_workers_run_at_once_when_the_clock_is_set(
-    hours: int, due: Callable[[], Awaitable[DueQueues]] | None
-) -> None:
+async def test_workers_run_at_once_when_the_clock_is_set(hours: int) -> None:
     run, clock = Run(), SetClock()
     workers = Workers(look_seconds=0.02, machine_clock=clock)
-    workers.start([alone("r", run, every_seconds=3600)], due)
+    workers.start([alone("r", run, every_seconds=3600)], always(NOTHING))
     async with asyncio.timeout(HANG_SECONDS):
         await run.get()
         await asyncio.sleep(0.1)

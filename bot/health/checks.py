@@ -27,7 +27,6 @@ from bot.slack.client import REFUSED_TOKENS
 from bot.slack.socket import SocketIntake
 from bot.store import DatabaseTrouble, Store
 from bot.store.database import explain_error
-from bot.store.heartbeats import GONE_AFTER, Heartbeats
 
 LIMIT_SECONDS = 1.5
 """How long the parts of a page may take, so that it comes within two seconds."""
@@ -92,12 +91,10 @@ async def run_checks(
 # ---- the database and the workers
 
 
-async def database_check(
-    store: Store, process: str, clock: Callable[[], datetime]
-) -> Sequence[Finding]:
+async def database_check(store: Store, clock: Callable[[], datetime]) -> Sequence[Finding]:
     """Check that the database can be written."""
     try:
-        await store.try_writing(process, clock())
+        await store.try_writing(clock())
     except DatabaseTrouble as error:
         reason = explain_error(error)
         return [Finding("database", False, f"cannot be written: {reason.cause}", reason.advice)]
@@ -111,25 +108,6 @@ def free_bytes(store: Store) -> int | None:
         return shutil.disk_usage(file.parent).free if file else None
     except OSError:
         return None
-
-
-async def workers_check(
-    store: Store, clock: Callable[[], datetime], *, required: bool
-) -> Sequence[Finding]:
-    """Check that some process runs workers; ``required`` as in `Finding`."""
-    try:
-        alive = await store.read(lambda tx: Heartbeats(tx).alive(clock()))
-    except DatabaseTrouble as error:
-        return [
-            Finding("workers", False, f"not known: {explain_error(error).cause}", required=required)
-        ]
-    seconds = f"{GONE_AFTER.total_seconds():.0f} s"
-    finding = (
-        f"{alive} alive"
-        if alive
-        else f"no process carries requests out: no heartbeat for {seconds}"
-    )
-    return [Finding("workers", alive > 0, finding, required=required)]
 
 
 async def runs_check(workers: Workers) -> Sequence[Finding]:

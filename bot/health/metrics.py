@@ -43,7 +43,6 @@ from bot.jobs.store.limits import BackOffs, Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.waits import Waits
 from bot.store import DatabaseTrouble, Transaction
-from bot.store.heartbeats import Heartbeats
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 _DOCS_ERRORS = tuple(
@@ -126,10 +125,6 @@ GAUGES: Mapping[str, tuple[str, str]] = {
     "service_failing_seconds": (
         "Time over which the docs service was seen to fail; it stays until the service answers.",
         "project",
-    ),
-    "worker_processes": (
-        "Processes that run workers: alive, or killed in the last ten minutes.",
-        "state",
     ),
     "disk_free_bytes": ("Room on the disk of the SQLite file; missing on PostgreSQL.", ""),
     "sockets": (
@@ -257,7 +252,6 @@ def metrics_page(
 def read_gauges(context: Context, features: Sequence[Feature], tx: Transaction) -> Values:
     """Return the gauges of all processes together, from the rows as they are now."""
     now = context.clock()
-    alive, recent = Heartbeats(tx).alive(now), len(Heartbeats(tx).last(now))
     stuck_since = [wait.stuck_since for wait in Waits(tx).all_prompts(now) if wait.stuck_since]
     stuck_seconds = (now - min(stuck_since, default=now)).total_seconds()
     whole = {**Waits(tx).backlog(now), "stuck_prompt_seconds": stuck_seconds}
@@ -272,7 +266,6 @@ def read_gauges(context: Context, features: Sequence[Feature], tx: Transaction) 
             name: {project: values[name] for project, values in projects.items()}
             for name in next(iter(projects.values()))
         },
-        "worker_processes": {"alive": alive, "gone": recent - alive},
     }
 
 

@@ -149,7 +149,7 @@ def _check_rows(connection: Connection) -> DatabaseReport:
         wait for wait in (*waits.all_prompts(now), waits.oldest_message(now)) if wait is not None
     ]
     stuck = [wait for wait in waiting if wait.stuck_since and now - wait.stuck_since > _STUCK]
-    advice = "Is a `docs-bot run` or `work` up? See its log, and docs/runbook.md." if stuck else ""
+    advice = "Is a `docs-bot run` up? See its log, and docs/runbook.md." if stuck else ""
     oldest = min(stuck or waiting, key=lambda wait: wait.since, default=None)
     prefix = f"job {oldest.job}, " if oldest and oldest.job else ""
     text = f"{prefix}{format_wait(oldest)}" if oldest else "nothing waits"

@@ -1,4 +1,4 @@
-"""``docs-bot run``, ``serve`` and ``work`` until a signal stops them; exit codes; and the manifest."""
+"""``docs-bot run`` until a signal stops it, the exit codes, and the manifest."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from bot.ports import SlackError
 from bot.settings import DatabaseSettings, Settings
 
 if TYPE_CHECKING:
-    from bot.app import Roles
     from bot.health.stopping import Stopping
     from bot.store import Store
 
@@ -109,7 +108,7 @@ def about_database(error: SQLAlchemyError) -> str:
     return f"The database cannot be used: {trouble.cause}. {trouble.advice}"
 
 
-def run_until_stopped(roles: Roles) -> NoReturn:
+def run_until_stopped() -> NoReturn:
     """Run the bot until SIGTERM or SIGINT, and exit. A failed start is reported in the format of the log."""
     from bot.health.checks import allow_open_files
     from bot.health.stopping import Stopping
@@ -120,7 +119,7 @@ def run_until_stopped(roles: Roles) -> NoReturn:
         settings = Settings.load()
         form = settings.log_format
         with suppress(asyncio.CancelledError):  # stopped before it was ready
-            asyncio.run(_run_until_stopped(settings, roles, stopping))
+            asyncio.run(_run_until_stopped(settings, stopping))
     except SettingsError as error:
         _not_started(str(error), BAD_SETTINGS, form)
     except SQLAlchemyError as error:
@@ -139,7 +138,7 @@ def run_until_stopped(roles: Roles) -> NoReturn:
     raise Exit(stopping.told())
 
 
-async def _run_until_stopped(settings: Settings, roles: Roles, stopping: Stopping) -> None:
+async def _run_until_stopped(settings: Settings, stopping: Stopping) -> None:
     from bot.app import running_bot
 
     starting, stop = asyncio.current_task(), asyncio.Event()
@@ -156,7 +155,7 @@ async def _run_until_stopped(settings: Settings, roles: Roles, stopping: Stoppin
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, begin_to_stop)
-    async with running_bot(settings, roles=roles, stopping=stopping):
+    async with running_bot(settings, stopping=stopping):
         starting = None
         # Imported objects stay for good; collecting them repeatedly would delay acknowledgements by 0.1 s.
         gc.collect()

@@ -26,15 +26,13 @@ RULES: Mapping[str, Mapping[str, Any]] = {
 }
 PROMTOOL = shutil.which("promtool")
 """A program of Debian's package prometheus."""
-CHECKS = ("database", "slack", "workers", "runs", "socket", "signatures")
+CHECKS = ("database", "slack", "runs", "socket", "signatures")
 HOLDS_MINUTES = 20
 """Longer than the ``for`` of any alert."""
 _FIRED = re.compile(r"alertname: ?(\w+)")
 
 
-def gauges(
-    projects: Mapping[str, float] | None = None, alive: int = 2, gone: int = 0, **whole: float
-) -> Any:
+def gauges(projects: Mapping[str, float] | None = None, **whole: float) -> Any:
     """Return the gauges of two projects, the second with these values."""
     usual = {"quota_used": 0, "quota_limit": 100, "quota_exhausted": 0, "key_refused": 0}
     usual |= {"service_failing_seconds": 0}
@@ -43,7 +41,6 @@ def gauges(
     return {
         **{name: {"": value} for name, value in whole.items()},
         **{name: {"acme": usual[name], "beta": beta[name]} for name in usual},
-        "worker_processes": {"alive": alive, "gone": gone},
     }
 
 

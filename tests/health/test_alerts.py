@@ -30,8 +30,6 @@ def failing(check: str) -> Callable[[Metrics], None]:
 
 TROUBLES: Mapping[str, Callable[[Metrics], None]] = {
     "DocsBotIntakeDead": failing("socket"),
-    "DocsBotNoWorker": of_rows(alive=0),
-    "DocsBotWorkerGone": of_rows(gone=1),
     "DocsBotDatabaseFails": lambda metrics: metrics.set_rows(None),
     "DocsBotDiskFull": lambda metrics: metrics.set_gauge("disk_free_bytes", 10**8),
     "DocsBotSlackRefuses": failing("slack"),

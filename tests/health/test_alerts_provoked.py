@@ -68,7 +68,7 @@ async def test_single_failed_call_fires_no_alert_later(talk: Talk, before: str) 
 async def test_stuck_prompt_fires(talk: Talk, before: str) -> None:
     await talk.ana.asks("Add a page")
     talk.time.is_set(minutes=11)
-    assert fired(await page(talk), before=before) == {"DocsBotPromptsStuck", "DocsBotNoWorker"}
+    assert fired(await page(talk), before=before) == {"DocsBotPromptsStuck"}
 
 
 async def test_prompts_behind_limit_are_not_stuck(talk: Talk, before: str) -> None:

@@ -5,16 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from datetime import timedelta
 from pathlib import Path
 
-import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from sqlalchemy import select
 
 from bot.health.metrics import GAUGES, Metrics
-from bot.store.heartbeats import Heartbeats, heartbeats
-from tests.builders import NOW, new_store, rows_of
 from tests.talk import Talk
 
 BOT = Path(__file__).parents[2] / "bot"
@@ -132,36 +127,6 @@ async def test_unconfirmed_prompt_no_longer_waits(talk: Talk) -> None:
     assert await gauge(talk, "unconfirmed_prompts") == 1
     assert await gauge(talk, "oldest_prompt_seconds") == 0, "a person decides"
     talk.everything()
-
-
-@pytest.mark.parametrize("is_killed", [True, False])
-async def test_killed_worker_is_gone_within_a_minute(talk: Talk, is_killed: bool) -> None:
-    await talk.time.passes(20)
-    if is_killed:
-        talk.process.dies()
-    else:
-        await talk.process.stops()
-    await talk.process.starts()
-    await talk.time.passes(20)
-    metrics = await talk.metrics()
-    assert (metrics["worker_processes alive"], metrics["worker_processes gone"]) == (
-        1 + is_killed,
-        0,
-    )
-    await talk.time.passes(40)
-    metrics = await talk.metrics()
-    assert (metrics["worker_processes alive"], metrics["worker_processes gone"]) == (1, is_killed)
-
-
-async def test_old_heartbeats_are_deleted() -> None:
-    store = await new_store()
-    await store.write(lambda tx: Heartbeats(tx).record_beat("old", NOW - timedelta(days=2)))
-    await store.try_writing("door", NOW - timedelta(days=2))
-    await store.write(lambda tx: Heartbeats(tx).record_beat("new", NOW))
-    await store.write(lambda tx: Heartbeats(tx).forget(NOW))
-    assert await store.read(lambda tx: Heartbeats(tx).last(NOW)) == {"new": NOW}
-    assert [row["process"] for row in await rows_of(store, select(heartbeats))] == ["new"]
-    await store.close()
 
 
 def test_every_metric_has_help_and_docs_name_no_other() -> None:

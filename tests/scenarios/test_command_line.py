@@ -31,8 +31,9 @@ import sys
 from click.exceptions import Exit
 from bot.operator.running import run_until_stopped
 
+sys.modules["bot.app"] = None  # as in a damaged installation
 try:
-    run_until_stopped(None)
+    run_until_stopped()
 except Exit as end:
     sys.exit(end.exit_code)
 """
@@ -61,7 +62,7 @@ async def test_sandbox_plays_story_to_its_end(options: list[str]) -> None:
 
 
 async def test_failed_start_is_explained_in_console_format(tmp_path: Path) -> None:
-    code, output = await started("work", env={"LOG_FORMAT": "Console"}, folder=tmp_path)
+    code, output = await started("run", env={"LOG_FORMAT": "Console"}, folder=tmp_path)
     assert code == 78
     assert output.startswith("These settings cannot work:\n  - SLACK_BOT_TOKEN is missing\n")
 
@@ -89,9 +90,8 @@ async def test_refused_token_stops_start_with_its_code(
         assert "Traceback" not in output
 
 
-@pytest.mark.parametrize("command", ["run", "serve", "work"])
 async def test_used_port_stops_start_with_one_line(
-    docs_bot: DocsBot, world: World, tmp_path: Path, command: str
+    docs_bot: DocsBot, world: World, tmp_path: Path
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = str(server.getsockname()[1])
@@ -101,7 +101,7 @@ async def test_used_port_stops_start_with_one_line(
             "LOG_LEVEL": "ERROR",
             "LOG_FORMAT": "json",
         }
-        code, output = await docs_bot(command, env=env, folder=tmp_path)
+        code, output = await docs_bot("run", env=env, folder=tmp_path)
     assert code == 69
     line = json.loads(output)
     assert (line["event"], line["level"], line["exit_code"]) == ("not_started", "error", 69)
@@ -146,7 +146,7 @@ async def test_commands_know_the_tables_of_all_subjects(
         assert code == 0, output
 
 
-@pytest.mark.parametrize("command", ["run", "work", "jobs"])
+@pytest.mark.parametrize("command", ["run", "jobs"])
 @pytest.mark.parametrize(
     ("path", "reason"),
     [

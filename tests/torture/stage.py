@@ -61,9 +61,8 @@ async def stage(plan: Plan, folder: Path, database_url: str) -> AsyncIterator[St
     clocks = Clocks(folder / "clock")
     docs = DocsService(docs_options, clocks.now)
     docs_url = await docs.start()
-    ports = tuple(
-        free_port() if plan.intake == "http" and role != "work" else 0 for role in plan.bots
-    )
+    is_http = plan.intake == "http"
+    ports = tuple(free_port() if is_http else 0 for _ in range(plan.processes))
     proxy = Proxy([port for port in ports if port])
     workspace = Workspace(
         _workspace_options(plan, folder, docs_url, await proxy.start()), clocks.now
