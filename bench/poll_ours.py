@@ -37,7 +37,7 @@ async def _fill(store: Store, count: int, every_seconds: float) -> None:
 
 async def watch(docs_url: str, database_url: str, count: int, every_seconds: float) -> None:
     """Poll until the input ends."""
-    logs.configure("WARNING", "console")
+    logs.configure("WARNING")
     store = Store.open(database_url)
     await create_tables(store.database)
     workers, counts = Workers(), {"answered": 0, "failed": 0}

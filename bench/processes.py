@@ -176,8 +176,6 @@ def environment(
         "DOCS_API_URL": docs_url,
         "DOCS_API_KEY": "bench-key",
         "DOCS_PROJECT_ID": "bench",
-        # A few people send all commands.
-        "WAITING_PER_PERSON": "1000",
     }
 
 

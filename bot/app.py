@@ -20,7 +20,7 @@ from pydantic import SecretStr
 
 from bot import __version__, logs, read_commit
 from bot.clients import Clients, Doors, connect
-from bot.context import Timeouts, WorkerContext
+from bot.context import Limits, Timeouts, WorkerContext
 from bot.engine import Worker, Workers, alone
 from bot.feature import Feature
 from bot.features import FEATURES, all_workers, list_commands, list_hooks
@@ -50,7 +50,7 @@ from bot.slack.intake import Background
 from bot.slack.listeners import SlackApp, build_app
 from bot.slack.socket import SocketIntake
 from bot.store import Store
-from bot.store.database import CONNECTIONS, Pool, ServerClock
+from bot.store.database import Pool, ServerClock
 from bot.store.queues import DueQueues
 from bot.store.sqlite_files import holding_sqlite_file, sqlite_file
 from bot.store.stamp import create_tables
@@ -60,6 +60,7 @@ __all__ = [
     "FEATURES",
     "Doors",
     "HeldBot",
+    "Limits",
     "Timeouts",
     "held_bot",
     "open_store",
@@ -99,13 +100,13 @@ async def running_bot(
     that cannot be reached.
     """
     stopping = stopping or Stopping()
-    logs.configure(settings.log_level, settings.log_format, settings.secrets())
+    logs.configure(settings.log_level, settings.secrets())
     log.info("starting", version=__version__, commit=read_commit())
     for warning in settings.warnings():
         log.warning("settings", about=warning)
     async with AsyncExitStack() as stack:
         stack.enter_context(holding_sqlite_file(sqlite_file(settings.sqlalchemy_url)))
-        store = open_store(settings.sqlalchemy_url, settings.database_connections)
+        store = open_store(settings.sqlalchemy_url)
         await stack.enter_async_context(prepared(store))
         machine_clock, clock = clock or utc_now, clock or await _clock_of(store)
         clients = await connect(settings, stack, None, utc_now)
@@ -226,12 +227,13 @@ async def held_bot(
     clock: Clock,
     store: Store | None = None,
     timeouts: Timeouts | None = None,
+    limits: Limits | None = None,
     features: Sequence[Feature] = FEATURES,
 ) -> AsyncIterator[HeldBot]:
     """Yield a bot for tests until the block ends. ``store`` is used in place of a new one, and closed."""
-    logs.configure(settings.log_level, settings.log_format, settings.secrets())
+    logs.configure(settings.log_level, settings.secrets())
     async with AsyncExitStack() as stack:
-        store = store or open_store(settings.sqlalchemy_url, settings.database_connections)
+        store = store or open_store(settings.sqlalchemy_url)
         await stack.enter_async_context(prepared(store))
         metrics = Metrics()
         clients = await connect(settings, stack, doors, clock)
@@ -243,7 +245,9 @@ async def held_bot(
             features=features,
         )
         timed = partial(TtlCache, 10_000, lambda: clock().timestamp())
-        context = replace(context, member_cache=timed(), statuses=timed())
+        context = replace(
+            context, limits=limits or Limits(), member_cache=timed(), statuses=timed()
+        )
         stack.push_async_callback(store.release, context.owner)
         background, gap = Background(), Gap(context)
         stack.push_async_callback(background.drain, 0.0)
@@ -254,12 +258,12 @@ async def held_bot(
         )
 
 
-def open_store(url: str, connections: int = CONNECTIONS, pool: Pool = ThreadPoolExecutor) -> Store:
+def open_store(url: str, pool: Pool = ThreadPoolExecutor) -> Store:
     """Open the store at a SQLAlchemy URL, with the tables, queues and retention rules of every subject.
 
     A closed store opens again when it is used.
     """
-    return Store.open(url, connections, pool)
+    return Store.open(url, pool=pool)
 
 
 @asynccontextmanager

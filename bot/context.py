@@ -79,6 +79,16 @@ class Timeouts:
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """Numbers that use cases keep to."""
+
+    waiting_per_person: int = 10
+    """Prompts of one person that may wait. One hour's uses are shared fairly among so many of each."""
+    analytics_calls_an_hour: int = 100
+    """Calls of the analytics API, which the docs service allows all projects with one key together."""
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """The store, Slack, the time and the settings that use cases share."""
 
@@ -97,6 +107,7 @@ class Context:
     page_size: int = 250
     """Rows of one call for visitor numbers. Only tests shorten it."""
     timeouts: Timeouts = field(default_factory=Timeouts)
+    limits: Limits = field(default_factory=Limits)
     github: GithubClient | None = None
     """Reads pull requests; None where the bot may not."""
     discovery: Mapping[ProjectId, DiscoveryClient] = field(default_factory=dict)

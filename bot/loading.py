@@ -6,7 +6,7 @@ import difflib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from pydantic import ValidationError
 from pydantic_settings import (
@@ -71,6 +71,8 @@ class LoadedSettings(BaseSettings):
         frozen=True, hide_input_in_errors=True, enable_decoding=False, validate_default=False
     )
     _warnings: tuple[str, ...] = ()
+    _former: ClassVar[Mapping[str, str]] = {}
+    """Settings of before, with what is fixed in their place."""
 
     @classmethod
     def settings_customise_sources(cls, *_cls: Any, **sources: Any) -> tuple[Any, ...]:
@@ -126,6 +128,9 @@ class LoadedSettings(BaseSettings):
             warnings.append(
                 "SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are not used: the bot has one token"
             )
+        for name, instead in cls._former.items():
+            if name.lower() in source.env_vars:
+                warnings.append(f"{name} no longer does anything, take it out: {instead}")
         settings._warnings = tuple(warnings)
         return settings
 

@@ -132,9 +132,21 @@ def mask(text: str, secrets: Sequence[str] = ()) -> str:
 
 
 def configure(
-    level: str, form: str, secrets: Sequence[str] = (), clock: Callable[[], float] = monotonic
+    level: str,
+    secrets: Sequence[str] = (),
+    *,
+    for_people: bool | None = None,
+    clock: Callable[[], float] = monotonic,
 ) -> None:
-    """Write all logs, the bot's and the libraries', in one form to standard error."""
+    """Write all logs, the bot's and the libraries', in one form to standard error.
+
+    Args:
+        level: the lowest level that is written, such as ``INFO``.
+        secrets: texts that are hidden in every line.
+        for_people: whether people read the lines rather than programs, which get JSON; None where a
+            terminal shows them.
+        clock: returns seconds.
+    """
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -143,7 +155,7 @@ def configure(
     ]
     seldom, of_libraries = Seldom(clock), structlog.stdlib.ExtraAdder(allow=("left_out",))
     processors: list[Processor] = [_as_json]
-    if is_for_people(form):
+    if is_terminal() if for_people is None else for_people:
         plain = structlog.dev.plain_traceback
         processors = [_safe_values, structlog.dev.ConsoleRenderer(exception_formatter=plain)]
     # Before the Redactor: tracebacks become text, without local variables, and are cleaned too.
@@ -175,9 +187,9 @@ def configure(
     root.setLevel(level)
 
 
-def is_for_people(form: str) -> bool:
-    """Return whether logs in this format (``LOG_FORMAT``) are read by people rather than programs."""
-    return form == "console" or (form == "auto" and sys.stderr.isatty())
+def is_terminal() -> bool:
+    """Return whether the standard error is a terminal, which people read."""
+    return sys.stderr.isatty()
 
 
 def terminal_safe(text: str) -> str:

@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
 from zoneinfo import ZoneInfo
@@ -435,7 +435,6 @@ class DatabaseSettings(LoadedSettings):
     database_url: Annotated[SecretStr, _secretly(_database)] = SecretStr(
         "sqlite:///var/docs-bot.db"
     )
-    database_connections: Annotated[int, Field(ge=1, le=100)] = 5
 
     @property
     def sqlalchemy_url(self) -> str:
@@ -446,10 +445,14 @@ class DatabaseSettings(LoadedSettings):
 class Settings(DatabaseSettings, DocsSettings, SlackSettings):
     """Every setting. Field names are the variables' names in lower case; docs/settings.md explains each."""
 
+    _former: ClassVar = {
+        "DATABASE_CONNECTIONS": "a process opens five connections to PostgreSQL",
+        "WAITING_PER_PERSON": "ten prompts of a person may wait",
+        "ANALYTICS_CALLS_AN_HOUR": "the docs service allows a hundred calls for visitors an hour",
+        "LOG_FORMAT": "a terminal shows lines for people, everything else gets JSON",
+    }
     uses_an_hour: Annotated[int, Field(ge=1)] = 100
-    waiting_per_person: Annotated[int, Field(ge=1, le=1_000)] = 10
     remind_after_days: Annotated[int, Field(ge=0, le=90)] = 3
-    analytics_calls_an_hour: Annotated[int, Field(ge=1)] = 100
     analytics_zone: Annotated[ZoneInfo, BeforeValidator(_zone)] = ZoneInfo("UTC")
     github_api_url: Annotated[Address, AfterValidator(_github)] = "https://api.github.com"
     github_token: Key | None = None
@@ -470,7 +473,6 @@ class Settings(DatabaseSettings, DocsSettings, SlackSettings):
     log_level: Annotated[
         Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(str.upper)
     ] = "INFO"
-    log_format: Annotated[Literal["auto", "console", "json"], BeforeValidator(str.lower)] = "auto"
 
     def secrets(self) -> list[str]:
         """Return every secret value, and passwords in all their forms, so that the logs can hide them."""

@@ -34,7 +34,7 @@ LEAKS = [
 def test_secret_is_hidden_in_every_part_of_a_line(
     leak: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    configure("DEBUG", "json", SECRETS)
+    configure("DEBUG", SECRETS)
     log = structlog.get_logger("bot.test")
     log.info("event", word=f"a {leak} b", nested={"list": [leak, {"deep": leak}]})
     logging.getLogger("some.library").warning("words %s", leak)
@@ -64,7 +64,7 @@ def test_masking_of_long_texts_is_linear(part: str) -> None:
 
 
 def test_full_disk_stops_no_work() -> None:
-    configure("INFO", "json")
+    configure("INFO")
     with open("/dev/full", "w", buffering=1, encoding="utf-8") as full:
         with redirect_stderr(full):
             structlog.get_logger("bot.test").info("event")
@@ -73,7 +73,7 @@ def test_full_disk_stops_no_work() -> None:
 
 
 def test_libraries_log_no_bodies(capsys: pytest.CaptureFixture[str]) -> None:
-    configure("DEBUG", "json")
+    configure("DEBUG")
     for name in ("slack_bolt.AsyncApp", "slack_sdk.web", "httpx", "aiohttp.access"):
         logging.getLogger(name).info("a body")
     assert capsys.readouterr().err == ""
@@ -89,7 +89,7 @@ def test_any_text_is_safe_for_a_terminal(text: str) -> None:
 
 
 def test_console_shows_escapes_and_no_forged_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    configure("INFO", "console")
+    configure("INFO", for_people=True)
     log, prompt = structlog.get_logger("bot.test"), "canary " + "prompt"
     try:
         raise ValueError(f"broken {len(prompt)} \x1b]0;owned\x07")
@@ -134,7 +134,7 @@ def test_same_trouble_is_logged_once_a_minute() -> None:
 
 
 def test_line_is_json_with_its_source_and_reference(capsys: pytest.CaptureFixture[str]) -> None:
-    configure("INFO", "json")
+    configure("INFO")
     log = structlog.get_logger("bot.test")
     with about_request("command:1.2.3"):
         log.info("job_ended", job=42)

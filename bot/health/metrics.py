@@ -277,7 +277,7 @@ def _of_project(context: Context, tx: Transaction, project: ProjectId) -> Mappin
         "quota_limit": context.settings.uses_an_hour,
         "quota_exhausted": Quota(tx).exhausted_until(project, now) is not None,
         "analytics_calls_used": analytics_budget(context, tx, project).used,
-        "analytics_calls_limit": context.settings.analytics_calls_an_hour,
+        "analytics_calls_limit": context.limits.analytics_calls_an_hour,
         "key_refused": is_refused(tx, project),
         "service_failing_seconds": _failing_seconds(tx, project, now),
     }

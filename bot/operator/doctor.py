@@ -36,7 +36,6 @@ from bot.logs import mask
 from bot.operator.doctor_database import DatabaseReport, check_database
 from bot.operator.doctor_slack import check_slack
 from bot.settings import DatabaseSettings, DocsProject, DocsSettings, SettingNames, Settings
-from bot.store.database import CONNECTIONS
 from bot.store.sqlite_files import exposed, is_exposed, sqlite_file
 
 _LIMIT_SECONDS = 40.0
@@ -59,8 +58,7 @@ async def diagnose(settings: Settings, call_seconds: float = _CALL_SECONDS) -> l
 
     async def database() -> Sequence[Finding]:
         nonlocal report
-        connections = settings.database_connections
-        report = await check_database(settings.sqlalchemy_url, connections, call_seconds)
+        report = await check_database(settings.sqlalchemy_url, call_seconds)
         return report.findings
 
     warnings = [Finding("settings", False, line, _SETTINGS) for line in settings.warnings()]
@@ -93,7 +91,7 @@ async def diagnose_broken(error: SettingsError) -> list[Finding]:
         findings += check_files(url)
 
         async def database() -> Sequence[Finding]:
-            return (await check_database(url, CONNECTIONS, _CALL_SECONDS)).findings
+            return (await check_database(url, _CALL_SECONDS)).findings
 
         checks["database"] = database
     with suppress(SettingsError):

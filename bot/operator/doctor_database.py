@@ -57,9 +57,7 @@ _RIGHTS = text("""
                                 AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
                      FROM pg_class WHERE relkind = 'r' AND relname = ANY(:tables)
                          AND relnamespace = current_schema()::regnamespace), true) AS may_write,
-           pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS read_only,
-           current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
-               - (SELECT sum(numbackends) FROM pg_stat_database)::int AS free
+           pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS read_only
 """)
 
 
@@ -74,10 +72,10 @@ class DatabaseReport:
     """The service's id of each project's newest job, by project."""
 
 
-async def check_database(url: str, connections: int, seconds: float) -> DatabaseReport:
-    """Check the database at a SQLAlchemy URL, of which a process opens ``connections`` at most."""
+async def check_database(url: str, seconds: float) -> DatabaseReport:
+    """Check the database at a SQLAlchemy URL. A connection to PostgreSQL may take ``seconds``."""
     if make_url(url).get_backend_name() != "sqlite":
-        return await _postgres(url, connections, seconds)
+        return await _postgres(url, seconds)
     file = sqlite_file(url)
     if file is None:
         advice = "All is lost at every restart: name a file in DATABASE_URL."
@@ -169,20 +167,20 @@ def _tables(kind: str, is_complete: bool) -> Finding:
     )
 
 
-async def _postgres(url: str, connections: int, seconds: float) -> DatabaseReport:
+async def _postgres(url: str, seconds: float) -> DatabaseReport:
     # libpq takes whole seconds, two at least.
     limit = str(max(2, round(seconds)))
     limited = make_url(url).update_query_dict({"connect_timeout": limit})
     database = Database.open(limited.render_as_string(hide_password=False), 1)
     try:
-        return await database.read(partial(_check_postgres, connections=connections))
+        return await database.read(_check_postgres)
     except SQLAlchemyError as error:
         return _unusable(error)
     finally:
         await database.close()
 
 
-def _check_postgres(connection: Connection, connections: int) -> DatabaseReport:
+def _check_postgres(connection: Connection) -> DatabaseReport:
     is_complete = has_tables(connection)
     row = connection.execute(_RIGHTS, {"tables": list(metadata.tables)}).one()
     finding = _tables("postgresql", is_complete)
@@ -198,10 +196,4 @@ def _check_postgres(connection: Connection, connections: int) -> DatabaseReport:
         advice = "Grant the user CREATE on the schema."
         finding = Finding("database", False, "the user may not create the tables", advice)
     report = _check_rows(connection) if is_complete and row.may_write else DatabaseReport()
-    text = f"{max(row.free, 0)} left on the server, and each process may open {connections}"
-    advice = (
-        "Lower DATABASE_CONNECTIONS, run fewer processes, or raise max_connections of the server."
-    )
-    has_room = row.free >= connections
-    room = Finding("connections", has_room, text, "" if has_room else advice)
-    return replace(report, findings=[finding, *report.findings, room])
+    return replace(report, findings=[finding, *report.findings])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import os
 import signal
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -114,25 +113,24 @@ def run_until_stopped() -> NoReturn:
     from bot.health.stopping import Stopping
 
     allow_open_files()
-    stopping, form = Stopping(), os.environ.get("LOG_FORMAT", "auto").lower()
+    stopping = Stopping()
     try:
         settings = Settings.load()
-        form = settings.log_format
         with suppress(asyncio.CancelledError):  # stopped before it was ready
             asyncio.run(_run_until_stopped(settings, stopping))
     except SettingsError as error:
-        _not_started(str(error), BAD_SETTINGS, form)
+        _not_started(str(error), BAD_SETTINGS)
     except SQLAlchemyError as error:
-        _not_started(about_database(error), CANNOT_START, form)
+        _not_started(about_database(error), CANNOT_START)
     except SlackError as error:
         advice = "Look at SLACK_BOT_TOKEN, SLACK_APP_TOKEN and SLACK_API_URL."
-        _not_started(f"Slack: {error}. {advice}", CANNOT_START, form)
+        _not_started(f"Slack: {error}. {advice}", CANNOT_START)
     except OSError as error:
         advice = "Look at HOST, PORT, HEALTH_HOST and HEALTH_PORT."
-        _not_started(f"{error.strerror or error}. {advice}", CANNOT_START, form)
+        _not_started(f"{error.strerror or error}. {advice}", CANNOT_START)
     except Exception:  # a traceback that Python prints has no format and may have a secret
         if not structlog.is_configured():
-            logs.configure("ERROR", form)
+            logs.configure("ERROR")
         structlog.get_logger(__name__).critical("crashed", exc_info=True, exit_code=CRASHED)
         raise Exit(CRASHED) from None
     raise Exit(stopping.told())
@@ -165,12 +163,12 @@ async def _run_until_stopped(settings: Settings, stopping: Stopping) -> None:
         await stop.wait()
 
 
-def _not_started(reason: str, code: int, form: str) -> NoReturn:
+def _not_started(reason: str, code: int) -> NoReturn:
     """Report why the bot does not start, in the format of its log, and exit."""
-    if logs.is_for_people(form):
+    if logs.is_terminal():
         echo(reason, err=True)
     else:
-        logs.configure("ERROR", form)
+        logs.configure("ERROR")
         structlog.get_logger(__name__).error("not_started", about=reason, exit_code=code)
     raise Exit(code)
 

@@ -49,7 +49,10 @@ Result = TypeVar("Result")
 Pool = Callable[[int, str], Executor]
 """Makes so many threads with a name."""
 CONNECTIONS = 5
-"""Default for the most connections to PostgreSQL that a process opens."""
+"""The most connections to PostgreSQL that a process opens: one writes, and four are for readers.
+
+Two processes leave most of a small server's hundred to others.
+"""
 _READ_ONLY = "docs_bot_read_only"
 _READING: Mapping[str, CoreExecuteOptionsParameter] = {
     "sqlite": {_READ_ONLY: True},

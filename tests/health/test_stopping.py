@@ -27,7 +27,7 @@ async def stuck():
     while True:
         {hangs}
 
-logs.configure("INFO", "json")
+logs.configure("INFO")
 asyncio.run(stuck())
 """
 

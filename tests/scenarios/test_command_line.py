@@ -61,10 +61,18 @@ async def test_sandbox_plays_story_to_its_end(options: list[str]) -> None:
     assert output.rstrip().endswith("All of it came true.")
 
 
-async def test_failed_start_is_explained_in_console_format(tmp_path: Path) -> None:
-    code, output = await started("run", env={"LOG_FORMAT": "Console"}, folder=tmp_path)
-    assert code == 78
-    assert output.startswith("These settings cannot work:\n  - SLACK_BOT_TOKEN is missing\n")
+def test_failed_start_in_a_terminal_is_explained_in_words(tmp_path: Path) -> None:
+    ours, terminal = os.openpty()
+    ran = subprocess.run(
+        [sys.executable, "-m", "bot", "run"],
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": os.getcwd()},
+        cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal, check=False,
+    )  # fmt: skip
+    os.close(terminal)
+    with os.fdopen(ours, "rb") as screen:
+        shown = screen.read1().decode().replace("\r\n", "\n")
+    assert ran.returncode == 78
+    assert shown.startswith("These settings cannot work:\n  - SLACK_BOT_TOKEN is missing\n")
 
 
 async def test_wrong_settings_stop_start_with_one_list(docs_bot: DocsBot, tmp_path: Path) -> None:
@@ -99,7 +107,6 @@ async def test_used_port_stops_start_with_one_line(
             **environment(world),
             "HEALTH_PORT": port,
             "LOG_LEVEL": "ERROR",
-            "LOG_FORMAT": "json",
         }
         code, output = await docs_bot("run", env=env, folder=tmp_path)
     assert code == 69
@@ -114,7 +121,7 @@ async def test_unexpected_error_is_one_log_line(world: World, tmp_path: Path) ->
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": os.getcwd(), **environment(world)}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", FAILING),
-        env={**env, "LOG_FORMAT": "json", "LOG_LEVEL": "ERROR"},
+        env={**env, "LOG_LEVEL": "ERROR"},
         cwd=tmp_path,
         stderr=asyncio.subprocess.PIPE,
     )
@@ -183,7 +190,7 @@ async def test_sandbox_writes_private_settings_of_another_bot(world: World, tmp_
     assert written.stat().st_mode & 0o777 == 0o600
     settings = Settings.load({}, env_file=written)
     assert settings.warnings() == ()
-    same = Settings.model_fields.keys() - {"database_url", "health_port", "log_format", "log_level"}
+    same = Settings.model_fields.keys() - {"database_url", "health_port", "log_level"}
     assert {name: getattr(settings, name) for name in same} == {
         name: getattr(world.settings, name) for name in same
     }

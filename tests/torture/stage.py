@@ -129,14 +129,12 @@ def _environment(plan: Plan, workspace: Workspace, docs_url: str, api_key: str) 
         "DOCS_API_KEY": api_key,
         "DOCS_PROJECT_ID": PROJECT,
         "USES_AN_HOUR": str(plan.uses_an_hour),
-        "ANALYTICS_CALLS_AN_HOUR": "100",
         "ANSWERS": plan.answers,
         "ANSWERS_A_DAY": str(plan.answers_a_day),
         "ADMINS": ADMIN,
         "POLL_MIN_SECONDS": "0.1",
         "POLL_MAX_SECONDS": "0.2",
         "LOG_LEVEL": plan.log_level,
-        "LOG_FORMAT": "json",
     }
     if plan.polls_pull_requests:
         env |= {"GITHUB_API_URL": f"{docs_url}/api/v3", "GITHUB_TOKEN": GITHUB_TOKEN}
