@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-from sqlalchemy import Connection, StaticPool, create_engine, func, make_url, select, text
+from sqlalchemy import Connection, StaticPool, create_engine, func, make_url, select
 from sqlalchemy.exc import SQLAlchemyError
 
 import bot.app  # noqa: F401 - declares the tables of all subjects
@@ -21,11 +21,9 @@ from bot.health.checks import Finding
 from bot.jobs.store.tables import jobs
 from bot.jobs.store.waits import Waits
 from bot.operator.rows import format_wait
-from bot.ports import is_zone
 from bot.store import Transaction
 from bot.store.database import Database, explain_error
-from bot.store.schema import metadata
-from bot.store.sqlite_files import is_on_network, sqlite_file
+from bot.store.sqlite_files import sqlite_file
 from bot.store.stamp import has_tables
 from bot.visitors.model import SubscriptionState
 from bot.visitors.store import subscriptions
@@ -41,24 +39,11 @@ _CHANNELS = (
     .order_by(subscriptions.c.channel)
     .limit(30)
 )
-_ZONES = (
-    select(subscriptions.c.zone)
-    .where(subscriptions.c.zone != "", subscriptions.c.state != SubscriptionState.ENDED)
-    .distinct()
-)
 _NEWEST_JOBS = select(jobs.c.project, jobs.c.service_id).where(
     jobs.c.number.in_(
         select(func.max(jobs.c.number)).where(jobs.c.service_id != "").group_by(jobs.c.project)
     )
 )
-_RIGHTS = text("""
-    SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,
-           coalesce((SELECT bool_and(has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
-                                AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
-                     FROM pg_class WHERE relkind = 'r' AND relname = ANY(:tables)
-                         AND relnamespace = current_schema()::regnamespace), true) AS may_write,
-           pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS read_only
-""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +102,6 @@ def place_trouble(file: Path, least_bytes: int = _LEAST_BYTES) -> Finding | None
         return Finding("database", False, f"its folder {folder} is read-only", _PLACE)
     if file.exists() and not os.access(file, os.R_OK | os.W_OK):
         return Finding("database", False, "its file is read-only", _PLACE)
-    if is_on_network(folder):
-        advice = "SQLite's locks do not hold there: name a place on a local disk, or a PostgreSQL."
-        return Finding("database", False, "its file is on a network file system", advice)
     free = shutil.disk_usage(folder).free
     if free < least_bytes:
         advice = "Make room on the disk, or name another place in DATABASE_URL."
@@ -140,7 +122,7 @@ def _opened(file: Path) -> sqlite3.Connection:
 
 
 def _check_rows(connection: Connection) -> DatabaseReport:
-    """Check for unreadable and pending rows, and read those that other checks need."""
+    """Check for pending rows, and read those that other checks need."""
     now = datetime.now(UTC)
     waits = Waits(Transaction(connection))
     waiting = [
@@ -152,11 +134,6 @@ def _check_rows(connection: Connection) -> DatabaseReport:
     prefix = f"job {oldest.job}, " if oldest and oldest.job else ""
     text = f"{prefix}{format_wait(oldest)}" if oldest else "nothing waits"
     findings = [Finding("waiting", not stuck, text, advice)]
-    missing = [zone for zone in connection.execute(_ZONES).scalars() if not is_zone(zone)]
-    if missing:
-        text = ", ".join(f"digests at times in {zone}" for zone in missing)
-        advice = "Run the bot on a machine with current time zones."
-        findings.insert(0, Finding("rows", False, f"cannot be read, and wait: {text}", advice))
     newest_jobs = {row.project: row.service_id for row in connection.execute(_NEWEST_JOBS)}
     return DatabaseReport(findings, connection.execute(_CHANNELS).scalars().all(), newest_jobs)
 
@@ -182,18 +159,5 @@ async def _postgres(url: str, seconds: float) -> DatabaseReport:
 
 def _check_postgres(connection: Connection) -> DatabaseReport:
     is_complete = has_tables(connection)
-    row = connection.execute(_RIGHTS, {"tables": list(metadata.tables)}).one()
-    finding = _tables("postgresql", is_complete)
-    if row.read_only:
-        advice = (
-            "Give the address of the primary server, and a user who may write, in DATABASE_URL."
-        )
-        finding = Finding("database", False, "the database is read-only", advice)
-    elif not row.may_write:
-        advice = "Grant the user SELECT, INSERT, UPDATE and DELETE on the bot's tables."
-        finding = Finding("database", False, "the user may not write to the bot's tables", advice)
-    elif not row.may_create and not is_complete:
-        advice = "Grant the user CREATE on the schema."
-        finding = Finding("database", False, "the user may not create the tables", advice)
-    report = _check_rows(connection) if is_complete and row.may_write else DatabaseReport()
-    return replace(report, findings=[finding, *report.findings])
+    report = _check_rows(connection) if is_complete else DatabaseReport()
+    return replace(report, findings=[_tables("postgresql", is_complete), *report.findings])

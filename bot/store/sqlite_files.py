@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import sqlite3
 import stat
 from collections.abc import Iterator, Sequence
@@ -20,11 +19,6 @@ PRIVATE_FILE = 0o600
 _PRIVATE_FOLDER = 0o700
 BACKUP_MARK = 0x42_4B_55_50
 """SQLite's ``application_id`` of a copy that has not been opened by a bot. https://www.sqlite.org/fileformat.html"""
-_MOUNTS = Path("/proc/self/mounts")
-_NETWORK_FILE_SYSTEM = re.compile(
-    r"nfs4?|cifs|smb3|smbfs|afs|ceph|lustre|glusterfs|beegfs|fuse\.(sshfs|glusterfs|ceph|s3fs|gcsfuse|rclone)"
-)
-"""Linux's names of network file systems."""
 
 
 class UnusableDatabase(SQLAlchemyError):
@@ -79,11 +73,6 @@ def make_sqlite_file(file: Path) -> None:
         raise UnusableDatabase(
             "The SQLite file or its folder is read-only: let this user write both, "
             "or name another place in DATABASE_URL."
-        )
-    if is_on_network(folder):
-        raise UnusableDatabase(
-            "The SQLite file is on a network file system, where its locks do not hold: "
-            "put it on a local disk, or give a PostgreSQL in DATABASE_URL."
         )
     # SQLite gives the files beside it the same rights. https://www.sqlite.org/wal.html
     file.touch(PRIVATE_FILE)
@@ -158,35 +147,9 @@ def is_exposed(path: Path) -> bool:
         return False
 
 
-def make_private(file: Path) -> list[Path]:
-    """Take all rights of other users from the files of `exposed`; return these. Raises PermissionError."""
-    exposed_files = exposed(file)
-    for path in exposed_files:
-        path.chmod(PRIVATE_FILE)
-    return exposed_files
-
-
 def identity(file: Path) -> Identity:
     try:
         stat = file.stat()
     except OSError:
         return None
     return stat.st_dev, stat.st_ino
-
-
-def is_on_network(folder: Path, mounts: Path = _MOUNTS) -> bool:
-    """Return whether a folder is on a network file system; False if unknown.
-
-    SQLite's write-ahead log needs memory that all processes share: https://www.sqlite.org/wal.html
-    """
-    try:
-        lines = [line.split() for line in mounts.read_text().splitlines()]
-    except OSError:
-        return False
-    folder = folder.resolve()
-    kind, longest = "", 0
-    for _, point, mounted, *_ in lines:
-        # /proc escapes blanks. Of two mounts on the same point, the later one hides the earlier.
-        if len(point) >= longest and folder.is_relative_to(point.replace(r"\040", " ")):
-            kind, longest = mounted, len(point)
-    return _NETWORK_FILE_SYSTEM.fullmatch(kind) is not None

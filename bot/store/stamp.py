@@ -18,7 +18,7 @@ from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError
 
 from bot.store.database import Database, explain_error
 from bot.store.schema import AnyTable, UtcDateTime, metadata
-from bot.store.sqlite_files import UnusableDatabase, make_private
+from bot.store.sqlite_files import UnusableDatabase
 
 log = structlog.get_logger(__name__)
 STAMPS = Table(
@@ -114,11 +114,6 @@ async def create_tables(database: Database) -> None:
     except UnusableDatabase as error:
         log.error("database_unusable", advice=str(error))
         raise
-    try:  # a person may have made the SQLite file
-        if database.file and (files := make_private(database.file)):
-            log.warning("database_made_private", files=[file.name for file in files])
-    except PermissionError:
-        log.warning("database_not_private", advice="docs-bot doctor says what to do")
     if is_complete:
         return
     try:

@@ -16,7 +16,6 @@ from bot.operator.doctor_database import place_trouble
 from tests.command_line import make_tables
 from tests.databases import PostgresServer
 from tests.operator.faults import (
-    add_subscription,
     bad,
     contents,
     database_with_subscriptions,
@@ -191,37 +190,9 @@ async def test_wrong_encoding_is_reported_beside_slack(
     [
         (["ALTER ROLE {role} CONNECTION LIMIT 0"], "too many connections for role"),
         ([], "permission denied"),
-        (
-            ["GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"],
-            "may not write to the bot's tables",
-        ),
-        (
-            [
-                "ALTER ROLE {role} SET default_transaction_read_only = on",
-                "GRANT ALL ON ALL TABLES IN SCHEMA public TO {role}",
-            ],
-            "is read-only",
-        ),
     ],
 )
-async def test_missing_right_is_reported(
+async def test_refusal_of_a_role_is_reported(
     prepared: str, statements: list[str], expected: str
 ) -> None:
     assert expected in bad(await database_of(as_role(prepared, *statements)))
-
-
-async def test_role_without_a_right_to_create_tables_is_reported(postgres: PostgresServer) -> None:
-    url = as_role(plain(postgres.new_database()), "REVOKE CREATE ON SCHEMA public FROM public")
-    assert "may not create the tables" in bad(await database_of(url))
-
-
-async def test_unknown_time_zones_are_reported(tmp_path: Path, prepared: str) -> None:
-    assert "rows" not in await findings(DATABASE_URL=prepared)
-    execute(prepared, add_subscription("Europe/Newborg", "'C1'"))
-    url = await database_with_subscriptions(tmp_path, "C1", zone="Europe/Newborg")
-    for database in (url, prepared):
-        report = await findings(DATABASE_URL=database)
-        assert "digests at times in Europe/Newborg | Run the bot on a machine" in bad(
-            report["rows"]
-        )
-        assert not report["rows"].ok

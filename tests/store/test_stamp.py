@@ -16,7 +16,6 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy import Boolean, Column, ForeignKey, Integer, MetaData, Table
 from sqlalchemy.engine import Connection
-from structlog.testing import capture_logs
 
 from bot.store.database import Database
 from bot.store.schema import Id, if_set, metadata
@@ -207,18 +206,6 @@ def test_new_file_is_for_its_user_alone(tmp_path: Path, mask: int) -> None:
         os.umask(before)
     assert rights(tmp_path / "var") == 0o700
     assert rights(tmp_path / "var" / "bot.db") == 0o600
-
-
-def test_readable_file_is_closed_to_others_and_its_folder_is_left(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/bot.db"
-    tmp_path.chmod(0o755)
-    make_tables(url)
-    (tmp_path / "bot.db").chmod(0o644)
-    with capture_logs() as lines:
-        make_tables(url)
-        make_tables(url)
-    assert (rights(tmp_path / "bot.db"), rights(tmp_path)) == (0o600, 0o755)
-    assert [line["event"] for line in lines] == ["database_made_private"]
 
 
 def rights(path: Path) -> int:
