@@ -167,7 +167,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.argument("file", type=_FILE)
 def backup(file: Path) -> None:
     """Copy the SQLite file to a new FILE, also while the bot runs; needs only DATABASE_URL."""
-    from bot.operator.rows import make_backup
+    from bot.operator.backup import make_backup
 
     settings = load_settings(DatabaseSettings)
     with database_errors():
@@ -178,7 +178,7 @@ def backup(file: Path) -> None:
 @click.argument("file", type=_FILE)
 def restore(file: Path) -> None:
     """Put a backup back while no bot runs, and keep the present file; needs only DATABASE_URL."""
-    from bot.operator.rows import restore_backup
+    from bot.operator.backup import restore_backup
 
     settings = load_settings(DatabaseSettings)
     with database_errors():

@@ -1,4 +1,4 @@
-"""``docs-bot jobs``, ``audit``, ``forget``, ``backup`` and ``restore``: the operator's access to rows."""
+"""``docs-bot jobs``, ``audit`` and ``forget``: the operator's access to rows."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import TextIO, Unpack
 
-import bot.app  # noqa: F401 - declares the tables of all subjects, whose stamp a backup must have
 from bot.ids import JobNumber, UserId
 from bot.jobs.messages.problems import title
 from bot.jobs.model.jobs import JobFilter, QueueWhy, TrackedJob, Wait
@@ -23,9 +21,7 @@ from bot.messages.plain_text import csv_line, one_line
 from bot.outbox.model import DeadLetter
 from bot.outbox.store import Outbox
 from bot.store import Store, Transaction
-from bot.store.backup import back_up, restore_copy
 from bot.store.retention import RowCounts, forget_person
-from bot.store.sqlite_files import UnusableDatabase, sqlite_file
 
 _LENGTH = 300
 _MOST_ACTS = 100
@@ -193,25 +189,3 @@ async def _rows(
 def _cells(row: AuditRow) -> list[str | int]:
     cells = asdict(row) | {"at": row.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
     return ["" if cell is None else cell for cell in cells.values()]
-
-
-def make_backup(sqlalchemy_url: str, target: Path) -> str:
-    """Copy the SQLite file; return a report. Raises UnusableDatabase on a failure."""
-    back_up(_file(sqlalchemy_url, "pg_dump"), target)
-    return f"Backed up to {target}. It holds what people wrote: keep it as private as the original."
-
-
-def restore_backup(sqlalchemy_url: str, source: Path, now: datetime) -> str:
-    """Put a copy back; return a report. Raises UnusableDatabase, having changed nothing."""
-    backup = restore_copy(source, _file(sqlalchemy_url, "pg_restore"), now)
-    earlier = f" What was there before is kept in {backup}." if backup else ""
-    return f"Restored from {source}.{earlier}"
-
-
-def _file(sqlalchemy_url: str, tool: str) -> Path:
-    file = sqlite_file(sqlalchemy_url)
-    if file is None:
-        raise UnusableDatabase(
-            f"This is for a SQLite file. PostgreSQL has {tool}: see docs/run.md."
-        )
-    return file

@@ -29,7 +29,6 @@ from bot.store.deadline import (
     current_deadline,
 )
 from bot.store.sqlite_files import (
-    BACKUP_MARK,
     Identity,
     UnusableDatabase,
     check_file,
@@ -373,9 +372,6 @@ def _prepare_sqlite(read_only: bool, connection: sqlite3.Connection, _record: ob
     cursor.execute("PRAGMA foreign_keys=ON")
     # Erased values must leave no copy in free pages.
     cursor.execute("PRAGMA secure_delete=ON")
-    if cursor.execute("PRAGMA application_id").fetchone() == (BACKUP_MARK,):
-        cursor.execute("PRAGMA application_id=0")
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     _switch_to_wal(cursor)
     if read_only:
         cursor.execute("PRAGMA query_only=ON")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import os
-import sqlite3
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy.engine import make_url
@@ -17,8 +16,7 @@ Identity = tuple[int, int] | None
 """The device and the number of a file, which another file at the same path does not have."""
 PRIVATE_FILE = 0o600
 _PRIVATE_FOLDER = 0o700
-BACKUP_MARK = 0x42_4B_55_50
-"""SQLite's ``application_id`` of a copy that has not been opened by a bot. https://www.sqlite.org/fileformat.html"""
+_SHARE = "stop it first, or give a PostgreSQL in DATABASE_URL, which any number may share"
 
 
 class UnusableDatabase(SQLAlchemyError):
@@ -35,26 +33,34 @@ def sqlite_file(url: str) -> Path | None:
 def check_file(file: Path, opened: Sequence[Identity]) -> None:
     """Make the file if it is missing. ``opened`` has the identity of the file that was opened last.
 
-    Raises UnusableDatabase where SQLite could not work, where it would apply the log of an earlier file to
-    the one that has taken its place, and where it would discard the log of a file that is gone.
+    Raises UnusableDatabase where SQLite could not work, where it would apply the log of an earlier file
+    to the one that has taken its place, where it would discard the log of a file that is gone, and
+    where an empty database would take the place of one that is being restored.
     """
-    is_another = bool(opened) and opened[-1] != identity(file)
-    if not opened and not file.exists() and _has_log(file):
-        log_file = beside(file)[0]
+    if not opened and not file.exists():
+        if _has_log(file):
+            log_file = beside(file)[0]
+            raise UnusableDatabase(
+                f"The SQLite file {file} is gone, and its log {log_file.name} is still there: put the "
+                "file back beside it, or move the log away to begin with an empty database."
+            )
+        if part_of(file).exists():
+            raise UnusableDatabase(
+                f"The restore of {file} was cut short: run `docs-bot restore` again, or delete "
+                f"{part_of(file).name} to begin with an empty database."
+            )
+    if opened and opened[-1] != identity(file) and _has_log(file):
         raise UnusableDatabase(
-            f"The SQLite file {file} is gone, and its log {log_file.name} is still there: put the file back "
-            "beside it, or move the log away to begin with an empty database."
+            "The SQLite file has been replaced, and the log of the earlier one lies beside it: stop "
+            "the bot, move the new file elsewhere and put it back with `docs-bot restore`."
         )
-    if _has_log(file) and (is_another or _is_marked(file)):
-        raise UnusableDatabase(
-            "The SQLite file has been replaced, and the log of the earlier one lies beside it: stop the bot, "
-            "move the new file elsewhere and put it back with `docs-bot restore`."
-        )
-    make_sqlite_file(file)
+    _prepare_place(file)
+    # SQLite gives the files beside it the same rights. https://www.sqlite.org/wal.html
+    file.touch(PRIVATE_FILE)
 
 
-def make_sqlite_file(file: Path) -> None:
-    """Create the file and its folder for this user alone if they are missing.
+def _prepare_place(file: Path) -> None:
+    """Create the folder of a file for this user alone if it is missing.
 
     Raises UnusableDatabase where SQLite could not work.
     """
@@ -74,21 +80,21 @@ def make_sqlite_file(file: Path) -> None:
             "The SQLite file or its folder is read-only: let this user write both, "
             "or name another place in DATABASE_URL."
         )
-    # SQLite gives the files beside it the same rights. https://www.sqlite.org/wal.html
-    file.touch(PRIVATE_FILE)
 
 
 @contextmanager
-def holding_sqlite_file(file: Path | None) -> Iterator[None]:
-    """Be the one process that runs on a SQLite file until the block ends; the system sees to it after a kill.
+def holding_sqlite_file(file: Path | None, remedy: str = _SHARE) -> Iterator[None]:
+    """Be the one process that runs on a SQLite file until the block ends, or until it is killed.
 
-    Commands beside it, such as a backup, do not take part. ``file`` is None for a database that needs no
-    such care. Raises UnusableDatabase while another process runs.
+    Commands that only read or add rows, such as a backup, do not take part. ``file`` is None for a
+    database that needs no such care.
+
+    Raises UnusableDatabase, with the ``remedy``, while another process runs.
     """
     if file is None:
         yield
         return
-    make_sqlite_file(file)
+    _prepare_place(file)
     path = file.resolve()
     # A file of its own: closing the database's would free SQLite's locks.
     beside_it = path.with_name(f"{path.name}-lock")
@@ -98,8 +104,7 @@ def holding_sqlite_file(file: Path | None) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UnusableDatabase(
-                "Another process runs on this SQLite file, and only one may: stop it first, "
-                "or give a PostgreSQL in DATABASE_URL, which any number may share."
+                f"Another process runs on this SQLite file, and only one may: {remedy}."
             ) from None
         yield
 
@@ -124,19 +129,9 @@ def _has_log(file: Path) -> bool:
         return False
 
 
-def _is_marked(file: Path) -> bool:
-    """Return whether no bot has opened the file since its backup.
-
-    An immutable database is read without its log. SQLite must open the file itself: closing it any other
-    way frees all locks that this process has on it. https://www.sqlite.org/howtocorrupt.html
-    """
-    if not file.exists() or not file.stat().st_size:
-        return False
-    with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro&immutable=1", uri=True)) as copy:
-        try:
-            return bool(copy.execute("PRAGMA application_id").fetchone() == (BACKUP_MARK,))
-        except sqlite3.DatabaseError:
-            return False  # not a database, which the real connection reports
+def part_of(file: Path) -> Path:
+    """Return the path at which a copy is made that is to take the place of a file."""
+    return file.with_name(f"{file.name}.part")
 
 
 def is_exposed(path: Path) -> bool:

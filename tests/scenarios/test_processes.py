@@ -142,11 +142,16 @@ async def test_second_process_on_sqlite_file_is_refused(
         assert code == 69, output
         assert "Another process runs on this SQLite file, and only one may: stop it first" in output
         assert "Traceback" not in output
-        for command in (["jobs"], ["audit"], ["backup", f"{tmp_path}/copy.db"]):
+        copy = f"{tmp_path}/copy.db"
+        for command in (["jobs"], ["audit"], ["backup", copy]):
             code, output = await docs_bot(*command, env=settings, folder=tmp_path)
             assert code == 0, output
+        code, output = await docs_bot("restore", copy, env=settings, folder=tmp_path)
+        assert (code, "only one may: stop every bot that uses it" in output) == (69, True), output
         os.kill(first, signal.SIGKILL)
         await wait_for("the end of the killed process", lambda: not is_alive(first))
+        code, output = await docs_bot("restore", copy, env=settings, folder=tmp_path)
+        assert code == 0, output
         again = await parent.fork(settings, logs[1], terse=True)
         await wait_for("the start after a kill", lambda: {"ready": True} in lines(logs[1]))
         await stop(again)
