@@ -1,10 +1,7 @@
-"""Stop in time: running work gets some seconds, then the process ends, even if something hangs."""
+"""Stop in order: running work gets some seconds, and the last log line names what is unfinished."""
 
 from __future__ import annotations
 
-import asyncio
-import os
-import threading
 from collections.abc import Awaitable, Callable, Sequence
 from time import monotonic
 
@@ -12,9 +9,7 @@ import structlog
 
 log = structlog.get_logger(__name__)
 WORK_SECONDS = 5.0
-END_SECONDS = 8.0
-TELLING_SECONDS = 0.5
-"""For the last log line. Together less than hosts allow between SIGTERM and SIGKILL (10 s or more)."""
+"""Less than hosts allow between SIGTERM and SIGKILL (10 s or more)."""
 CUT_SHORT = 75
 """EX_TEMPFAIL of sysexits.h, as the exit code of a stop that left something to the next start."""
 
@@ -22,18 +17,13 @@ CUT_SHORT = 75
 class Stopping:
     """One stop of the process: the seconds left for each part, and the names of unfinished work.
 
-    Unfinished work is in the database; another process or the next start continues it.
+    Unfinished work is in the database; another process or the next start continues it. A database that
+    hangs holds the process until its host kills it, which loses nothing either.
     """
 
-    def __init__(
-        self,
-        clock: Callable[[], float] = monotonic,
-        end_seconds: float = END_SECONDS,
-        telling_seconds: float = TELLING_SECONDS,
-    ) -> None:
-        """``clock`` returns seconds; the other two are limits in real time, see `end_in_time`."""
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        """``clock`` returns seconds."""
         self._clock = clock
-        self._end_seconds, self._telling_seconds = end_seconds, telling_seconds
         self._began_at: float | None = None
         self._first: list[Callable[[], None]] = []
         self._left: list[str] = []
@@ -67,36 +57,3 @@ class Stopping:
             advice="what was stored is taken up by another process or the next start",
         )
         return CUT_SHORT
-
-    def end_in_time(self) -> None:
-        """End the process ``end_seconds`` from now, if it has not ended by itself, from a thread of its own.
-
-        Its last log line may take ``telling_seconds`` more, since nobody may read the log's pipe any more.
-        """
-        _later(self._end_seconds, self._end, asyncio.get_running_loop())
-
-    def _end(self, loop: asyncio.AbstractEventLoop) -> None:
-        _later(self._telling_seconds, os._exit, CUT_SHORT)
-        self._left += _names(loop)
-        os._exit(self.told())
-
-
-def _later(seconds: float, do: Callable[..., object], *arguments: object) -> None:
-    timer = threading.Timer(seconds, do, arguments)
-    timer.daemon = True
-    timer.start()
-
-
-def _names(loop: asyncio.AbstractEventLoop) -> list[str]:
-    """Return the names of the tasks and the threads that keep the process from ending."""
-    main = threading.main_thread()
-    threads = [
-        thread.name for thread in threading.enumerate() if not thread.daemon and thread is not main
-    ]
-    return [*sorted(map(_name, asyncio.all_tasks(loop))), *threads] or ["the process"]
-
-
-def _name(task: asyncio.Task[object]) -> str:
-    """Return the name of a task that was given one, otherwise that of its function."""
-    name = task.get_name()
-    return getattr(task.get_coro(), "__qualname__", name) if name.startswith("Task-") else name

@@ -145,7 +145,6 @@ async def _run_until_stopped(settings: Settings, stopping: Stopping) -> None:
         if stop.is_set():  # a second signal must not cancel the clean-up
             return
         stopping.begin()
-        stopping.end_in_time()
         stop.set()
         if starting is not None:
             starting.cancel()
