@@ -35,7 +35,7 @@ from bot.health.checks import (
     runs_check,
     socket_check,
 )
-from bot.health.metrics import Metrics, MetricsPage, metrics_page
+from bot.health.metrics import MetricsPage, metrics_page
 from bot.health.stopping import Stopping
 from bot.ids import ProjectId
 from bot.jobs.catch_up import Gap
@@ -110,15 +110,13 @@ async def running_bot(
         await stack.enter_async_context(prepared(store))
         machine_clock, clock = clock or utc_now, clock or await _clock_of(store)
         clients = await connect(settings, stack, None, utc_now)
-        metrics = Metrics()
         workers = Workers(
-            observe=metrics.observe_run,
             least_seconds=min(0.5, settings.poll_min_seconds / 2),
             clock=clock,
             machine_clock=machine_clock,
         )
         context = _context(
-            *(settings, store, clients, timeouts or Timeouts(), clock, metrics),
+            *(settings, store, clients, timeouts or Timeouts(), clock),
             wake=workers.wake,
             wake_after=workers.wake_after,
         )
@@ -135,10 +133,9 @@ async def running_bot(
         jobs = [*list_workers(context)]
         if isinstance(clock, ServerClock):
             jobs.append(alone("read the clock", clock.read, every_seconds=_CLOCK_SECONDS))
-        metrics.expect_runs(worker.name for worker in jobs)
-        checks |= await _take_in(stack, context, clients, metrics, stopping, jobs)
+        checks |= await _take_in(stack, context, clients, stopping, jobs)
         health = web.Application()
-        add_health_routes(health, checks, metrics_page(context, metrics, FEATURES))
+        add_health_routes(health, checks, metrics_page(context))
         at = settings.health_host, settings.health_port
         health_port = await stack.enter_async_context(
             listening(health, *at, idle_seconds=HEAD_SECONDS)
@@ -235,10 +232,9 @@ async def held_bot(
     async with AsyncExitStack() as stack:
         store = store or open_store(settings.sqlalchemy_url)
         await stack.enter_async_context(prepared(store))
-        metrics = Metrics()
         clients = await connect(settings, stack, doors, clock)
         context = _context(
-            *(settings, store, clients, timeouts or Timeouts(), clock, metrics),
+            *(settings, store, clients, timeouts or Timeouts(), clock),
             wake=lambda: None,
             wake_after=lambda _seconds: None,
             chance=doors.chance,
@@ -251,11 +247,9 @@ async def held_bot(
         stack.push_async_callback(store.release, context.owner)
         background, gap = Background(), Gap(context)
         stack.push_async_callback(background.drain, 0.0)
-        app = _listeners(context, clients, background, gap, metrics, features)
+        app = _listeners(context, clients, background, gap, features)
         workers = all_workers(context, features)
-        yield HeldBot(
-            context, workers, app, background, gap, metrics_page(context, metrics, features)
-        )
+        yield HeldBot(context, workers, app, background, gap, metrics_page(context))
 
 
 def open_store(url: str, pool: Pool = ThreadPoolExecutor) -> Store:
@@ -305,7 +299,6 @@ def _context(
     clients: Clients,
     timeouts: Timeouts,
     clock: Clock,
-    metrics: Metrics,
     wake: Callable[[], None],
     wake_after: Callable[[float], None],
     chance: Callable[[], float] = random.random,
@@ -331,7 +324,6 @@ def _context(
         owner=f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}",
         wake=wake,
         wake_after=wake_after,
-        count=metrics.count,
         timeouts=timeouts,
         bot_user=clients.identity.bot_user,
         bot_name=clients.identity.bot_name,
@@ -347,7 +339,6 @@ def _listeners(
     clients: Clients,
     background: Background,
     gap: Gap,
-    metrics: Metrics,
     features: Sequence[Feature] = FEATURES,
 ) -> SlackApp:
     return build_app(
@@ -356,7 +347,6 @@ def _listeners(
         messenger=clients.messenger,
         background=background,
         gap=gap,
-        count=metrics.count,
         commands=list_commands(features),
     )
 
@@ -365,7 +355,6 @@ async def _take_in(
     stack: AsyncExitStack,
     context: WorkerContext,
     clients: Clients,
-    metrics: Metrics,
     stopping: Stopping,
     jobs: list[Worker],
 ) -> Checks:
@@ -379,10 +368,10 @@ async def _take_in(
     gap = Gap(context)
     await gap.end()
     jobs.append(alone("end a gap", gap.end, every_seconds=check_seconds))
-    app = _listeners(context, clients, background, gap, metrics)
+    app = _listeners(context, clients, background, gap)
     if settings.slack_app_token is None:
         server = web.Application()
-        signatures = SignatureCheck(metrics.count)
+        signatures = SignatureCheck()
         add_slack_routes(
             server,
             app,
@@ -399,7 +388,6 @@ async def _take_in(
         clients.slack,
         settings.slack_app_token,
         on_gap=gap.begin,
-        observe=partial(metrics.set_gauge, "sockets"),
         deaf_seconds=timeouts.deaf_seconds,
         ping_seconds=timeouts.deaf_seconds / 6,
         intake_seconds=timeouts.intake_seconds,

@@ -173,8 +173,6 @@ class WorkerContext(Context):
     """The name of this process, under which leases are held."""
     wake_after: Callable[[float], None] = field(default=lambda _seconds: None)
     """Wakes the workers after that many seconds."""
-    count: Callable[[str, str], None] = field(default=lambda _event, _outcome: None)
-    """Counts an event for the metrics, by its kind and outcome."""
     answered: dict[ProjectId, datetime] = field(default_factory=dict)
     """The times of the last polls that were answered."""
     paces: Paces = field(default_factory=Paces)

@@ -196,7 +196,6 @@ class Workers:
     def __init__(
         self,
         *,
-        observe: Callable[[str, float, bool], None] = lambda _name, _seconds, _failed: None,
         look_seconds: float = 5.0,
         least_seconds: float = 0.5,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -205,13 +204,11 @@ class Workers:
         """Prepare the scheduler.
 
         Args:
-            observe: gets the name, the seconds and the failure of each task, and of each claim that failed.
             look_seconds: the longest pause between two looks at all queues.
             least_seconds: rows that come due within this time are claimed together.
             clock: returns the present time of the rows.
             machine_clock: returns this machine's time, which the scheduler's intervals follow.
         """
-        self._observe = observe
         self._look_seconds = look_seconds
         self._least_seconds = least_seconds
         self._clock = clock
@@ -290,7 +287,6 @@ class Workers:
                     worker.well_at = monotonic()
         except Exception as error:
             self._failed(worker, error, rests=True)
-            self._observe(worker.name, 0.0, True)
         finally:
             worker.is_claiming = False
             self._tasks.discard(run)
@@ -312,17 +308,15 @@ class Workers:
 
     async def _work_on(self, worker: Worker, row: Any, key: object) -> None:
         """Work on one row. One that fails stays leased, and is claimed again when its lease has run out."""
-        began, has_more, has_failed = monotonic(), False, False
+        has_more = False
         try:
             has_more = await worker.work(row) is True
         except Exception as error:
-            has_failed = True
             self._failed(worker, error, rests=worker.places == 1)
         else:
             worker.well_at, worker.failures = monotonic(), 0
         finally:
             self._free_place(worker, key)
-        self._observe(worker.name, monotonic() - began, has_failed)
         if has_more:
             asyncio.get_running_loop().call_soon(self.wake, worker.name)
         elif worker.queue:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from bot.commands.command import Command, PressRun, Word
 from bot.context import WorkerContext
 from bot.engine import Worker
-from bot.store import Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,5 +24,3 @@ class Feature:
     """The handlers of its buttons outside of its command."""
     hooks: tuple[object, ...] = ()
     """Its hooks, each of a class that its caller declares."""
-    gauges: Callable[[Transaction, datetime], Mapping[str, float]] = lambda _tx, _now: {}
-    """Returns the values of its gauges."""

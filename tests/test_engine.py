@@ -13,6 +13,7 @@ from typing import Any
 from weakref import ReferenceType, ref
 
 import pytest
+from structlog.testing import capture_logs
 
 from bot.engine import Worker, Workers, alone
 from bot.store.queues import DueQueues
@@ -204,14 +205,13 @@ async def test_wake_during_a_claim_is_kept() -> None:
         await claims.get()
 
 
-async def test_failed_run_is_observed_and_repeated() -> None:
-    observed: list[tuple[str, bool]] = []
+async def test_failed_run_is_logged_and_repeated() -> None:
     run = Run(RuntimeError("no database"))
-    workers = Workers(observe=lambda name, _seconds, failed: observed.append((name, failed)))
-    async with started(workers, alone("r", run, every_seconds=0.05)):
-        await run.get()
-        await run.get()
-    assert [failed for name, failed in observed if name == "r"][:2] == [True, False]
+    with capture_logs() as lines:
+        async with started(Workers(), alone("r", run, every_seconds=0.05)):
+            await run.get()
+            await run.get()
+    assert [line["worker"] for line in lines if line["event"] == "run_failed"] == ["r"]
 
 
 async def test_broken_worker_rests_although_woken() -> None:

@@ -73,9 +73,6 @@ async def poll(context: WorkerContext, job: TrackedJob) -> None:
                 log.exception("poll_broke", job=job.number)
             has_news = True
             await context.settle(lambda tx: settle_failed_poll(context, tx, job, failure))
-            context.count("polls", "failed")
-        else:
-            context.count("polls", "answered")
         if has_news:
             context.wake()
     await _show_status(context, job)
@@ -209,7 +206,6 @@ def _end_iteration(
     if job.state is JobState.NO_PULL_REQUEST:
         for hook in context.hooks_of(PublishedHook):
             hook.run(context, tx, job.number)
-    context.count("ends", job.state)
     log.info("job_ended", job=job.number, state=job.state, iteration=job.iteration)
 
 

@@ -85,7 +85,6 @@ async def deliver(context: WorkerContext, delivery: Delivery) -> None:
             )
         else:
             log.info("delivery_sent", delivery=delivery.id, kind=draft.kind, job=draft.job, ts=ts)
-            context.count("deliveries", "sent")
             outcome = partial(_settle_sent, context, delivery=delivery, ts=ts)
         await context.settle(outcome)
         context.wake()

@@ -60,7 +60,6 @@ def give_up(
         Outbox(tx).dead_letter_thread(draft.job, code, now)
     for hooks in context.hooks_of(PostHooks):
         hooks.on_refused(context, tx, delivery, refusal)
-    context.count("deliveries", "dead")
 
 
 MOST_TRIES = 12
@@ -81,7 +80,6 @@ def settle_failed_delivery(
     context: WorkerContext, tx: Transaction, delivery: Delivery, error: SlackError
 ) -> None:
     """Write the consequence of an error: a later try, a search, a try without blocks, or a dead letter."""
-    context.count("deliveries", type(error).__name__.removeprefix("Slack").lower())
     asked_seconds = error.retry_after_seconds if isinstance(error, SlackThrottled) else 0.0
     waits = _is_temporary(context, delivery, error)
     if isinstance(error, SlackUnclear) or (delivery.state is DeliveryState.UNCLEAR and waits):

@@ -65,10 +65,9 @@ def build_app(
     messenger: SlackMessenger,
     background: Background,
     gap: Gap,
-    count: Callable[[str, str], None],
     commands: Sequence[Command],
 ) -> AsyncApp:
-    """Return Bolt's app with the listeners of the commands and events. ``count`` counts a request."""
+    """Return Bolt's app with the listeners of the commands and events."""
     secret = (
         context.settings.slack_signing_secret
     )  # None in Socket Mode, where nothing arrives over HTTP
@@ -88,7 +87,7 @@ def build_app(
         attaching_conversation_kwargs_enabled=False,
         ssl_check_enabled=False,
     )
-    _Listeners(context, client, messenger, background, gap, count, commands).register(app)
+    _Listeners(context, client, messenger, background, gap, commands).register(app)
     return app
 
 
@@ -106,7 +105,6 @@ class _Listeners:
     _messenger: SlackMessenger
     _background: Background
     _gap: Gap
-    _count: Callable[[str, str], None]
     _commands: Sequence[Command]
 
     def register(self, app: AsyncApp) -> None:
@@ -139,7 +137,6 @@ class _Listeners:
             message = None if is_change else payloads.spoken(event, bot, allowed_bots)
         try:
             if message is not None:
-                self._count("requests", "message")
                 await self._gap.end()
                 # It may be for nobody here, so its arrival is logged only when it is stored.
                 with about_request(message.origin.key):
@@ -156,7 +153,6 @@ class _Listeners:
         with payloads.raising_malformed():
             origin = payloads.home_opened(body["event"])
         if origin is not None:
-            self._count("requests", "home")
             self._background.start("show the Home tab", self._publish_home(origin))
 
     async def _publish_home(self, origin: Origin) -> None:
@@ -183,7 +179,6 @@ class _Listeners:
         async def listener(ack: AsyncAck, body: Body) -> None:
             with payloads.raising_malformed():
                 arrived = read(body)
-            self._count("requests", kind)
             with about_request(arrived.origin.key):
                 log.debug("request", kind=kind, what=name)
                 try:

@@ -42,8 +42,7 @@ class SocketIntake:
     """One Socket Mode connection, which reconnects after a minute without a message from Slack.
 
     It is closed only after its current requests are acknowledged. ``on_gap`` is called when Slack is back
-    after a time in which it may have dropped events, before the next request is handled. ``observe`` gets
-    the number of sockets that the app has in all processes, as Slack reported last.
+    after a time in which it may have dropped events, before the next request is handled.
     """
 
     def __init__(
@@ -54,7 +53,6 @@ class SocketIntake:
         *,
         intake_seconds: float,
         on_gap: Callable[[], None] = lambda: None,
-        observe: Callable[[int], None] = lambda _sockets: None,
         clock: Callable[[], float] = monotonic,
         deaf_seconds: float = DEAF_SECONDS,
         ping_seconds: float = 10.0,
@@ -67,7 +65,6 @@ class SocketIntake:
         self._client = client
         self._app_token = app_token
         self._on_gap = on_gap
-        self._observe = observe
         self._clock = clock
         self._most_deaf_seconds = deaf_seconds
         self._ping_seconds = ping_seconds
@@ -76,7 +73,8 @@ class SocketIntake:
         self._current: set[asyncio.Task[None]] = set()
         self._background = Background()
         self._requested_at = self._connected_at = self._tried_at = clock()
-        self._connections = 0
+        self.sockets = 0
+        """The app's sockets in all processes, as Slack reported last; 0 before the first report."""
         self._closing = False
 
     async def open(self, limit_seconds: float = 30.0) -> None:
@@ -108,7 +106,7 @@ class SocketIntake:
         self, _client: AsyncBaseSocketModeClient, message: dict[str, Any], _raw: str | None
     ) -> None:
         if message.get("type") == "hello":
-            self._connections = int(message.get("num_connections") or 0)
+            self.sockets = int(message.get("num_connections") or 0)
 
     async def _take(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
         if self._closing and request.type == _EVENT:
@@ -138,9 +136,7 @@ class SocketIntake:
 
         Call this every few seconds. Slack's library tries the ticket that it has for ever, even a dead one.
         """
-        connected = await self.is_connected()
-        self._observe(self._connections)
-        if connected:
+        if await self.is_connected():
             self._mark_connected()
         elif not self._closing:
             untried_seconds = self._clock() - max(self._connected_at, self._tried_at)

@@ -308,14 +308,6 @@ class Questions(Rows[Question]):
         )
         self.connection.execute(delete(questions).where(mine))
 
-    def oldest_waiting(self) -> datetime | None:
-        """Return the time of the oldest waiting question; None if there is none."""
-        oldest = select(func.min(questions.c.asked_at, type_=UtcDateTime))
-        at = self.connection.execute(
-            oldest.where(questions.c.state == QuestionState.WAITING)
-        ).scalar_one()
-        return at if isinstance(at, datetime) else None
-
 
 class SubscriptionFields(TypedDict, total=False):
     """Columns of a subscription that change."""

@@ -135,7 +135,8 @@ async def test_health_port_serves_checks_and_metrics(story: Story) -> None:
         async with session.get(f"{base}/metrics") as answer:
             metrics = await answer.text()
     assert set(health["checks"]) == {"database", "slack", "runs", "signatures"}
-    assert 'docs_bot_job_ends_total{state="pull_request"} 1.0' in metrics
+    for check in health["checks"]:
+        assert f'docs_bot_check_ok{{check="{check}"}} 1.0' in metrics
 
 
 @pytest.mark.parametrize("path", ["/livez", "/readyz", "/metrics"])
