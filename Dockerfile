@@ -24,7 +24,7 @@ COPY --from=build /opt/docs-bot /opt/docs-bot
 # The SQLite file of the default DATABASE_URL, sqlite:///var/docs-bot.db, is in this folder's var/.
 WORKDIR /srv/docs-bot
 VOLUME /srv/docs-bot/var
-# A number, so that Kubernetes can see that it is not root.
+# A number, so that a host can see that it is not root.
 USER 10001:10001
 # HTTP mode only: Slack's requests. Health stays inside unless HEALTH_HOST says otherwise.
 EXPOSE 3000

@@ -489,8 +489,5 @@ class Settings(DatabaseSettings, DocsSettings, SlackSettings):
 
     def _misfits(self, values: Mapping[str, str | None]) -> Iterator[str]:
         yield from super()._misfits(values)
-        # A dyno of Heroku loses its disk at each restart: https://devcenter.heroku.com/articles/dynos
-        if "dyno" in values and self.sqlalchemy_url.startswith("sqlite"):
-            yield "DATABASE_URL is a SQLite, and this host (DYNO is set) forgets its disk: give a PostgreSQL"
         if self.poll_min_seconds > self.poll_max_seconds:
             yield "POLL_MIN_SECONDS must not be greater than POLL_MAX_SECONDS"

@@ -222,15 +222,6 @@ def test_a_misspelt_list_does_not_open_the_bot_to_all() -> None:
     assert load(ALLOWED_HOSTS="example.com", ALLOWED_USERS="U0ANA").warnings() == ()
 
 
-@pytest.mark.parametrize("url", [None, "sqlite:///var/bot.db", "sqlite://", ":memory:"])
-def test_a_sqlite_on_a_host_that_forgets_its_disk_is_refused(url: str | None) -> None:
-    message = complaint(DYNO="web.1", DATABASE_URL=url)
-    (line,) = [line for line in message.splitlines() if line.startswith("  - ")]
-    assert line.startswith("  - DATABASE_URL is a SQLite")
-    assert line.endswith("give a PostgreSQL")
-    assert load(DYNO="web.1", DATABASE_URL="postgres://h/d").warnings() == ()
-
-
 def test_no_secret_stands_in_the_repr() -> None:
     changes = serving({"acme": ACME | {"key": "canary-acme"}}) | {"DOCS_API_KEY": "canary-key"}
     settings = load(**changes, DATABASE_URL="postgres://u:canary-db@h/d", GITHUB_TOKEN="canary-git")
