@@ -25,16 +25,15 @@ from bot.engine import Worker, Workers, alone
 from bot.feature import Feature
 from bot.features import FEATURES, all_workers, list_commands, list_hooks
 from bot.health.checks import (
-    HEAD_SECONDS,
     Checks,
     SignatureCheck,
     SlackCheck,
     add_health_routes,
     database_check,
-    listening,
     runs_check,
     socket_check,
 )
+from bot.health.listening import HEAD_SECONDS, listening
 from bot.health.metrics import MetricsPage, metrics_page
 from bot.health.stopping import Stopping
 from bot.ids import ProjectId

@@ -35,7 +35,7 @@ from bot.store import DatabaseTrouble, Transaction
 log = structlog.get_logger(__name__)
 GAUGES: Mapping[str, tuple[str, str]] = {
     "check_ok": (
-        "1 while this part works, as /readyz reports it; rows: as this page does.",
+        "1 while this part works, as /readyz reports it; rows: while this page can read the rows.",
         "check",
     ),
     "waiting_seconds": ("For how long the oldest work of this kind has waited.", "what"),
@@ -49,7 +49,7 @@ GAUGES: Mapping[str, tuple[str, str]] = {
 }
 """The help of each gauge, and the name of its label if it has one."""
 Values = Mapping[str, Mapping[str, float]]
-"""The values of gauges: by the gauge's name and the label's value, which is empty without a label."""
+"""Values by the gauge's name and the label's value, which is empty for a gauge without a label."""
 MetricsPage = Callable[[Sequence[Finding]], Awaitable[tuple[bytes, str]]]
 """Returns the body of ``/metrics`` and its content type."""
 
@@ -123,12 +123,13 @@ def read_gauges(context: Context, tx: Transaction) -> Values:
 
 
 def _failing_seconds(tx: Transaction, project: ProjectId, now: datetime) -> float:
-    """Return the time from the begin of a project's back-off to its end, which may be long ago.
+    """Return for how long the docs service was seen to fail: from the back-off's begin to its end.
 
-    The back-off stays in the rows until the service answers. While nobody asks, nothing more is known:
-    one failed call in the evening is no failing night.
+    The back-off stays in the rows until the service answers, and its end may be long ago. While nobody
+    asks, nothing more is known: one failed call in the evening is no failing night.
     """
     back_off = BackOffs(tx).of(project)
     if back_off is None or trouble_of(back_off) is not QueueWhy.SERVICE:
         return 0.0
-    return max((min(back_off.until, now) - back_off.since).total_seconds(), 0.0)
+    last_seen_at = min(back_off.until, now)
+    return max((last_seen_at - back_off.since).total_seconds(), 0.0)

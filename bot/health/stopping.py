@@ -17,43 +17,40 @@ CUT_SHORT = 75
 class Stopping:
     """One stop of the process: the seconds left for each part, and the names of unfinished work.
 
-    Unfinished work is in the database; another process or the next start continues it. A database that
-    hangs holds the process until its host kills it, which loses nothing either.
+    Unfinished work is in the database; another process or the next start continues it. A database
+    that hangs holds the process until its host kills it, which loses nothing either.
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         """``clock`` returns seconds."""
         self._clock = clock
         self._began_at: float | None = None
-        self._first: list[Callable[[], None]] = []
-        self._left: list[str] = []
+        self._at_begin: list[Callable[[], None]] = []
+        self._unfinished: list[str] = []
 
-    def at_begin(self, do: Callable[[], None]) -> None:
+    def at_begin(self, call: Callable[[], None]) -> None:
         """Call a function as soon as the stop begins."""
-        self._first.append(do)
+        self._at_begin.append(call)
 
     def begin(self) -> None:
         """Begin, at the signal to stop. Calls after the first do nothing."""
         if self._began_at is None:
             self._began_at = self._clock()
             log.info("stopping")
-            for do in self._first:
-                do()
+            for call in self._at_begin:
+                call()
 
     async def stop_part(self, part: Callable[[float], Awaitable[Sequence[str]]]) -> None:
         """Stop a part. It gets its seconds, and returns the names of its unfinished work."""
         now = self._clock()
         began_at = now if self._began_at is None else self._began_at
-        self._left += await part(max(0.0, began_at + WORK_SECONDS - now))
+        self._unfinished += await part(max(0.0, began_at + WORK_SECONDS - now))
 
-    def told(self) -> int:
+    def finish(self) -> int:
         """Log the end of the stop with the unfinished work, and return the exit code."""
-        if not self._left:
+        if not self._unfinished:
             log.info("stopped")
             return 0
-        log.warning(
-            "stopped",
-            left=self._left,
-            advice="what was stored is taken up by another process or the next start",
-        )
+        advice = "what was stored is taken up by another process or the next start"
+        log.warning("stopped", left=self._unfinished, advice=advice)
         return CUT_SHORT

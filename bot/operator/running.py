@@ -109,7 +109,7 @@ def about_database(error: SQLAlchemyError) -> str:
 
 def run_until_stopped() -> NoReturn:
     """Run the bot until SIGTERM or SIGINT, and exit. A failed start is reported in the format of the log."""
-    from bot.health.checks import allow_open_files
+    from bot.health.listening import allow_open_files
     from bot.health.stopping import Stopping
 
     allow_open_files()
@@ -133,7 +133,7 @@ def run_until_stopped() -> NoReturn:
             logs.configure("ERROR")
         structlog.get_logger(__name__).critical("crashed", exc_info=True, exit_code=CRASHED)
         raise Exit(CRASHED) from None
-    raise Exit(stopping.told())
+    raise Exit(stopping.finish())
 
 
 async def _run_until_stopped(settings: Settings, stopping: Stopping) -> None:

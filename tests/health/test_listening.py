@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack
 import pytest
 from aiohttp import web
 
-from bot.health.checks import allow_open_files, listening
+from bot.health.listening import allow_open_files, listening
 from bot.logs import configure
 from tests.limits import HANG_SECONDS
 

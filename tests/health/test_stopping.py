@@ -39,6 +39,6 @@ async def test_last_line_names_unfinished_parts(parts: Sequence[str], code: int)
     with capture_logs() as lines:
         stopping.begin()
         await stopping.stop_part(stop)
-        assert stopping.told() == code
+        assert stopping.finish() == code
     assert lines[-1]["event"] == "stopped"
     assert lines[-1].get("left", []) == list(parts)

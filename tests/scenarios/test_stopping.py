@@ -156,7 +156,7 @@ async def test_parts_that_hang_are_left_after_their_time(
         line.shut()
         await bot.aclose()
     with capture_logs() as logged:
-        assert stopping.told() == STOPPED[1]
+        assert stopping.finish() == STOPPED[1]
     assert "leases" in logged[-1]["left"]
 
 

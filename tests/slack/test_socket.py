@@ -16,7 +16,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from structlog.testing import capture_logs
 
 from bot.context import Timeouts
-from bot.health.checks import listening
+from bot.health.listening import listening
 from bot.slack.client import open_session, web_client
 from bot.slack.socket import DEAF_SECONDS, SocketIntake
 from bot.store.deadline import current_deadline
