@@ -152,10 +152,10 @@ def forget(user: str) -> None:
 @click.option("--http", metavar="ADDRESS", help="For HTTP mode at this public address.")
 def manifest(http: str | None) -> None:
     """Print the manifest of the Slack app, ready to paste; needs no settings."""
-    from bot.operator.running import format_manifest as made
+    from bot.operator.manifest import format_manifest
 
     try:
-        echo(made(http).rstrip())
+        echo(format_manifest(http).rstrip())
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--http") from None
 

@@ -41,25 +41,25 @@ def restore_backup(sqlalchemy_url: str, source: Path, now: datetime) -> str:
 def _doubt_pending_work(now: datetime, connection: Connection) -> None:
     """Mark what waited at the time of the backup as perhaps sent since.
 
-    A prompt becomes unconfirmed, so that a person decides. A delivery is searched for in Slack before
-    it is posted. Both as if a process had died while it sent them.
+    A prompt becomes unconfirmed, so that a person decides. A delivery is searched for in Slack
+    before it is posted. Both as if a process had died while it sent them.
     """
+    pending = deliveries.update().where(deliveries.c.state.in_(OPEN))
+    connection.execute(pending.values(state=DeliveryState.UNCLEAR, **FREE))
     tx = Transaction(connection)
-    may_be_open = deliveries.c.state.in_(OPEN)
-    unclear = deliveries.update().where(may_be_open).values(state=DeliveryState.UNCLEAR, **FREE)
-    connection.execute(unclear)
-    is_new_job = prompts.c.state == PromptState.NEW
-    for number in connection.scalars(select(prompts.c.job).where(STARTS_JOB, is_new_job)).all():
+    is_new = prompts.c.state == PromptState.NEW
+    for number in connection.scalars(select(prompts.c.job).where(STARTS_JOB, is_new)).all():
         # The question to a person belongs in the thread, which the preparation would open.
         open_thread(tx, Jobs(tx).get_or_raise(JobNumber(number)), now)
     has_begun = exists().where(jobs.c.number == prompts.c.job, jobs.c.service_id.is_not(None))
-    # A follow-up behind a first prompt waits for the decision about that.
-    perhaps_sent = or_(STARTS_JOB, has_begun)
-    unsettled = prompts.c.state.in_(UNSETTLED)
-    sending = prompts.update().where(unsettled, perhaps_sent)
+    unsettled = prompts.update().where(
+        prompts.c.state.in_(UNSETTLED),
+        # A follow-up behind a first prompt waits for the decision about that.
+        or_(STARTS_JOB, has_begun),
+    )
     # Each attempt has its own question.
     attempts = prompts.c.attempts + 1
-    connection.execute(sending.values(state=PromptState.SENDING, attempts=attempts, **FREE))
+    connection.execute(unsettled.values(state=PromptState.SENDING, attempts=attempts, **FREE))
 
 
 def _file(sqlalchemy_url: str, tool: str) -> Path:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from urllib.parse import quote
 
@@ -28,7 +29,7 @@ from bot.store.stamp import has_tables
 from bot.visitors.model import SubscriptionState
 from bot.visitors.store import subscriptions
 
-_LEAST_BYTES = 50_000_000
+_MIN_FREE_BYTES = 50_000_000
 _STUCK = timedelta(minutes=10)
 """How long something may be due before it is called stuck."""
 _PLACE = "Let this user write it, or name another place in DATABASE_URL."
@@ -39,11 +40,10 @@ _CHANNELS = (
     .order_by(subscriptions.c.channel)
     .limit(30)
 )
-_NEWEST_JOBS = select(jobs.c.project, jobs.c.service_id).where(
-    jobs.c.number.in_(
-        select(func.max(jobs.c.number)).where(jobs.c.service_id != "").group_by(jobs.c.project)
-    )
+_NEWEST_NUMBERS = (
+    select(func.max(jobs.c.number)).where(jobs.c.service_id != "").group_by(jobs.c.project)
 )
+_NEWEST_JOBS = select(jobs.c.project, jobs.c.service_id).where(jobs.c.number.in_(_NEWEST_NUMBERS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def _sqlite(file: Path) -> DatabaseReport:
         return DatabaseReport([trouble])
     if not file.exists():
         return DatabaseReport([Finding("database", True, "sqlite, none yet; a start makes it")])
-    engine = create_engine("sqlite://", creator=partial(_opened, file), poolclass=StaticPool)
+    engine = create_engine("sqlite://", creator=partial(_open, file), poolclass=StaticPool)
     try:
         with engine.connect() as connection:
             is_complete = has_tables(connection)
@@ -91,7 +91,7 @@ def _unusable(error: SQLAlchemyError) -> DatabaseReport:
     return DatabaseReport([Finding("database", False, trouble.cause, trouble.advice)])
 
 
-def place_trouble(file: Path, least_bytes: int = _LEAST_BYTES) -> Finding | None:
+def place_trouble(file: Path, min_free_bytes: int = _MIN_FREE_BYTES) -> Finding | None:
     """Return the reason why SQLite could not work with a file at this place; None when it could."""
     folder = next(parent for parent in file.parents if parent.exists())
     if file.is_dir():
@@ -103,17 +103,17 @@ def place_trouble(file: Path, least_bytes: int = _LEAST_BYTES) -> Finding | None
     if file.exists() and not os.access(file, os.R_OK | os.W_OK):
         return Finding("database", False, "its file is read-only", _PLACE)
     free = shutil.disk_usage(folder).free
-    if free < least_bytes:
+    if free < min_free_bytes:
+        text = f"the disk is full: {free // 1_000_000} MB are left"
         advice = "Make room on the disk, or name another place in DATABASE_URL."
-        return Finding(
-            "database", False, f"the disk is full: {free // 1_000_000} MB are left", advice
-        )
+        return Finding("database", False, text, advice)
     return None
 
 
-def _opened(file: Path) -> sqlite3.Connection:
-    """Open a file for reading. Without a log it is unused, and SQLite need not make the files beside it.
+def _open(file: Path) -> sqlite3.Connection:
+    """Open a file for reading.
 
+    Without a log nobody uses it, and SQLite need not make the files beside it.
     https://www.sqlite.org/uri.html#uriimmutable
     """
     is_used = all(file.with_name(file.name + ending).exists() for ending in ("-wal", "-shm"))
@@ -122,26 +122,35 @@ def _opened(file: Path) -> sqlite3.Connection:
 
 
 def _check_rows(connection: Connection) -> DatabaseReport:
-    """Check for pending rows, and read those that other checks need."""
-    now = datetime.now(UTC)
+    """Check for work that is stuck, and read the rows that other checks need."""
+    return DatabaseReport(
+        findings=[_check_waiting(connection, datetime.now(UTC))],
+        channels=connection.execute(_CHANNELS).scalars().all(),
+        newest_jobs={row.project: row.service_id for row in connection.execute(_NEWEST_JOBS)},
+    )
+
+
+def _check_waiting(connection: Connection, now: datetime) -> Finding:
+    """Check that no prompt or message has been due for ten minutes; name the oldest."""
     waits = Waits(Transaction(connection))
-    waiting = [
-        wait for wait in (*waits.all_prompts(now), waits.oldest_message(now)) if wait is not None
-    ]
+    waiting = list(waits.all_prompts(now))
+    oldest_message = waits.oldest_message(now)
+    if oldest_message is not None:
+        waiting.append(oldest_message)
+    if not waiting:
+        return Finding("waiting", True, "nothing waits")
     stuck = [wait for wait in waiting if wait.stuck_since and now - wait.stuck_since > _STUCK]
+    oldest = min(stuck or waiting, key=attrgetter("since"))
+    text = format_wait(oldest)
+    if oldest.job:
+        text = f"job {oldest.job}, {text}"
     advice = "Is a `docs-bot run` up? See its log, and docs/runbook.md." if stuck else ""
-    oldest = min(stuck or waiting, key=lambda wait: wait.since, default=None)
-    prefix = f"job {oldest.job}, " if oldest and oldest.job else ""
-    text = f"{prefix}{format_wait(oldest)}" if oldest else "nothing waits"
-    findings = [Finding("waiting", not stuck, text, advice)]
-    newest_jobs = {row.project: row.service_id for row in connection.execute(_NEWEST_JOBS)}
-    return DatabaseReport(findings, connection.execute(_CHANNELS).scalars().all(), newest_jobs)
+    return Finding("waiting", not stuck, text, advice)
 
 
 def _tables(kind: str, is_complete: bool) -> Finding:
-    return Finding(
-        "database", True, kind if is_complete else f"{kind}, empty; a start creates the tables"
-    )
+    text = kind if is_complete else f"{kind}, empty; a start creates the tables"
+    return Finding("database", True, text)
 
 
 async def _postgres(url: str, seconds: float) -> DatabaseReport:

@@ -103,9 +103,9 @@ async def test_path_without_a_usable_sqlite_file_is_reported(tmp_path: Path) -> 
 
 
 def test_full_disk_is_reported(tmp_path: Path) -> None:
-    assert place_trouble(tmp_path / "bot.db", least_bytes=1) is None
+    assert place_trouble(tmp_path / "bot.db", min_free_bytes=1) is None
     more = shutil.disk_usage(tmp_path).free + 10**12
-    finding = place_trouble(tmp_path / "bot.db", least_bytes=more)
+    finding = place_trouble(tmp_path / "bot.db", min_free_bytes=more)
     assert finding is not None
     assert "the disk is full" in bad(finding)
 
