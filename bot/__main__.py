@@ -1,4 +1,4 @@
-"""The command line. Commands import their own parts, since most need far less than the whole bot."""
+"""The command line. Commands import their own parts, since most need less than the whole bot."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NUMBER = click.IntRange(1, 2**31 - 1)
 
 
 class _Command(click.Command):
-    """A command shown with its whole sentence in the list of commands; click would cut it to one line."""
+    """A command whose whole sentence is in the list of commands; click would cut it to one line."""
 
     def get_short_help_str(self, limit: int = 45) -> str:
         del limit
@@ -135,8 +135,8 @@ def audit(first: date | None, user: str | None) -> None:
     from bot.operator.rows import write_audit
 
     since = datetime.combine(first, time(), UTC) if first else None
-    theirs = UserId(user) if user else None
-    with_store(lambda store: write_audit(store, sys.stdout, since=since, user=theirs))
+    only = UserId(user) if user else None
+    with_store(lambda store: write_audit(store, sys.stdout, since=since, user=only))
 
 
 @cli.command()
@@ -277,23 +277,34 @@ def doctor(as_json: bool, channel: str | None, user: str | None) -> None:
     except SettingsError as error:
         findings = asyncio.run(diagnose_broken(error))
     if not as_json:
-        for each in findings:
-            _line(each.state, f"{each.name}: {each.seen}", each.advice)
+        for finding in findings:
+            _print_result(finding.state, f"{finding.name}: {finding.seen}", finding.advice)
     steps: list[StepResult] = []
     if settings is not None and channel is not None:
         steps = _try(settings, channel, user, quiet=as_json)
-    ok = all(each.ok for each in findings) and not any(each.state == "bad" for each in steps)
+    states = [finding.state for finding in findings] + [step.state for step in steps]
+    is_well = "bad" not in states
     if as_json:
-        told = [
-            {"name": f.name, "state": f.state, "seen": f.seen, "advice": f.advice} for f in findings
+        document: dict[str, object] = {"ok": is_well}
+        document["findings"] = [
+            {
+                "name": finding.name,
+                "state": finding.state,
+                "seen": finding.seen,
+                "advice": finding.advice,
+            }
+            for finding in findings
         ]
-        tried = {"steps": [asdict(each) for each in steps]} if channel else {}
-        click.echo(json.dumps({"ok": ok, "findings": told, **tried}, indent=2))
-    raise Exit(0 if ok else 1)
+        if channel:
+            document["steps"] = [asdict(step) for step in steps]
+        click.echo(json.dumps(document, indent=2))
+    raise Exit(0 if is_well else 1)
 
 
-def _line(state: str, text: str, *more: str) -> None:
-    echo("\n     ".join([f"{'BAD' if state == 'bad' else state:<4} {text}", *filter(None, more)]))
+def _print_result(state: str, text: str, *details: str) -> None:
+    """Print a result, and its details on lines of their own."""
+    word = "BAD" if state == "bad" else state
+    echo("\n     ".join([f"{word:<4} {text}", *filter(None, details)]))
 
 
 def _try(settings: Settings, channel: str, user: str | None, *, quiet: bool) -> list[StepResult]:
@@ -305,10 +316,13 @@ def _try(settings: Settings, channel: str, user: str | None, *, quiet: bool) -> 
     def report(step: StepResult) -> None:
         steps.append(step)
         if not quiet:
-            _line(step.state, f"{step.name}: {step.seen}", step.follows, step.advice)
+            _print_result(step.state, f"{step.name}: {step.seen}", step.follows, step.advice)
+
+    def ask(instruction: str) -> None:
+        echo(instruction, err=True)
 
     options = TrialOptions(ChannelId(channel), UserId(user) if user else None)
-    asyncio.run(run_trial(settings, options, report, lambda said: echo(said, err=True)))
+    asyncio.run(run_trial(settings, options, report, ask))
     return steps
 
 
