@@ -13,7 +13,15 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.logs import Redactor, Seldom, about_request, configure, mask, reference, terminal_safe
+from bot.logs import (
+    Redactor,
+    RepeatFilter,
+    about_request,
+    configure,
+    mask,
+    reference,
+    terminal_safe,
+)
 
 SECRETS = ["exact-secret-value"]
 LEAKS = [
@@ -109,7 +117,7 @@ def test_console_shows_escapes_and_no_forged_lines(capsys: pytest.CaptureFixture
 
 def test_same_trouble_is_logged_once_a_minute() -> None:
     now = [0.0]
-    seldom = Seldom(clock=lambda: now[0])
+    seldom = RepeatFilter(clock=lambda: now[0])
 
     def passes(**event: object) -> dict[str, object] | None:
         try:
