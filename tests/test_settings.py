@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bot.app import find_budget_project
 from bot.loading import SettingsError
 from bot.settings import (
-    MOST_PROJECTS,
+    MAX_PROJECTS,
     DocsProject,
     DocsSettings,
     Settings,
@@ -444,8 +444,8 @@ def test_assistant_needs_its_key_and_domain_together() -> None:
         ('["canary-7f3a"]', "must be a JSON object"),
         ("{}", "must have from 1 to"),
         (
-            {f"p{n}": {"id": f"{n}"} for n in range(MOST_PROJECTS + 1)},
-            f"from 1 to {MOST_PROJECTS} projects",
+            {f"p{n}": {"id": f"{n}"} for n in range(MAX_PROJECTS + 1)},
+            f"from 1 to {MAX_PROJECTS} projects",
         ),
         ({"canary_7f3a": ACME}, "entry 1 needs a name of small letters"),
         ({"Canary": ACME}, "entry 1 needs a name of small letters"),
