@@ -36,7 +36,7 @@ from bot.logs import mask
 from bot.operator.doctor_database import DatabaseReport, check_database
 from bot.operator.doctor_slack import check_slack
 from bot.settings import DatabaseSettings, DocsProject, DocsSettings, SettingNames, Settings
-from bot.store.sqlite_files import exposed, is_exposed, sqlite_file
+from bot.store.sqlite_files import exposed_files, is_exposed, sqlite_file
 
 _LIMIT_SECONDS = 40.0
 _CALL_SECONDS = 5.0
@@ -231,7 +231,7 @@ def check_files(sqlalchemy_url: str) -> list[Finding]:
     file = sqlite_file(sqlalchemy_url)
     if file is not None:
         if file.is_file():
-            open_files += exposed(file)
+            open_files += exposed_files(file)
         if is_exposed(file.parent):
             text += f"; others can list the folder {file.parent} (chmod 700)"
     if open_files:

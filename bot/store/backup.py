@@ -19,9 +19,9 @@ from bot.store.schema import metadata
 from bot.store.sqlite_files import (
     PRIVATE_FILE,
     UnusableDatabase,
-    beside,
+    companion_files,
     holding_sqlite_file,
-    part_of,
+    part_path,
 )
 from bot.store.stamp import STAMPS, stamp
 
@@ -41,7 +41,7 @@ def back_up(file: Path, target: Path) -> None:
         raise UnusableDatabase("There is no SQLite file yet; the first start of the bot makes it.")
     if target.exists():
         raise UnusableDatabase(f"{target} exists already: name another file.")
-    part = part_of(target)
+    part = part_path(target)
     try:
         # SQLite takes an empty file, and leaves its rights as they are.
         part.touch(PRIVATE_FILE, exist_ok=False)
@@ -66,8 +66,8 @@ def restore_copy(
     The numbers of rows go on above those of the replaced file, because Slack has buttons with them.
     Returns the path to which the replaced file was moved, with its log beside it; None without one.
 
-    Raises UnusableDatabase, and replaces nothing, if a bot runs on the file, if the backup is damaged,
-    foreign or of another version, or if the disk is full.
+    Raises UnusableDatabase, and replaces nothing, if a bot runs on the file, if the backup is
+    damaged, foreign or of another version, or if the disk is full.
 
     Args:
         source: the backup.
@@ -82,7 +82,7 @@ def restore_copy(
             "This is the SQLite file itself: move the backup elsewhere, and name it there."
         )
     with holding_sqlite_file(file, _STOP):
-        part = part_of(file)
+        part = part_path(file)
         try:
             _copy(source, part)
             _check(part, source)
@@ -97,14 +97,16 @@ def restore_copy(
                 "look at the disk and the room on it, and run this again."
             ) from None
         finally:
-            for path in (part, *beside(part)):
+            for path in (part, *companion_files(part)):
                 path.unlink(missing_ok=True)
     return moved_to
 
 
 def _copy(source: Path, part: Path) -> None:
     """Copy a file and its log, if it has one, for this user alone."""
-    for path, copy in zip((source, *beside(source)), (part, *beside(part)), strict=True):
+    for path, copy in zip(
+        (source, *companion_files(source)), (part, *companion_files(part)), strict=True
+    ):
         copy.unlink(missing_ok=True)
         if path.exists():
             copy.touch(PRIVATE_FILE)
@@ -130,7 +132,7 @@ def _check(part: Path, source: Path) -> None:
 
 
 def _last_numbers(file: Path) -> Mapping[str, int] | None:
-    """Return the last number of each table of a file that may be missing; None if it is unreadable."""
+    """Return the last number of each table of a file, which may be missing; None if unreadable."""
     if not file.exists() or not file.stat().st_size:
         return {}
     try:
@@ -183,7 +185,7 @@ def _move_aside(file: Path, now: datetime) -> Path | None:
     The file goes first: a start refuses a log whose file is gone.
     """
     kept = file.with_name(f"{file.name}.{now:%Y%m%dT%H%M%S}")
-    pairs = zip((file, *beside(file)), (kept, *beside(kept)), strict=True)
+    pairs = zip((file, *companion_files(file)), (kept, *companion_files(kept)), strict=True)
     moves = [(path, new) for path, new in pairs if path.exists()]
     for path, new in moves:
         path.rename(new)

@@ -20,11 +20,11 @@ _SHARE = "stop it first, or give a PostgreSQL in DATABASE_URL, which any number 
 
 
 class UnusableDatabase(SQLAlchemyError):
-    """The database cannot be used as it is. The text has the reason and, after a colon, the remedy."""
+    """The database cannot be used. The text has the reason and, after a colon, the remedy."""
 
 
 def sqlite_file(url: str) -> Path | None:
-    """Return the path of the SQLite file at a URL; None for PostgreSQL and for an in-memory database."""
+    """Return the path of the SQLite file at a URL; None for PostgreSQL and for a memory database."""
     parsed = make_url(url)
     path = parsed.database if parsed.get_backend_name() == "sqlite" else None
     return None if not path or path == ":memory:" else Path(path).absolute()
@@ -33,26 +33,26 @@ def sqlite_file(url: str) -> Path | None:
 def check_file(file: Path, opened: Sequence[Identity]) -> None:
     """Make the file if it is missing. ``opened`` has the identity of the file that was opened last.
 
-    Raises UnusableDatabase where SQLite could not work, where it would apply the log of an earlier file
-    to the one that has taken its place, where it would discard the log of a file that is gone, and
-    where an empty database would take the place of one that is being restored.
+    Raises UnusableDatabase where SQLite could not work, where it would apply the log of an earlier
+    file to the one that has taken its place, where it would discard the log of a file that is gone,
+    and where an empty database would take the place of one that is being restored.
     """
     if not opened and not file.exists():
         if _has_log(file):
-            log_file = beside(file)[0]
+            log_file = companion_files(file)[0]
             raise UnusableDatabase(
-                f"The SQLite file {file} is gone, and its log {log_file.name} is still there: put the "
-                "file back beside it, or move the log away to begin with an empty database."
+                f"The SQLite file {file} is gone, and its log {log_file.name} is still there: "
+                "put the file back beside it, or move the log away to begin with an empty database."
             )
-        if part_of(file).exists():
+        if part_path(file).exists():
             raise UnusableDatabase(
                 f"The restore of {file} was cut short: run `docs-bot restore` again, or delete "
-                f"{part_of(file).name} to begin with an empty database."
+                f"{part_path(file).name} to begin with an empty database."
             )
     if opened and opened[-1] != identity(file) and _has_log(file):
         raise UnusableDatabase(
-            "The SQLite file has been replaced, and the log of the earlier one lies beside it: stop "
-            "the bot, move the new file elsewhere and put it back with `docs-bot restore`."
+            "The SQLite file has been replaced, and the log of the earlier one lies beside it: "
+            "stop the bot, move the new file elsewhere and put it back with `docs-bot restore`."
         )
     _prepare_place(file)
     # SQLite gives the files beside it the same rights. https://www.sqlite.org/wal.html
@@ -109,12 +109,12 @@ def holding_sqlite_file(file: Path | None, remedy: str = _SHARE) -> Iterator[Non
         yield
 
 
-def exposed(file: Path) -> list[Path]:
+def exposed_files(file: Path) -> list[Path]:
     """Return those of a SQLite file and the files beside it to which other users have rights."""
-    return [path for path in (file, *beside(file)) if is_exposed(path)]
+    return [path for path in (file, *companion_files(file)) if is_exposed(path)]
 
 
-def beside(file: Path) -> list[Path]:
+def companion_files(file: Path) -> list[Path]:
     """Return the paths at which SQLite keeps its log, the log's index and a journal beside a file.
 
     Each would be applied to another file in its place. https://www.sqlite.org/tempfiles.html
@@ -124,18 +124,19 @@ def beside(file: Path) -> list[Path]:
 
 def _has_log(file: Path) -> bool:
     try:
-        return beside(file)[0].stat().st_size > 0
-    except OSError:  # no log, or an unusable path, which make_file reports
+        return companion_files(file)[0].stat().st_size > 0
+    except OSError:
+        # No log, or an unusable path, which check_file reports.
         return False
 
 
-def part_of(file: Path) -> Path:
+def part_path(file: Path) -> Path:
     """Return the path at which a copy is made that is to take the place of a file."""
     return file.with_name(f"{file.name}.part")
 
 
 def is_exposed(path: Path) -> bool:
-    """Return whether other users than its owner have rights to a file or folder, which may be missing."""
+    """Return whether others than its owner have rights to a file or folder, which may be missing."""
     try:
         return bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
     except FileNotFoundError:
@@ -143,8 +144,9 @@ def is_exposed(path: Path) -> bool:
 
 
 def identity(file: Path) -> Identity:
+    """Return the identity of the file at a path; None without one."""
     try:
-        stat = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return stat.st_dev, stat.st_ino
+    return status.st_dev, status.st_ino
