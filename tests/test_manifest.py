@@ -26,7 +26,6 @@ SCHEMA = json.loads((ROOT / "tests/data/slack-manifest.schema.2.0.0.json").read_
 NEEDS: dict[str, set[str]] = {
     "auth_test": set(),
     "apps_connections_open": set(),
-    "assistant_threads_setStatus": {"chat:write"},
     "chat_delete": {"chat:write"},
     "chat_postEphemeral": {"chat:write"},
     "chat_postMessage": {"chat:write"},

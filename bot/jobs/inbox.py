@@ -40,7 +40,7 @@ from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
 from bot.jobs.store.inbox import MISSED_FOR, RETRIED_FOR, Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread_events import AskDocs, answer_in_private, close, send, show_taken, take
+from bot.jobs.thread_events import answer_in_private, close, send, show_taken, take
 from bot.logs import about_request
 from bot.masking import has_key
 from bot.messages import slack_text
@@ -392,7 +392,7 @@ def _change(
             Inbox(tx).save(message, due_at=context.after(_SOON_SECONDS))
             return
         case Follows.ASK_ANEW | Follows.TAKE_BACK:
-            is_over = all(not docs.take_back(tx, edited) for docs in context.hooks_of(AskDocs))
+            is_over = not any(hooks.take_back_question(tx, edited) for hooks in context.hooks)
         case Follows.TELL if prompt and part_text(context, tx, edited) is not None:
             if isinstance(access, NotAllowed):
                 raise access
@@ -445,7 +445,7 @@ def _tell_too_late(
 ) -> None:
     text = part_text(context, tx, message) or ""
     raw, _ = _join(context, [text], takes_project=prompt.kind is PromptKind.START)
-    if raw in prompt.raw or _asks_nothing(raw, prompt, message):
+    if raw in prompt.raw or _asks_nothing(context, raw, prompt, message):
         return
     job = Jobs(tx).get_or_raise(prompt.job)
     is_here = job.thread is not None and job.thread.channel == message.channel
@@ -500,7 +500,7 @@ def _words_left(
     for stored in Inbox(tx).parts(RequestKey(prompt.key)):
         part = message if stored.id == message.id else stored
         text = part_text(context, tx, part)
-        if text is not None and not _asks_nothing(text, prompt, part):
+        if text is not None and not _asks_nothing(context, text, prompt, part):
             left.append((part, text))
     return left
 
@@ -523,13 +523,13 @@ def _plain(raw: str) -> str:
     return slack_text.to_plain(raw, {}, {})
 
 
-def _asks_nothing(raw: str, prompt: Prompt, message: InboxMessage) -> bool:
+def _asks_nothing(context: Context, raw: str, prompt: Prompt, message: InboxMessage) -> bool:
     """Return whether a text has no request. A text like the stored prompt has one."""
-    plain, was, door = _plain(raw), _plain(prompt.raw), message.door
-    intent = classify(plain, door)
-    is_unsent = deed_for(intent, door, retries=False) is not Deed.SEND and intent is not classify(
-        was, door
-    )
+    plain = _plain(raw)
+    door = message.door
+    intent = classify(plain, door, context.own_words)
+    was = classify(_plain(prompt.raw), door, context.own_words)
+    is_unsent = deed_for(intent, door, retries=False) is not Deed.SEND and intent is not was
     return is_unsent or (slack_text.is_blank(plain) and not message.files)
 
 

@@ -20,7 +20,7 @@ from bot.jobs.model import lifecycle
 from bot.jobs.model.intents import Door, Intent, classify
 from bot.jobs.model.jobs import NotTaken, OmitReason, TakeThread, ThreadContext
 from bot.jobs.model.prompts import Act, Prompt, PromptKind
-from bot.jobs.service_health import FIRST_SECONDS
+from bot.jobs.service_health import FIRST_SECONDS, show_back_off
 from bot.jobs.settle_prompt import tell_behind_unconfirmed
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.inbox import Inbox
@@ -229,7 +229,7 @@ _NOT_TAKEN = frozenset({"not_allowed", "too_many", "project", "changed", "seen"}
 def _is_no_instruction(context: Context, message: Said) -> bool:
     """Return whether a message mentions the bot and is no instruction, also one that it missed."""
     text = slack_text.without_leading_mention(message.text, context.bot_user)
-    intent = classify(slack_text.to_plain(text, {}, {}), Door.FIRST)
+    intent = classify(slack_text.to_plain(text, {}, {}), Door.FIRST, context.own_words)
     return text != message.text and intent is not Intent.INSTRUCTION
 
 
@@ -358,10 +358,12 @@ def _write(
         Audit(tx).decided(act, prompt.asked_by, job, prompt.asked_at, prompt.id)
     earlier = attachments.earlier or job.earlier
     if prompt.kind is PromptKind.START:
-        job = Jobs(tx).save(job, replace(job, text=text, earlier=earlier))
+        new = replace(job, text=text, earlier=earlier)
+        job = Jobs(tx).save(job, show_back_off(tx, new, now))
         open_thread(tx, job, now)
     else:
-        job = Jobs(tx).save(job, replace(job, earlier=earlier))
+        new = replace(job, earlier=earlier)
+        job = Jobs(tx).save(job, show_back_off(tx, new, now))
         if prompt.message_ts is None:
             message = follow_up_by_command(job, text, prompt.asked_by)
             say(tx, job, f"follow_up:{prompt.id}", message, now)

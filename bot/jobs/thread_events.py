@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 import structlog
@@ -49,15 +49,6 @@ REACTION = "+1"
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class AskDocs:
-    """Takes a question about the docs, and returns an immediate reply; takes one back."""
-
-    ask: Callable[[Context, Allowed, Unsent, Also], Awaitable[Message | None]]
-    take_back: Callable[[Transaction, InboxMessage], bool]
-    """Takes back the question of a message. False if it says the same as before, or is over."""
-
-
 def _taking(context: Context, heard: Heard) -> Also:
     """Return the function that notes the messages of a request as its parts."""
     key = heard.origin.key
@@ -99,7 +90,7 @@ async def take(context: Context, heard: Heard) -> bool:
     with suppress(UnknownProject):
         without_project, _ = context.projects.take(heard.text)
     plain = slack_text.to_plain(without_project, {}, {})
-    intent = classify(plain, heard.door)
+    intent = classify(plain, heard.door, context.own_words)
     deed = deed_for(intent, heard.door, retries=job is not None and job.can_run_again)
     is_by_app, thanks = (
         origin.user in context.settings.allowed_bots,
@@ -349,8 +340,9 @@ async def respond(
         case Intent.NO:
             return intents.WHAT_SHOULD_CHANGE
         case Intent.QUESTION:
-            for docs in context.hooks_of(AskDocs):
-                return await docs.ask(context, allowed, unsent, also)
+            for hooks in context.hooks:
+                if hooks.ask_docs is not None:
+                    return await hooks.ask_docs(context, allowed, unsent, also)
             return intents.cannot_answer(unsent)
         case Intent.PING:
             return intents.CANNOT_PING

@@ -1,4 +1,4 @@
-"""The worker of the outbox: deliveries go out in order, at Slack's pace, and never twice."""
+"""The worker that delivers: in order, at Slack's pace, and never twice."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from bot.engine import unless_taken_over
 from bot.ids import ChannelId, Message, MessageTs, Refusal
 from bot.logs import about_request
 from bot.outbox.delivery_errors import (
-    MOST_TRIES,
-    PostHooks,
+    MAX_TRIES,
     give_up,
     hold_pace,
     settle_failed_delivery,
@@ -35,11 +34,14 @@ log = structlog.get_logger(__name__)
 async def claim_deliveries(
     context: WorkerContext, limit: int, full: Collection[str] = ()
 ) -> Sequence[Delivery]:
-    """Claim the deliveries that may go out now: in order within a thread, and as Slack's paces allow.
+    """Claim the deliveries that may go out now.
+
+    They are in order within a thread, and as Slack's paces allow.
 
     ``full``: the channels in which enough deliveries are under way.
     """
-    now, paces = context.clock(), context.paces
+    now = context.clock()
+    paces = context.paces
     busy = paces.busy_channels(now)
     ready = await context.store.read(lambda tx: Outbox(tx).ready(now, busy))
     chosen: list[int] = []
@@ -48,8 +50,10 @@ async def claim_deliveries(
         paced = delivery.channel if delivery.kind in PACED else None
         if may_go and paces.take(paced, delivery.calls, now):
             chosen.append(delivery.seq)
-    if (busy or len(chosen) < len(ready)) and (seconds := paces.next_seconds(now)) is not None:
-        context.wake_after(seconds)
+    if busy or len(chosen) < len(ready):
+        seconds = paces.next_seconds(now)
+        if seconds is not None:
+            context.wake_after(seconds)
     if not chosen:
         return []
     return await context.store.write(lambda tx: Outbox(tx).claim(context.claimer(), chosen))
@@ -73,7 +77,7 @@ async def deliver(context: WorkerContext, delivery: Delivery) -> None:
         except (LeaseLost, DatabaseTrouble):
             raise
         except Exception:
-            if delivery.attempts < MOST_TRIES:
+            if delivery.attempts < MAX_TRIES:
                 raise
             log.error("delivery_broken", delivery=delivery.id, job=draft.job, exc_info=True)
             outcome = partial(
@@ -98,18 +102,23 @@ def _settle_sent(
         Outbox(tx).remove(delivery, owner=context.owner)
         return
     Outbox(tx).save(delivery, delivered(delivery, context.clock(), ts), owner=context.owner)
-    for hooks in context.hooks_of(PostHooks):
+    for hooks in context.hooks:
         hooks.on_posted(context, tx, replace(delivery, posted_ts=ts))
 
 
 async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
-    """Make the call to Slack, unless an earlier attempt has. Return the timestamp of a post."""
+    """Make the call to Slack, unless an earlier attempt has.
+
+    Return the timestamp of a post.
+    """
     draft = delivery.what
     messenger = context.messenger
     is_unclear = delivery.state is DeliveryState.UNCLEAR
-    if is_unclear and (ts := await _find(context, delivery)) is not None:
-        log.info("delivery_found", delivery=delivery.id)
-        return ts if draft.kind not in _PRIVATE else None
+    if is_unclear:
+        ts = await _find(context, delivery)
+        if ts is not None:
+            log.info("delivery_found", delivery=delivery.id)
+            return ts if draft.kind not in _PRIVATE else None
     # A suspended process must neither repeat nor overwrite another process's posts.
     check_lease(context, delivery)
     match draft.kind:
@@ -123,7 +132,7 @@ async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | 
             elif draft.edits is None:
                 raise SlackRefused.not_found("message")
         case DeliveryKind.PRIVATE:
-            await _tell(context, delivery)
+            await _send_privately(context, delivery)
         case DeliveryKind.WHISPER:
             await _whisper(context, delivery)
         case DeliveryKind.REACTION:
@@ -140,7 +149,10 @@ _PRIVATE = frozenset({DeliveryKind.PRIVATE, DeliveryKind.WHISPER})
 
 
 async def _find(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
-    """Search Slack for the message of an earlier attempt; None if it is missing or cannot be searched."""
+    """Search Slack for the message of an earlier attempt.
+
+    Returns None if it is missing or cannot be searched.
+    """
     draft = delivery.what
     messenger = context.messenger
     thread = None
@@ -176,7 +188,10 @@ async def _find(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
 
 
 async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
-    """Post a message; join the channel for it if the bot is not in it and a request came from there."""
+    """Post a message.
+
+    The bot joins the channel for it if it is not in it and a request came from there.
+    """
     messenger = context.messenger
     channel = delivery.what.channel
     thread = delivery.thread_ts
@@ -198,15 +213,18 @@ async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
 
 
 def message_of(delivery: Delivery) -> Message:
-    """Return the message of a delivery; its plain form if Slack has refused the blocks."""
+    """Return the message of a delivery, plain if Slack refused its blocks."""
     message = delivery.what.message
     if message is None:
         raise ValueError(f"delivery {delivery.id} has nothing to say")
     return Message(message.text, message.plain_blocks) if delivery.plain else message
 
 
-async def _tell(context: WorkerContext, delivery: Delivery) -> None:
-    """Send a private message through the response URL, or as a direct message if Slack refuses the URL."""
+async def _send_privately(context: WorkerContext, delivery: Delivery) -> None:
+    """Send a private message through its response URL or directly.
+
+    It is a direct message if Slack refuses the URL.
+    """
     draft = delivery.what
     if draft.response_url is not None:
         try:
@@ -224,21 +242,23 @@ async def _tell(context: WorkerContext, delivery: Delivery) -> None:
 
 
 async def _whisper(context: WorkerContext, delivery: Delivery) -> None:
-    """Show a message to one person where they wrote or pressed; if Slack refuses that, as ``_tell`` does.
+    """Show a message to one person where they wrote or pressed.
+
+    If Slack refuses that, the message is sent as ``_send_privately`` does.
 
     It cannot be searched, so after an unclear outcome it is shown again. The direct message can be.
     """
     draft = delivery.what
     if draft.user is None:
         raise SlackRefused.not_found("user")
+    message = message_of(delivery)
     try:
-        message, thread = message_of(delivery), draft.message_ts
-        await context.messenger.whisper(draft.channel, draft.user, message, thread=thread)
+        await context.messenger.whisper(draft.channel, draft.user, message, thread=draft.message_ts)
     except SlackRefused as refusal:
         if refusal.meaning in (Refusal.BLOCKS, Refusal.PASSING, Refusal.TOKEN):
             raise
         log.info("whisper_refused", delivery=delivery.id, reason=refusal.code)
-        await _tell(context, delivery)
+        await _send_privately(context, delivery)
 
 
 Result = TypeVar("Result")
@@ -248,10 +268,10 @@ _JOINABLE = frozenset({Refusal.NOT_A_MEMBER})
 
 
 def check_lease(context: WorkerContext, delivery: Delivery) -> None:
-    """Raise LeaseLost when less than a third of the lease is left for the call.
+    """Raise LeaseLost if less than a third of the lease is left.
 
-    A process that was suspended (a paused machine, a sleeping laptop) must not repeat another process's
-    post. The delivery is claimed again when its lease has run out.
+    A process that was suspended (a paused machine, a sleeping laptop) must not repeat another
+    process's post. The delivery is claimed again when its lease has run out.
     """
     needed = timedelta(seconds=context.timeouts.lease_seconds * _CALL_SHARE)
     if delivery.held_until is not None and context.clock() + needed > delivery.held_until:
@@ -264,7 +284,10 @@ async def as_member(
     call: Callable[[], Awaitable[Result]],
     joinable: frozenset[Refusal] = _JOINABLE,
 ) -> Result:
-    """Make a call. If Slack refuses it with a meaning in ``joinable``, join the channel and retry once."""
+    """Make a call, and join the channel for it if necessary.
+
+    If Slack refuses the call with a meaning in ``joinable``, the bot joins and calls again once.
+    """
     try:
         return await call()
     except SlackRefused as refusal:
@@ -275,7 +298,7 @@ async def as_member(
 
 
 async def _join(context: WorkerContext, channel: ChannelId, refusal: SlackRefused) -> None:
-    """Join a channel after the refusal of a call. Only public channels can be joined.
+    """Join a public channel after the refusal of a call.
 
     If joining is refused, raise the refusal of the call, which has the better code.
     """
@@ -289,8 +312,9 @@ async def _join(context: WorkerContext, channel: ChannelId, refusal: SlackRefuse
 async def find_earlier(search: Awaitable[Result]) -> Result:
     """Return the result of a search for an earlier attempt.
 
-    Raises `SlackUnclear` if the search is refused with BLOCKS. That refusal concerns the search and not the
-    blocks of the delivery, which may have been posted: it is posted again only after a search.
+    Raises `SlackUnclear` if the search is refused with BLOCKS. That refusal concerns the search and
+    not the blocks of the delivery, which may have been posted: it is posted again only after a
+    search.
     """
     try:
         return await search
@@ -305,19 +329,21 @@ _OUTSIDE = frozenset({Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE})
 
 
 async def share_file(context: WorkerContext, delivery: Delivery) -> None:
-    """Upload the file of a delivery, unless an earlier attempt has shared it already."""
-    file = await context.store.read(partial(_make, context, delivery))
+    """Upload the file of a delivery, unless an earlier attempt has."""
+    file = await context.store.read(partial(_make_file, context, delivery))
     if file is None:
         raise SlackRefused.not_found("file")
-    channel = (
-        await context.messenger.conversation_with(delivery.what.user)
-        if delivery.what.user
-        else delivery.what.channel
-    )
+    channel = delivery.what.channel
+    if delivery.what.user:
+        channel = await context.messenger.conversation_with(delivery.what.user)
     if delivery.state is DeliveryState.UNCLEAR:
-        find = partial(context.messenger.find_file, channel, file.name, since=delivery.created_at)
+
+        async def find() -> bool:
+            search = context.messenger.find_file(channel, file.name, since=delivery.created_at)
+            return await find_earlier(search)
+
         # Only a member can search: join a public channel.
-        if await as_member(context, channel, lambda: find_earlier(find())):
+        if await as_member(context, channel, find):
             return
     check_lease(context, delivery)
     try:
@@ -329,9 +355,13 @@ async def share_file(context: WorkerContext, delivery: Delivery) -> None:
         raise SlackUnreachable(type(error).__name__) from None
 
 
-def _make(context: WorkerContext, delivery: Delivery, tx: Transaction) -> CsvFile | None:
-    files = (hooks.make_file(context, tx, delivery) for hooks in context.hooks_of(PostHooks))
-    return next((file for file in files if file is not None), None)
+def _make_file(context: WorkerContext, delivery: Delivery, tx: Transaction) -> CsvFile | None:
+    """Return the file of a delivery; None if nothing makes it."""
+    for hooks in context.hooks:
+        file = hooks.make_file(context, tx, delivery)
+        if file is not None:
+            return file
+    return None
 
 
 async def _upload(

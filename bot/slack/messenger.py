@@ -375,16 +375,6 @@ class SlackMessenger(SlackRooms):
             if refusal.code != "already_reacted":
                 raise
 
-    async def set_status(self, channel: ChannelId, thread: MessageTs, status: str) -> None:
-        """Show a status under a thread. Slack removes it after the bot's next post there, or two minutes.
-
-        https://docs.slack.dev/reference/methods/assistant.threads.setStatus
-        """
-        call = self._client.assistant_threads_setStatus(
-            channel_id=channel, thread_ts=thread, status=status
-        )
-        await answered(call)
-
     async def join(self, channel: ChannelId) -> None:
         """Join a public channel.
 

@@ -139,18 +139,16 @@ def _movements(report: Report) -> str:
 
 
 def _review(waiting: ToReview) -> list[Block]:
-    """Return the line about the pull requests to review, for the reviewers or the requester."""
+    """Return the line about the pull requests to review, each with its requester."""
     for job in waiting.jobs[:1]:
         title = one_line(job.pull_request.title if job.pull_request else job.text, _TITLE_LENGTH)
         since = (
             job.pull_request.since if job.pull_request and job.sees_pull_request else job.ended_at
         )
         age = lasted(waiting.at - since) if since else "a while"
-        whom = f" for {b.mention_all(waiting.reviewers)}" if waiting.reviewers else ""
-        asker = "" if waiting.reviewers else f"{b.mention(job.recipient)}, "
-        oldest = f"{b.link(job.pr_link, title)} ({asker}{age})"
+        oldest = f"{b.link(job.pr_link, title)} ({b.mention(job.recipient)}, {age})"
         count = waiting.more + len(waiting.jobs)
-        line = f"*Waiting for review: {number(count)}*{whom}, {'the oldest is ' if count > 1 else ''}{oldest}"
+        line = f"*Waiting for review: {number(count)}*, {'the oldest is ' if count > 1 else ''}{oldest}"
         see_all = b.button("See all", b.Action.SEE_REVIEWS, f"{_REVIEW_PAGE}{job.channel}")
         return [{**b.section(line), "accessory": see_all} if count > 1 else b.section(line)]
     return []

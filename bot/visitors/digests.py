@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 import structlog
 
 from bot.context import Context, WorkerContext
-from bot.ids import ChannelId, ProjectId, QuestionId, Recommendation
+from bot.ids import ProjectId, QuestionId, Recommendation
 from bot.jobs.model.jobs import Review, ToReview, TrackedJob
 from bot.jobs.service_health import analytics_budget
 from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
@@ -20,7 +19,6 @@ from bot.messages.plain_text import one_line
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.store import Transaction
-from bot.store.channels import Channels
 from bot.visitors import digest_messages
 from bot.visitors.content_gaps import Source
 from bot.visitors.gap_messages import compare_unmet, gap_recommendations
@@ -110,31 +108,18 @@ def send_digest(
     return replace(question, state=QuestionState.MISSED)
 
 
-@dataclass(frozen=True, slots=True)
-class RecommendationSource:
-    """A feature's recommendations for digests."""
-
-    list: Callable[
-        [Transaction, ProjectId, ChannelId, datetime, datetime], Sequence[Recommendation]
-    ]
-    """Returns those about a project, for a channel, from a time until before another."""
-    hidden: Callable[[Transaction, ProjectId, ChannelId], Collection[str]]
-    """Returns the keys of a project's questions that a channel may not see."""
-    refresh: Callable[[Context, ProjectId], Awaitable[None]]
-    """Asks Slack, before they are listed, which channels are public now."""
-
-
 async def refresh_recommendations(context: Context, project: ProjectId) -> None:
-    for source in context.hooks_of(RecommendationSource):
-        await source.refresh(context, project)
+    for hooks in context.hooks:
+        await hooks.refresh_privacy(context, project)
 
 
 def read_numbers(context: Context, tx: Transaction, question: Question) -> Numbers:
     """Return the stored numbers of a question, without the rows that its channel may not see."""
-    place = question.project, question.channel
-    sources = context.hooks_of(RecommendationSource) if question.has_gaps else ()
-    hidden = frozenset(key for source in sources for key in source.hidden(tx, *place))
-    return Numbers(question.query, Readings(tx).of(question.readings), hidden)
+    hidden = set[str]()
+    if question.has_gaps:
+        for hooks in context.hooks:
+            hidden.update(hooks.list_hidden(tx, question.project, question.channel))
+    return Numbers(question.query, Readings(tx).of(question.readings), frozenset(hidden))
 
 
 def list_recommendations(
@@ -144,13 +129,15 @@ def list_recommendations(
 
     The service counts the questions that the bot asks for people, so of two with the same key one counts.
     """
-    week, zone, channel = question.query.period, context.settings.analytics_zone, question.channel
-    times = day_start(week.first, zone), day_start(week.end, zone)
-    sources = context.hooks_of(RecommendationSource)
-    further = [
-        item for source in sources for item in source.list(tx, question.project, channel, *times)
-    ]
-    candidates = [*gap_recommendations(numbers), *(() if question.query.section else further)]
+    zone = context.settings.analytics_zone
+    since = day_start(question.query.period.first, zone)
+    before = day_start(question.query.period.end, zone)
+    candidates = list(gap_recommendations(numbers))
+    if not question.query.section:
+        for hooks in context.hooks:
+            candidates += hooks.list_recommendations(
+                tx, question.project, question.channel, since, before
+            )
     largest: dict[str, Recommendation] = {}
     for item in sorted(candidates, key=lambda item: (-item.events, item.title)):
         largest.setdefault(item.key, item)
@@ -197,7 +184,7 @@ def _build(context: Context, tx: Transaction, question: Question, numbers: Numbe
     weekly = subscription.weekly if subscription else None
     return Digest(
         build_report(numbers, zone, analytics_budget(context, tx, question.project)),
-        ToReview(tuple(waiting), now, count - len(waiting), Channels(tx).reviewers(channel)),
+        ToReview(tuple(waiting), now, count - len(waiting)),
         [chosen[key] for key in keys if key in chosen],
         asked,
         sum(item.key not in keys for item in free),

@@ -112,15 +112,6 @@ async def add_reaction(api: WebApi, arguments: Json) -> Json:
     return {}
 
 
-@method("assistant.threads.setStatus", None, "chat:write")
-async def set_status(api: WebApi, arguments: Json) -> Json:
-    """Take a status, which nothing shows here. Slack allows 600 of these a minute."""
-    api.channel({"channel": arguments.get("channel_id")})
-    if not arguments.get("thread_ts") or "status" not in arguments:
-        raise ApiError("invalid_arguments")
-    return {}
-
-
 @method("views.push", 4)
 @method("views.open", 4)
 async def open_view(api: WebApi, arguments: Json) -> Json:

@@ -26,13 +26,12 @@ from bot.ids import (
     ReadingId,
     Recommendation,
     RequestKey,
-    Reviewer,
     SubscriptionId,
     UserId,
 )
 from bot.jobs.messages.job_answers import Limits
 from bot.jobs.messages.jobs import ENDS_WITH_BUTTONS
-from bot.jobs.model.jobs import JobProblem, JobState, QueueWhy, TrackedJob
+from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.model.pull_requests import Preview
 from bot.jobs.model.quota import Budget
@@ -208,7 +207,6 @@ BY_TYPE: Mapping[Any, st.SearchStrategy[Any]] = {
     SecretStr: st.just(SecretStr("kept")),
     dict[str, Any]: st.nothing(),
     UserId: PEOPLE,
-    Reviewer: PEOPLE,
     ChannelId: st.just(CHANNEL),
     JobNumber: st.integers(1, 2**31 - 1),
     InquiryId: st.integers(1, 2**31 - 1),
@@ -255,7 +253,6 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "offer_corrected.text": ANY_TEXT.map(lambda text: f"{text[:200]} monday"),
     "Query.top": st.integers(1, MOST_TOP),
     "private": st.just("{}"),
-    "TrackedJob.trouble": st.sampled_from([None, QueueWhy.SERVICE, QueueWhy.KEY]),
     "CommandHelp.name": st.just("/docs-agent"),
     "CommandHelp.options": st.just("*Options*: `csv`."),
     "CommandHelp.summary": st.just("Asks the agent."),

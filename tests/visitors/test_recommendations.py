@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
 from bot.app import FEATURES
+from bot.feature import Feature, Hooks
 from bot.ids import Recommendation
-from bot.visitors.digests import RecommendationSource
 from tests.services import LINK
 from tests.site import Site
 from tests.talk import Talk
@@ -177,7 +176,7 @@ async def test_page_of_an_open_pull_request_is_left_out(readers: Talk) -> None:
     await subscribe(readers)
     await until(readers, 9)
     assert "/guides/api-keys" not in recommended_last(readers)
-    await readers.ana.presses("Not needed")
+    await readers.ana.presses("Reviewed")
     await until(readers, 16)
     assert "/guides/api-keys" in recommended_last(readers)
     readers.everything()
@@ -223,11 +222,8 @@ async def test_feature_adds_a_source_of_recommendations(readers: Talk) -> None:
         place = "Teammates asked", "t1", "Is there a sandbox?", "99 questions, no answer"
         return [Recommendation(*place, 99, "Write the page about the sandbox.")]
 
-    async def refresh(*_: object) -> None:
-        pass
-
-    source = RecommendationSource(recommend, lambda *_: (), refresh)
-    readers.process.features = tuple(replace(one, hooks=(*one.hooks, source)) for one in FEATURES)
+    further = Feature(hooks=Hooks(list_recommendations=recommend))
+    readers.process.features = (*FEATURES, further)
     digest = await first_digest(readers)
     assert (
         digest.splitlines()[2]

@@ -45,7 +45,7 @@ def _prompt_input(label: str, placeholder: str, text: str, hint: str) -> Block:
 
 def _select(options: Sequence[tuple[str, str]]) -> Block:
     """Return a menu of labels and values, of which the first is chosen."""
-    made = [b.option(*choice) for choice in options[: b.MOST_OPTIONS]]
+    made = [b.option(*choice) for choice in options[: b.MAX_OPTIONS]]
     return {"type": "static_select", "options": made, "initial_option": made[0]}
 
 

@@ -267,8 +267,6 @@ class Act(StrEnum):
     """Chose which replies steer the jobs of a channel."""
     TRIED = "tried"
     """Pressed the button of ``docs-bot doctor --try``, which waits for this row."""
-    CHOSE_REVIEWERS = "chose_reviewers"
-    """Chose the reviewers of a channel's pull requests."""
 
 
 @dataclass(frozen=True, slots=True)

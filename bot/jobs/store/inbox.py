@@ -43,7 +43,7 @@ from bot.store.leases import (
 )
 from bot.store.queues import QueueTable
 from bot.store.retention import RetentionRule
-from bot.store.schema import OneRow, UtcDateTime, insert_unless_there, is_set, reader
+from bot.store.schema import UtcDateTime, insert_unless_there, is_set, reader
 
 MISSED_FOR = timedelta(days=1)
 """Older messages are not taken, and jobs that ended earlier are not read again."""
@@ -63,15 +63,12 @@ _IS_IN_TURN = and_(_c.state != HeardState.UNREAD, ~_IS_BEHIND)
 HEARD = QueueTable("inbox", inbox, None, _c.due_at, _IS_IN_TURN)
 """Messages to read, held ones whose time has come, and those that were changed after they were taken."""
 _CLAIM = HEARD.claiming(_IS_IN_TURN)
-_AS_READ = OneRow(
-    inbox,
-    and_(
-        _c.id == bindparam("this"),
-        _c.state == bindparam("was"),
-        _c.text.is_not_distinct_from(bindparam("as_read", type_=Text)),
-        _c.edited.is_not_distinct_from(bindparam("as_edited", type_=Text)),
-        held(inbox),
-    ),
+_UPDATE_AS_READ = inbox.update().where(
+    _c.id == bindparam("this"),
+    _c.state == bindparam("was"),
+    _c.text.is_not_distinct_from(bindparam("as_read", type_=Text)),
+    _c.edited.is_not_distinct_from(bindparam("as_edited", type_=Text)),
+    held(inbox),
 )
 
 UNREAD = QueueTable("unread", inbox, HeardState.UNREAD, _c.due_at)
@@ -156,7 +153,8 @@ class Inbox(Rows[InboxMessage]):
             "as_edited": message.edited,
             HOLDER.key: owner,
         }
-        if not _AS_READ.write(self.connection, as_read, {"attempts": 0, **values, **FREE}):
+        new = {"attempts": 0, **values, **FREE}
+        if self.connection.execute(_UPDATE_AS_READ, {**new, **as_read}).rowcount != 1:
             raise LeaseLost(f"message {message.id}")
 
     def settle(self, messages: Sequence[InboxMessage], owner: object = None) -> None:

@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from bot.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
 from bot.jobs.model import lifecycle
-from bot.jobs.model.jobs import JobFilter, JobState, Listed, QueueWhy, TrackedJob
+from bot.jobs.model.jobs import JobFilter, JobState, Listed, TrackedJob
 from bot.jobs.model.quota import MAY_NOT_WRITE
 from bot.jobs.store.audit import write_job_end
 from bot.jobs.store.tables import SEEN, back_offs, jobs, prompts, pull_requests
@@ -32,12 +32,11 @@ from bot.store.channels import channels
 from bot.store.leases import (
     FREE,
     LIMIT,
+    NOW,
     Claimer,
     Rows,
     claim,
     claiming,
-    is_ahead,
-    one_of,
     read_rows,
 )
 from bot.store.queues import QueueTable
@@ -57,9 +56,6 @@ _IS_OPEN = and_(
     jobs.c.state.in_((JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)),
     jobs.c.review.is_(None),
 )
-_IS_SHOWN = and_(_IS_OPEN, jobs.c.state != JobState.UNCONFIRMED, jobs.c.root_ts.is_not(None))
-# Each value by itself, as SQLite would read all jobs for any value.
-_HAS_TROUBLE = one_of(jobs.c.trouble, QueueWhy)
 
 _ADD = jobs.insert().returning(jobs.c.number)
 
@@ -99,7 +95,7 @@ _WITH_SHORT_TEXT = [
 ]
 _WITH_NUMBER = select(jobs, *_MORE).where(jobs.c.number == bindparam("this"))
 _BACKING_OFF = select(back_offs.c.project).where(
-    is_ahead(back_offs.c.until), back_offs.c.reason != MAY_NOT_WRITE
+    back_offs.c.until > NOW, back_offs.c.reason != MAY_NOT_WRITE
 )
 _CLAIM_DUE = claiming(
     jobs,
@@ -301,19 +297,10 @@ class Jobs(Rows[TrackedJob]):
         )
         return read_rows(jobs, self.connection.execute(newest).mappings(), self.read)
 
-    def without_trouble(
-        self, project: ProjectId, trouble: QueueWhy, limit: int, *, only_failing: bool
-    ) -> Sequence[TrackedJob]:
-        """Return a project's oldest open jobs whose status messages do not show this trouble.
-
-        ``only_failing``: only jobs whose last poll failed, or whose prompt waits because of the trouble.
-        """
-        silent = or_(jobs.c.trouble.is_(None), jobs.c.trouble != trouble)
-        waits = jobs.c.queue_why.in_((QueueWhy.SERVICE, QueueWhy.KEY))
-        failing = or_(jobs.c.unread_since.is_not(None), waits) if only_failing else true()
-        return self._many(
-            and_(_IS_SHOWN, jobs.c.project == project, silent, failing), limit, by=_OLDEST
-        )
+    def has_failed_polls(self, project: ProjectId) -> bool:
+        """Return whether the last poll of any of a project's jobs failed."""
+        is_polled = and_(jobs.c.project == project, jobs.c.poll_at.is_not(None))
+        return self._has(is_polled, jobs.c.unread_since.is_not(None))
 
     def to_remind(self, now: datetime, limit: int) -> Sequence[TrackedJob]:
         """Return jobs whose threads are due for a reminder of their pull request."""
@@ -334,11 +321,3 @@ class Jobs(Rows[TrackedJob]):
             select(func.count()).select_from(jobs).where(matching)
         ).scalar_one()
         return self._many(matching, limit, by=_OLDEST), int(count)
-
-    def has_trouble(self) -> bool:
-        """Return whether the status message of any job shows trouble with the docs service."""
-        return self._has(_HAS_TROUBLE)
-
-    def with_trouble(self, besides: Collection[ProjectId], limit: int) -> Sequence[TrackedJob]:
-        """Return the oldest jobs whose status messages show trouble, without those of these projects."""
-        return self._many(and_(_HAS_TROUBLE, jobs.c.project.not_in(besides)), limit, by=_OLDEST)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.ids import Message, ProjectId, ReadingId, Recommendation, Refusal, Reviewer
+from bot.ids import Message, ProjectId, ReadingId, Recommendation, Refusal
 from bot.jobs.model.jobs import Review, ToReview
 from bot.outbox.model import NotPosted
 from bot.projects import Project, Projects
@@ -22,7 +22,7 @@ from bot.visitors.model import (
     SubscriptionChange,
     SubscriptionState,
 )
-from tests.builders import BEN, CHANNEL, NOW, PROJECT
+from tests.builders import CHANNEL, NOW, PROJECT
 from tests.messages.samples import PERMALINK, job
 from tests.visitors.visitor_samples import (
     QUESTION,
@@ -61,7 +61,7 @@ def digests() -> Mapping[str, object]:
     failed = reading(source=Source.VOTES, problem=ReadingProblem.UNWELL)
     absent = replace(failed, source=Source.QUESTIONS, problem=ReadingProblem.NOT_HERE)
     same = reading(WEEK.before(), id=ReadingId(2), totals=Counts(1_200, 3_400, 4_480))
-    waiting = ToReview((job(),), NOW + timedelta(days=4), more=2, reviewers=(Reviewer(BEN),))
+    waiting = ToReview((job(),), NOW + timedelta(days=4), more=2)
     return {
         "digest": brief(recommendations=FOUND, more=2),
         "digest: asked for once": brief(next_at=None),
@@ -89,7 +89,7 @@ def digests() -> Mapping[str, object]:
         ),
         "digest: sources not read": brief(gap_readings=(part, failed, absent)),
         "digest: to review": brief(to_review=waiting),
-        "digest: one to review": brief(to_review=replace(waiting, more=0, reviewers=())),
+        "digest: one to review": brief(to_review=replace(waiting, more=0)),
         "more ideas": say.ideas_view(FOUND, QUESTION, private="{}"),
         "more ideas: none": say.ideas_view((), QUESTION, private="{}"),
     }
