@@ -54,7 +54,7 @@ _ENVIRONMENT = {
 }
 _LIMITS = frozenset(limit.name for limit in fields(Limits))
 _TIMEOUTS = Timeouts(intake_seconds=60.0)
-_FEWEST_STEPS, _MOST_STEPS = 40, 200
+_FEWEST_STEPS, _MOST_STEPS = 20, 100
 """The numbers of steps in which time passes. Work that is due within one step is done together."""
 _MOST_WAITS = 2_000
 Result = TypeVar("Result")

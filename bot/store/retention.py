@@ -183,7 +183,7 @@ class Retention(Repository):
         Return how many rows were changed.
         """
         counts = RowCounts({rule.name: 0})
-        if rule.parts:
+        if keys and rule.parts:
             # A follow-up may have come meanwhile.
             keys = self._first(rule, and_(rule.key.in_(keys), rule.is_finished))
             for part in RULES:

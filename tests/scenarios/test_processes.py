@@ -25,7 +25,7 @@ from tests.limits import HANG_SECONDS
 from tests.scenarios.conftest import DocsBot
 from tests.scenarios.kills import requests
 from tests.scenarios.story import Json, Story, environment
-from tests.torture.bots import LEASE_SECONDS
+from tests.scenarios.timeouts import STEADY
 
 CHANNELS = ("C01DOCS", "C02GENERAL", "C03PRODUCT")
 _FAST = {
@@ -46,7 +46,7 @@ async def running(
     env = {**environment(world), **_FAST, **settings}
     async with zygote() as parent:
         pids = [
-            await parent.fork(env, output, terse=True, lease_seconds=LEASE_SECONDS)
+            await parent.fork(env, output, terse=True, lease_seconds=STEADY.lease_seconds)
             for output in outputs
         ]
         await wait_for(

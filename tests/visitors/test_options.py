@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from bot.visitors.model import MOST_TOP
 from bot.visitors.options import Misunderstood, parse_query, parse_weekly
+from tests.defects import known_defect
 from tests.talk import Talk
 from tests.work.readers import DAY
 
@@ -190,6 +191,11 @@ async def test_section_is_the_same_in_every_form(talk: Talk) -> None:
         assert (await options_of(talk, text))[:2] == (WEEK, "7–13 Nov 2026")
         assert "under" not in await subscribe(talk, text)
     talk.everything()
+
+
+@known_defect("The quotes that phones and Macs make are taken for a part of the path.")
+async def test_quotes_of_a_phone_are_no_part_of_the_path(talk: Talk) -> None:
+    assert f"pages under `/api`, {WEEK}" in await answer_to(talk, "path “/api”")
 
 
 async def test_days_are_those_of_the_zone(talk: Talk) -> None:

@@ -9,6 +9,7 @@ import pytest
 from bot.app import FEATURES
 from bot.feature import Feature, Hooks
 from bot.ids import Recommendation
+from tests.defects import known_defect
 from tests.services import LINK
 from tests.site import Site
 from tests.talk import Talk
@@ -329,3 +330,29 @@ async def test_content_gaps_are_read_after_all_pages(readers: Talk) -> None:
     assert readers.service.calls == ["visitors"] * 7
     await until(readers, 9)
     assert ["rate limits" in digest for digest in digests(readers)] == [True, True]
+
+
+async def test_digest_after_an_outage_of_the_bot_has_its_recommendations(readers: Talk) -> None:
+    await subscribe(readers)
+    await until(readers, 9, hour=2)
+    await readers.process.stops()
+    readers.time.is_set(hours=9)
+    await readers.process.starts()
+    await readers.time.passes(minutes=30)
+    [digest] = digests(readers)
+    assert len(recommended(digest)) == 3
+    readers.everything()
+
+
+@known_defect("A subject that an old pull request names is never recommended again.")
+async def test_subject_of_an_old_pull_request_is_recommended_again(readers: Talk) -> None:
+    """Its host cannot be asked, and nobody pressed *Reviewed*: it may be merged long ago."""
+    await readers.started("Explain the rate limits of the beta")
+    await readers.ends(pr_link="https://code.example/acme/docs/pull/1")
+    readers.time.is_set(days=119)
+    await subscribe(readers)
+    readers.time.is_set(days=6, hours=23)
+    await readers.time.passes(hours=2)
+    [digest] = digests(readers)
+    readers.everything()
+    assert "rate limits" in "\n".join(recommended(digest))
