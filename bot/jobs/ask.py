@@ -170,7 +170,7 @@ def _store_job(
 
 def _check_waiting(context: Context, waiting: int, request: PromptRequest) -> None:
     """Raise TooManyWaiting if as many prompts of the person wait as are allowed."""
-    limit = context.settings.waiting_per_person
+    limit = context.limits.waiting_per_person
     if waiting >= limit:
         raise TooManyWaiting(limit, request.raw)
 

@@ -109,6 +109,7 @@ deliveries = Table(
     # A delivery with a lease is being sent, so a process that stops has none to free, and need not
     # look.
     info={"is_long": True},
+    sqlite_autoincrement=True,
 )
 
 DELIVERIES = QueueTable("deliveries", deliveries, DeliveryState.PENDING, deliveries.c.due_at)

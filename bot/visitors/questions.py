@@ -120,7 +120,7 @@ def ask_question(
 
 def _most_calls(context: Context) -> int:
     """Return how many calls one question may make."""
-    return max(1, context.settings.analytics_calls_an_hour // 3)
+    return max(1, context.limits.analytics_calls_an_hour // 3)
 
 
 def _windows(
