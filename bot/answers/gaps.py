@@ -13,17 +13,21 @@ from bot.answers.model import Inquiry, InquiryState
 from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext
 from bot.ids import ChannelId, JobNumber, Message, ProjectId, Recommendation, is_direct_message
-from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.messages.forms import draft_prompt
+from bot.jobs.model.jobs import About, TrackedJob
+from bot.jobs.questions import Answered
 from bot.jobs.store.jobs import Jobs
 from bot.masking import masked
 from bot.messages import blocks as b
+from bot.messages.plain_text import one_line
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
-from bot.ports import SlackError
+from bot.ports import SlackError, ThreadRef
 from bot.store import Transaction
 from bot.visitors.content_gaps import UnansweredQuestion, clean_text
 
 _RETRY = timedelta(minutes=1)
+_TITLE_LENGTH = 60
 
 
 def gap_key(text: str) -> str:
@@ -39,6 +43,26 @@ def find_inquiry(
     if inquiry is None or not is_reader(context, allowed, inquiry.user, inquiry.channel):
         return None
     return inquiry
+
+
+def find_answered(tx: Transaction, thread: ThreadRef) -> Answered | None:
+    """Return the newest question of a thread, for the job that makes a page of its answer."""
+    inquiry = Inquiries(tx).newest_in(thread)
+    if inquiry is None:
+        return None
+    return Answered(about_inquiry(inquiry), messages.conversation(inquiry))
+
+
+def about_inquiry(inquiry: Inquiry) -> About:
+    """Return the row of a question, whose askers are told when a job answers it."""
+    return About(inquiry.gap_key, f"“{one_line(inquiry.text, _TITLE_LENGTH)}”")
+
+
+async def did_not_help(context: Context, allowed: Allowed, thread: ThreadRef) -> Message:
+    """Make the newest question of a thread a gap, and confirm that."""
+    inquiry = await context.store.read(lambda tx: Inquiries(tx).newest_in(thread))
+    marked = await mark(context, allowed, inquiry.id, InquiryState.GAP) if inquiry else None
+    return messages.noted(marked) if marked else messages.NOT_HERE
 
 
 async def mark(
@@ -88,9 +112,7 @@ def recommend_gaps(
 
 def _recommendation(key: str, gaps: Sequence[Inquiry]) -> Recommendation:
     title, evidence = masked(gaps[0].text, is_readers=True), b.counted(len(gaps), "time", "times")
-    return Recommendation(
-        "Asked in Slack", key, title, evidence, len(gaps), messages.draft_prompt(title)
-    )
+    return Recommendation("Asked in Slack", key, title, evidence, len(gaps), draft_prompt(title))
 
 
 def list_hidden(tx: Transaction, project: ProjectId, channel: ChannelId) -> Collection[str]:
@@ -164,7 +186,8 @@ async def share_answer(context: Context, allowed: Allowed, number: int) -> Messa
 
     def share(tx: Transaction) -> Message | None:
         inquiry = find_inquiry(context, tx, allowed, number)
-        if inquiry is None or inquiry.answer is None:
+        is_private = inquiry is not None and inquiry.thread_ts is None
+        if inquiry is None or inquiry.answer is None or not is_private:
             return messages.NOT_HERE
         key, message = f"inquiry:{inquiry.id}:shared", messages.shared(inquiry, inquiry.answer)
         Outbox(tx).add(

@@ -168,12 +168,12 @@ async def test_jobs_and_prompts_after_a_restore_have_new_numbers(
 ) -> None:
     file = tmp_path / "bot.db"
     await talk.process.starts(database_url=f"sqlite:///{file}")
-    await talk.finished("First")
+    await talk.finished("Add First")
     await asyncio.to_thread(run, "backup", file)
-    await talk.finished("Second")
+    await talk.finished("Add Second")
     last = last_prompt(file)
     await restart_on_the_backup(talk, file)
-    await talk.started("Third")
+    await talk.started("Add Third")
     assert "Job 3" in talk.status(3)
     assert last_prompt(file) > last
 
@@ -387,10 +387,10 @@ def leave_log(file: Path) -> None:
 async def test_copy_under_a_running_bot_never_meets_its_log(talk: Talk, tmp_path: Path) -> None:
     file = tmp_path / "bot.db"
     await talk.process.starts(database_url=f"sqlite:///{file}")
-    await talk.finished("First")
+    await talk.finished("Add First")
     with closing(connect(file)) as live, closing(connect(tmp_path / "own.db")) as own:
         live.backup(own)
-    await talk.finished("Second")
+    await talk.finished("Add Second")
     (tmp_path / "own.db").replace(file)
     for command in ("/docs-agent jobs", "/docs-agent Third"):
         assert "nothing was started" in await talk.ana.answer_to(command)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, and_, text
 
-from bot.jobs.model.inbox import Correction, HeardState
-from bot.jobs.model.intents import Door
+from bot.jobs.model.inbox import Correction, Door, HeardState
 from bot.jobs.model.jobs import About, JobState, QueueWhy, Review, TakeThread, ThreadContext
 from bot.jobs.model.prompts import Act, PromptKind, PromptState
 from bot.jobs.model.pull_requests import PreviewState, SeenPullRequest
@@ -70,6 +69,7 @@ jobs = Table(
     Column("created_at", UtcDateTime),
     Column("archived_at", UtcDateTime),
     Column("again_of", Integer),
+    Column("follows", Integer),
     Column("review", Choice(Review)),
     Column("reviewed_by", Person(40)),
     Column("reviewed_at", UtcDateTime),
