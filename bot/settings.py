@@ -117,7 +117,7 @@ def _host(value: str) -> str:
 
 def _database(value: str) -> None:
     """Check the address of a database. No error quotes it, because it may hold a password."""
-    # Imported here, because `docs-bot visitors` needs no database.
+    # Imported here, because few settings need it.
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 

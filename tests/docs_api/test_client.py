@@ -9,8 +9,6 @@ from datetime import date
 
 import httpx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import SecretStr
 
 import bot.docs_api
@@ -102,7 +100,6 @@ BAD_CALLS: list[Callable[[DocsClient], Awaitable[object]]] = [
     lambda docs: docs.feedback_by_page("acme", limit=0),
     lambda docs: docs.feedback("acme", date_from=date(2026, 1, 2), date_to=date(2026, 1, 1)),
     lambda docs: docs.assistant("..", limit=1),
-    lambda docs: anext(docs.all_visitors("acme", page_size=251)),
 ]
 
 
@@ -189,47 +186,6 @@ async def test_response_over_the_limit_is_refused(compressed: bool) -> None:
         with pytest.raises(Unavailable, match="more than") as caught:
             await docs.get_job("acme", "j")
     assert caught.value.sent
-
-
-async def paths_of(service: FakeService, page_size: int = 2) -> list[list[str]]:
-    """The paths of all pages, one list for each."""
-    async with client_of(service) as docs:
-        return [
-            [row.path for row in page.visitors]
-            async for page in docs.all_visitors("acme", page_size=page_size)
-        ]
-
-
-@given(rows=st.integers(0, 30), page_size=st.integers(1, 10))
-async def test_all_pages_together_are_all_rows(rows: int, page_size: int) -> None:
-    every = [f"/page-{number}" for number in range(rows)]
-
-    async def respond(request: httpx.Request) -> httpx.Response:
-        offset, limit = int(request.url.params["offset"]), int(request.url.params["limit"])
-        more = offset + limit < rows
-        return httpx.Response(
-            200, json=visitors_json(*every[offset : offset + limit], has_more=more)
-        )
-
-    async with client_of(httpx.MockTransport(respond)) as docs:
-        pages = [page async for page in docs.all_visitors("acme", page_size=page_size)]
-    assert [row.path for page in pages for row in page.visitors] == every
-    assert len(pages) == max(1, -(-rows // page_size))
-
-
-async def test_repeated_row_is_left_out() -> None:
-    first, last = visitors_json("/a", "/b", has_more=True), visitors_json("/b", "/c")
-    service = FakeService(httpx.Response(200, json=first), httpx.Response(200, json=last))
-    assert await paths_of(service) == [["/a", "/b"], ["/c"]]
-
-
-@pytest.mark.parametrize("again", [("/a", "/b"), ()])
-async def test_more_without_anything_new_ends_with_an_error(again: tuple[str, ...]) -> None:
-    first = httpx.Response(200, json=visitors_json("/a", "/b", has_more=True))
-    service = FakeService(first, httpx.Response(200, json=visitors_json(*again, has_more=True)))
-    with pytest.raises(Unavailable, match="nothing new"):
-        await paths_of(service)
-    assert len(service.requests) == 2
 
 
 async def test_call_goes_to_the_address_of_its_project_with_its_key() -> None:
