@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
-from bot.visitors.model import Counts
+from bot.visitors.model.readings import Counts
 
 Rows = list[tuple[str, Counts]]
 

@@ -44,7 +44,7 @@ from bot.messages.slack_text import from_plain
 from bot.ports import message_key
 from bot.projects import with_project
 from bot.store import Transaction
-from bot.visitors.digests import RecommendationSource
+from bot.visitors.recommendations import RecommendationSource
 
 _TITLE_LENGTH = 60
 _NOT_HERE = Answer(message=messages.NOT_HERE)

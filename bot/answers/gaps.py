@@ -21,7 +21,7 @@ from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import SlackError
 from bot.store import Transaction
-from bot.visitors.content_gaps import UnansweredQuestion, clean_text
+from bot.visitors.model.gaps import UnansweredQuestion, clean_text
 
 _RETRY = timedelta(minutes=1)
 

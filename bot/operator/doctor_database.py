@@ -27,7 +27,7 @@ from bot.store.database import Database, explain_error
 from bot.store.schema import metadata
 from bot.store.sqlite_files import is_on_network, sqlite_file
 from bot.store.stamp import has_tables
-from bot.visitors.model import SubscriptionState
+from bot.visitors.model.subscriptions import SubscriptionState
 from bot.visitors.store import subscriptions
 
 _LEAST_BYTES = 50_000_000

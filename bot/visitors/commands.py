@@ -21,33 +21,31 @@ from bot.messages.blocks import Action
 from bot.messages.general import unknown_in_options
 from bot.projects import Project, Projects, UnknownProject
 from bot.store import Transaction
-from bot.visitors import digest_messages, gap_messages, messages
-from bot.visitors.content_gaps import Topic, page_row_key
-from bot.visitors.digests import list_more, list_recommendations
-from bot.visitors.gap_messages import gap_prompt, gap_table, row_reference
-from bot.visitors.model import Numbers, Question, QuestionKind, SubscriptionChange
-from bot.visitors.options import (
+from bot.visitors.answer_buttons import Act, send_csv, share_numbers, show_rest, with_answer
+from bot.visitors.ask import ask_visitors
+from bot.visitors.grammar import (
     Misunderstood,
     correct_words,
     parse_query,
     parse_section,
     parse_weekly,
 )
-from bot.visitors.periods import BadPeriod, UnknownPeriod
-from bot.visitors.questions import (
-    Act,
-    ask_visitors,
-    send_csv,
-    share_numbers,
-    show_rest,
-    with_answer,
-)
+from bot.visitors.messages import answers as answer_messages
+from bot.visitors.messages import digests as digest_messages
+from bot.visitors.messages import prompts, usage
+from bot.visitors.messages.gap_rows import gap_prompt, gap_table
+from bot.visitors.messages.prompts import row_reference
+from bot.visitors.model.gaps import Topic, page_row_key
+from bot.visitors.model.questions import Numbers, Question, QuestionKind
+from bot.visitors.model.subscriptions import SubscriptionChange
+from bot.visitors.recommendations import list_more, list_recommendations
 from bot.visitors.subscriptions import (
     change_subscription,
     digest_now,
     list_subscriptions,
     subscribe,
 )
+from bot.visitors.typed_periods import BadPeriod, UnknownPeriod
 
 NAME = "/docs-visitors"
 
@@ -71,7 +69,7 @@ def _misunderstood(error: Exception, projects: Projects, text: str) -> Message |
         or not word.takes(guess if is_other else guess.partition(" ")[2])
     ):
         return b.words(str(error))
-    return messages.offer_corrected(guess, is_question=is_other or word.run is _ask_gaps)
+    return usage.offer_corrected(guess, is_question=is_other or word.run is _ask_gaps)
 
 
 async def _run_corrected(context: Context, press: Press) -> Answer:
@@ -208,13 +206,11 @@ def _find_row(
     now = numbers.visitors(question.query.period)
     for path, counts in ((now and now.pages) or {}).items():
         if page_row_key(path) == key:
-            rows.append(
-                (key, path, gap_messages.improve_prompt(path, counts, question.query.period))
-            )
+            rows.append((key, path, prompts.improve_prompt(path, counts, question.query.period)))
     for row_key, title, prompt in rows:
         if row_key == key:
             return prompt, question.project, row_reference(key, title)
-    return messages.NOT_KEPT
+    return answer_messages.NOT_KEPT
 
 
 _FAR_AHEAD = date(2200, 1, 1)
@@ -316,8 +312,8 @@ COMMAND = Command(
     ),
     take_project=_take_project,
     misunderstood=_misunderstood,
-    also=lambda _place: messages.period_help(),
-    full_help=messages.FULL_HELP,
+    also=lambda _place: usage.period_help(),
+    full_help=usage.FULL_HELP,
     buttons={
         Action.SHARE: _on_answer(share_numbers, writes=True),
         Action.CSV_FILE: _on_answer(send_csv, writes=True),

@@ -2,54 +2,43 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Iterator
+from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 import structlog
 
 from bot.context import Context, WorkerContext
-from bot.ids import ChannelId, ProjectId, QuestionId, Recommendation
+from bot.ids import QuestionId, Recommendation
 from bot.jobs.model.jobs import Review, ToReview, TrackedJob
 from bot.jobs.service_health import analytics_budget
 from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
 from bot.jobs.thread import status_message_link
-from bot.messages.plain_text import one_line
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.store import Transaction
 from bot.store.channels import Channels
-from bot.visitors import digest_messages
-from bot.visitors.content_gaps import Source
-from bot.visitors.gap_messages import compare_unmet, gap_recommendations
-from bot.visitors.model import (
-    Digest,
-    Numbers,
-    Outcome,
-    Query,
-    Question,
-    QuestionState,
-    ReadingProblem,
-    SubscriptionState,
-    build_report,
+from bot.visitors.messages import digests as digest_messages
+from bot.visitors.messages.gap_rows import compare_unmet
+from bot.visitors.model.digests import Digest, Outcome
+from bot.visitors.model.gaps import Source
+from bot.visitors.model.periods import WEEK, Period, day_start, days_before, last_full_week
+from bot.visitors.model.questions import Numbers, Query, Question, QuestionState
+from bot.visitors.model.readings import ReadingProblem
+from bot.visitors.model.reports import build_report
+from bot.visitors.model.subscriptions import SubscriptionState
+from bot.visitors.recommendations import (
+    MOST_RECOMMENDED,
+    RecommendationSource,
+    _drop_taken,
+    list_recommendations,
 )
-from bot.visitors.periods import WEEK, Period, day_start, days_before, last_full_week
 from bot.visitors.store import Questions, Readings, Subscriptions
 
 log = structlog.get_logger(__name__)
 _CHART_WEEKS = 8
-MOST_RECOMMENDED = 3
-_TEXT_LENGTH = 300
-"""A long prompt names many subjects besides its own, which stands at its beginning."""
-_WORD = re.compile(r"[^\W_]+")
-_ENDING = re.compile(r"(?<=...)(?:ing|ies|ed|es|s|e|y)$")
-_COMMON_WORDS = """
-    a an and are at can do docs does for from how i in is it me my not of on or our page the there to use we
-    what when where which who why with you your
-"""
-_MOST_JOBS = 1_000
+
+
 _REVIEWED = (Review.MERGED, Review.REVIEWED)
 
 
@@ -110,60 +99,12 @@ def send_digest(
     return replace(question, state=QuestionState.MISSED)
 
 
-@dataclass(frozen=True, slots=True)
-class RecommendationSource:
-    """A feature's recommendations for digests."""
-
-    list: Callable[
-        [Transaction, ProjectId, ChannelId, datetime, datetime], Sequence[Recommendation]
-    ]
-    """Returns those about a project, for a channel, from a time until before another."""
-    hidden: Callable[[Transaction, ProjectId, ChannelId], Collection[str]]
-    """Returns the keys of a project's questions that a channel may not see."""
-    refresh: Callable[[Context, ProjectId], Awaitable[None]]
-    """Asks Slack, before they are listed, which channels are public now."""
-
-
-async def refresh_recommendations(context: Context, project: ProjectId) -> None:
-    for source in context.hooks_of(RecommendationSource):
-        await source.refresh(context, project)
-
-
 def read_numbers(context: Context, tx: Transaction, question: Question) -> Numbers:
     """Return the stored numbers of a question, without the rows that its channel may not see."""
     place = question.project, question.channel
     sources = context.hooks_of(RecommendationSource) if question.has_gaps else ()
     hidden = frozenset(key for source in sources for key in source.hidden(tx, *place))
     return Numbers(question.query, Readings(tx).of(question.readings), hidden)
-
-
-def list_recommendations(
-    context: Context, tx: Transaction, question: Question, numbers: Numbers
-) -> list[Recommendation]:
-    """Return all recommendations of a digest, the largest evidence first.
-
-    The service counts the questions that the bot asks for people, so of two with the same key one counts.
-    """
-    week, zone, channel = question.query.period, context.settings.analytics_zone, question.channel
-    times = day_start(week.first, zone), day_start(week.end, zone)
-    sources = context.hooks_of(RecommendationSource)
-    further = [
-        item for source in sources for item in source.list(tx, question.project, channel, *times)
-    ]
-    candidates = [*gap_recommendations(numbers), *(() if question.query.section else further)]
-    largest: dict[str, Recommendation] = {}
-    for item in sorted(candidates, key=lambda item: (-item.events, item.title)):
-        largest.setdefault(item.key, item)
-    return list(largest.values())
-
-
-def list_more(
-    context: Context, tx: Transaction, question: Question, numbers: Numbers
-) -> Sequence[Recommendation]:
-    """Return the recommendations for which the digest has no room."""
-    recent = Jobs(tx).about_gaps(question.project, context.clock())
-    free = _drop_taken(tx, question, list_recommendations(context, tx, question, numbers), recent)
-    return [item for item in free if item.key not in question.query.recommended]
 
 
 def _build(context: Context, tx: Transaction, question: Question, numbers: Numbers) -> Digest:
@@ -232,28 +173,3 @@ def show_asked(context: Context, tx: Transaction, job: TrackedJob) -> None:
                 edits=post,
             )
             Outbox(tx).add(edit, now)
-
-
-def _drop_taken(
-    tx: Transaction,
-    question: Question,
-    candidates: Sequence[Recommendation],
-    recent: Sequence[TrackedJob],
-) -> list[Recommendation]:
-    """Return the recommendations without those that a job was asked for, or whose subject an open job has."""
-    keys = {job.about.key for job in recent if job.about and not job.can_run_again}
-    subjects: list[set[str]] = []
-    for job in Jobs(tx).list_unreviewed(question.project, _MOST_JOBS):
-        titles = [job.pull_request.title] if job.pull_request else []
-        titles.append(job.about.title if job.about else one_line(job.text, _TEXT_LENGTH))
-        subjects += map(_stem_words, titles)
-    free = (item for item in candidates if item.key not in keys)
-    return [
-        item for item in free if not any(_stem_words(item.title, "-") <= text for text in subjects)
-    ]
-
-
-def _stem_words(text: str, if_none: str = "") -> set[str]:
-    """Return the stems of the words that distinguish a text; ``if_none`` without any."""
-    distinct = set(_WORD.findall(text.casefold())) - set(_COMMON_WORDS.split())
-    return {_ENDING.sub("", word) for word in distinct} or {if_none}

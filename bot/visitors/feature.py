@@ -15,10 +15,10 @@ from bot.outbox.delivery_errors import PostHooks
 from bot.outbox.model import CsvFile, Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.store import Transaction
-from bot.visitors import digest_messages
+from bot.visitors.answer import answer_question, claim_questions, make_csv_file
 from bot.visitors.commands import COMMAND
 from bot.visitors.digests import show_asked
-from bot.visitors.questions import answer_question, claim_questions, make_csv_file
+from bot.visitors.messages import digests as digest_messages
 from bot.visitors.reading import Reader
 from bot.visitors.store import Questions
 from bot.visitors.subscriptions import on_posted, on_refused, plan_digests

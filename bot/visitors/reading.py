@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 import structlog
@@ -19,7 +19,6 @@ import structlog
 from bot.context import Context, WorkerContext
 from bot.docs_api import (
     DocsApiError,
-    DocsClient,
     Forbidden,
     NotConfigured,
     NotFound,
@@ -36,29 +35,22 @@ from bot.jobs.service_health import (
     settle_refused_key,
 )
 from bot.jobs.store.limits import AnalyticsQuota, BackOffs
-from bot.messages.plain_text import one_line
 from bot.store import DatabaseTrouble, Transaction
-from bot.visitors.content_gaps import (
-    MOST_READ,
-    TEXT_LENGTH,
-    Comment,
-    GapRows,
-    Search,
-    Source,
-    UnansweredQuestion,
-    Votes,
-    clean_text,
-    merge_searches,
-    page_of,
-)
-from bot.visitors.model import Counts, Question, QuestionKind, Reading, ReadingProblem
-from bot.visitors.periods import Period
+from bot.visitors.gap_rows import read_gap_rows
+from bot.visitors.model.gaps import Source
+from bot.visitors.model.periods import Period
+from bot.visitors.model.questions import Question, QuestionKind
+from bot.visitors.model.readings import Counts, Reading, ReadingProblem
 from bot.visitors.store import Readings
 
 log = structlog.get_logger(__name__)
 MOST_PAGES = 50_000
+
+
 _PATH_LENGTH = 2_000
 _QUICK_TRIES = 4
+
+
 _PAUSE = timedelta(minutes=10)
 _UNKNOWN_WAIT_SECONDS = 300.0
 """Pause after a 429 without Retry-After."""
@@ -271,73 +263,3 @@ def _fail(context: WorkerContext, tx: Transaction, reading: Reading, error: Exce
         problem = problem or ReadingProblem.UNWELL
         wait = max(wait, min(max(attempts - _QUICK_TRIES + 1, 1), 3) * _PAUSE)
     return replace(reading, attempts=attempts, problem=problem, tried_at=now, retry_at=now + wait)
-
-
-# ---- content gaps
-
-
-class _Window(TypedDict):
-    date_from: date
-    date_to: date
-    limit: int
-
-
-async def read_gap_rows(docs: DocsClient, project: str, source: Source, period: Period) -> GapRows:
-    """Return the masked rows of one call. Raises DocsApiError."""
-    window = _Window(date_from=period.first, date_to=period.end, limit=MOST_READ)
-    read = {Source.VOTES: _votes, Source.COMMENTS: _comments, Source.QUESTIONS: _questions}
-    return await read.get(source, _searches)(docs, project, window)
-
-
-async def _searches(docs: DocsClient, project: str, window: _Window) -> GapRows:
-    page = await docs.searches(project, **window)
-    searches = (
-        Search(
-            clean_text(search.search_query),
-            search.hits,
-            None if search.ctr is None else round(search.hits * search.ctr / 100),
-            _page(search.top_clicked_page),
-        )
-        for search in page.searches
-    )
-    rows = merge_searches(search for search in searches if search.words)
-    return GapRows(searches=tuple(rows), events=page.total_searches, is_part=page.has_more)
-
-
-async def _votes(docs: DocsClient, project: str, window: _Window) -> GapRows:
-    page = await docs.feedback_by_page(project, **window)
-    votes = [
-        Votes(_page(votes.path) or "/", votes.thumbs_up, votes.thumbs_down, votes.code)
-        for votes in page.feedback
-        if votes.thumbs_up or votes.thumbs_down or votes.code
-    ]
-    return GapRows(votes=tuple(votes), is_part=page.has_more)
-
-
-async def _comments(docs: DocsClient, project: str, window: _Window) -> GapRows:
-    page = await docs.feedback(project, **window)
-    long_ago = datetime.min.replace(tzinfo=UTC)
-    newest = sorted(page.feedback, key=lambda comment: comment.created_at or long_ago, reverse=True)
-    comments = (
-        Comment(
-            _page(comment.path) or "/", clean_text(comment.comment or ""), comment.source == "agent"
-        )
-        for comment in newest
-    )
-    rows = tuple(comment for comment in comments if comment.text)
-    return GapRows(comments=rows, is_part=page.has_more)
-
-
-async def _questions(docs: DocsClient, project: str, window: _Window) -> GapRows:
-    page = await docs.assistant(project, **window)
-    questions = (
-        UnansweredQuestion(clean_text(asked.query), page=_page(asked.page_url))
-        for asked in page.conversations
-        if asked.is_unanswered
-    )
-    rows = tuple(question for question in questions if question.text)
-    return GapRows(questions=rows, events=len(page.conversations), is_part=page.has_more)
-
-
-def _page(address: str | None) -> str | None:
-    return page_of(one_line(address, TEXT_LENGTH)) if address else None

@@ -55,23 +55,14 @@ from bot.store.schema import (
     reader,
     row_values,
 )
-from bot.visitors.content_gaps import GapRows, Source
-from bot.visitors.model import (
-    Counts,
-    Query,
-    Question,
-    QuestionKind,
-    QuestionState,
-    Reading,
-    ReadingProblem,
-    Subscription,
-    SubscriptionState,
-)
-from bot.visitors.periods import Period, WeeklyTime
+from bot.visitors.model.gaps import GapRows, Source
+from bot.visitors.model.periods import Period
+from bot.visitors.model.questions import Query, Question, QuestionKind, QuestionState
+from bot.visitors.model.readings import Counts, Reading, ReadingProblem
+from bot.visitors.model.subscriptions import Subscription, SubscriptionState, WeeklyTime
 
 READ_AHEAD = timedelta(hours=6)
 """A digest is asked so early that its numbers are read in time."""
-
 readings = Table(
     "readings",
     metadata,
@@ -96,6 +87,7 @@ readings = Table(
     Index("ix_readings_period", "project", "source", "first", "end"),
 )
 
+
 subscriptions = Table(
     "subscriptions",
     metadata,
@@ -116,6 +108,7 @@ subscriptions = Table(
     Column("created_at", UtcDateTime, nullable=False),
     Index("ix_subscriptions_state", "state", "next_run_at"),
 )
+
 
 questions = Table(
     "questions",
@@ -140,10 +133,12 @@ questions = Table(
     Index("ix_questions_state", "state", "due_at"),
 )
 
+
 QUESTIONS = QueueTable("questions", questions, QuestionState.WAITING, questions.c.due_at)
 SUBSCRIPTIONS = QueueTable(
     "digests", subscriptions, SubscriptionState.ACTIVE, subscriptions.c.next_run_at
 )
+
 
 QUESTIONS_RULE = RetentionRule(
     "questions",
@@ -154,9 +149,13 @@ QUESTIONS_RULE = RetentionRule(
     ),
     questions.c.asked_at,
 )
+
+
 READERS_TEXTS = RetentionRule(
     "readers' words", readings, true(), readings.c.taken_at, extra_values={"taken_at": None}
 )
+
+
 SUBSCRIPTIONS_RULE = RetentionRule(
     "subscriptions",
     subscriptions,
@@ -168,6 +167,7 @@ SUBSCRIPTIONS_RULE = RetentionRule(
     # Unique, so that the channel can subscribe to the same section again.
     extra_values={"place": literal("forgotten ").concat(cast(subscriptions.c.id, String))},
 )
+
 
 _FRESH = timedelta(minutes=10)
 """Age up to which the numbers of a period that is not over serve further questions."""

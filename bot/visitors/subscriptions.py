@@ -17,19 +17,20 @@ from bot.outbox.model import Delivery, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.ports import Origin
 from bot.store import Transaction
-from bot.visitors import digest_messages
+from bot.visitors.ask import ask_question
 from bot.visitors.digests import digest_query
-from bot.visitors.model import (
-    NOBODY,
-    QuestionKind,
-    ReadingProblem,
+from bot.visitors.messages import digests as digest_messages
+from bot.visitors.messages import subscriptions as subscription_messages
+from bot.visitors.model.periods import last_full_week
+from bot.visitors.model.questions import NOBODY, QuestionKind
+from bot.visitors.model.readings import ReadingProblem
+from bot.visitors.model.subscriptions import (
     Subscription,
     SubscriptionChange,
     SubscriptionState,
     WeeklyRequest,
+    WeeklyTime,
 )
-from bot.visitors.periods import WeeklyTime, last_full_week
-from bot.visitors.questions import ask_question
 from bot.visitors.store import READ_AHEAD, Questions, Subscriptions
 
 log = structlog.get_logger(__name__)
@@ -38,8 +39,12 @@ _ZONE_SECONDS = 1.0
 _LATEST = timedelta(hours=24)
 """A digest that is later than this is skipped."""
 _ACTIVE = SubscriptionState.ACTIVE
+
+
 _PAUSED = SubscriptionState.PAUSED
 _ENDED = SubscriptionState.ENDED
+
+
 _CHANGES = {
     SubscriptionChange.UNSUBSCRIBE: ((_ACTIVE, _PAUSED), _ENDED, Act.UNSUBSCRIBED),
     SubscriptionChange.PAUSE: ((_ACTIVE,), _PAUSED, Act.PAUSED),
@@ -70,7 +75,7 @@ async def subscribe(
         ]
         for subscription in current:
             if subscription.weekly == weekly and subscription.state is SubscriptionState.ACTIVE:
-                return digest_messages.already_subscribed(subscription, entry)
+                return subscription_messages.already_subscribed(subscription, entry)
         run_at = weekly.next_after(now)
         subscription = subscriptions.put(origin, project_id, request.section, weekly, now, run_at)
         Questions(tx).withdraw(subscription.id)
@@ -81,10 +86,10 @@ async def subscribe(
             subscriptions.change(subscription.id, next_run_at=run_at)
         Audit(tx).subscribed(Act.SUBSCRIBED, origin, subscription.id, project_id, now)
         week = last_full_week(context.today(run_at))
-        message = digest_messages.first_post(subscription, run_at, week, now, entry)
+        message = subscription_messages.first_post(subscription, run_at, week, now, entry)
         post = NewDelivery.post(f"subscription:{origin.key}", origin.channel, origin.user, message)
         Outbox(tx).add(replace(post, subscription=subscription.id), now)
-        return digest_messages.subscribing(subscription, entry, changes=bool(current))
+        return subscription_messages.subscribing(subscription, entry, changes=bool(current))
 
     return await context.write(put)
 
@@ -137,14 +142,14 @@ async def change_subscription(
         current = Subscriptions(tx).in_channel(origin.channel)
         meant = [one for one in current if is_meant(one)]
         if len(meant) > 1:
-            return digest_messages.which_to_change(change, meant, context.projects)
+            return subscription_messages.which_to_change(change, meant, context.projects)
         for one in meant:
             run_at = one.weekly.next_after(now) if change is SubscriptionChange.RESUME else None
             Subscriptions(tx).change(one.id, state=state, next_run_at=run_at)
             Questions(tx).withdraw(one.id)
             Audit(tx).subscribed(act, origin, one.id, one.project, now)
         others = len(current) - len(meant)
-        return digest_messages.subscription_changed(
+        return subscription_messages.subscription_changed(
             change, meant[0] if meant else None, others, now
         )
 
@@ -153,7 +158,7 @@ async def change_subscription(
 
 async def list_subscriptions(context: Context, channel: ChannelId) -> Message:
     current = await context.store.read(lambda tx: Subscriptions(tx).in_channel(channel))
-    return digest_messages.subscription_list(current, context.clock(), context.projects)
+    return subscription_messages.subscription_list(current, context.clock(), context.projects)
 
 
 async def digest_now(
@@ -172,9 +177,6 @@ async def digest_now(
         return digest_messages.digest_coming(section, context.projects.shown(project_id))
 
     return await context.write(add)
-
-
-# ---- the worker, and deliveries
 
 
 async def plan_digests(context: WorkerContext) -> int:
@@ -224,9 +226,9 @@ def on_refused(
     entry, result = context.projects.shown(subscription.project), f"not posted: {refusal.meaning}"
     Subscriptions(tx).change(subscription.id, last_result=result, last_run_at=refusal.at)
     if refusal.meaning.needs_operator:
-        message = digest_messages.not_posted(subscription, refusal, context.bot_name, entry)
+        message = subscription_messages.not_posted(subscription, refusal, context.bot_name, entry)
     else:
-        message = digest_messages.paused(subscription, refusal, context.bot_name, entry)
+        message = subscription_messages.paused(subscription, refusal, context.bot_name, entry)
         Subscriptions(tx).change(subscription.id, state=SubscriptionState.PAUSED, next_run_at=None)
         Questions(tx).withdraw(subscription.id)
     log.warning("subscription_refused", subscription=subscription.id, channel=subscription.channel)

@@ -40,20 +40,14 @@ from bot.messages import blocks as b
 from bot.messages.help import CommandHelp
 from bot.messages.plain_text import visible
 from bot.projects import Project, Projects
-from bot.visitors.content_gaps import GAP_TOPICS, page_of
-from bot.visitors.digests import MOST_RECOMMENDED
-from bot.visitors.model import (
-    MOST_TOP,
-    Counts,
-    Numbers,
-    Outcome,
-    Page,
-    Query,
-    Reading,
-    Report,
-    Weekday,
-)
-from bot.visitors.periods import Period, WeeklyTime
+from bot.visitors.model.digests import Outcome
+from bot.visitors.model.gaps import GAP_TOPICS, page_of
+from bot.visitors.model.periods import Period
+from bot.visitors.model.questions import MOST_TOP, Numbers, Query
+from bot.visitors.model.readings import Counts, Reading
+from bot.visitors.model.reports import Page, Report
+from bot.visitors.model.subscriptions import Weekday, WeeklyTime
+from bot.visitors.recommendations import MOST_RECOMMENDED
 from tests.builders import ANA, BEN, CHANNEL, NOW
 from tests.messages.samples import PERMALINK, PULL_REQUEST
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.visitors.content_gaps import Search, page_of, rank_searches
+from bot.visitors.model.gaps import Search, page_of, rank_searches
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.visitors.model import MOST_TOP
-from bot.visitors.options import Misunderstood, parse_query, parse_weekly
+from bot.visitors.grammar import Misunderstood, parse_query, parse_weekly
+from bot.visitors.model.questions import MOST_TOP
 from tests.talk import Talk
 from tests.work.readers import DAY
 

@@ -9,7 +9,7 @@ import pytest
 
 from bot.app import FEATURES
 from bot.ids import Recommendation
-from bot.visitors.digests import RecommendationSource
+from bot.visitors.recommendations import RecommendationSource
 from tests.services import LINK
 from tests.site import Site
 from tests.talk import Talk

@@ -8,9 +8,9 @@ from datetime import date, datetime, timedelta
 import pytest
 
 from bot.store import Store
-from bot.visitors.content_gaps import Source
-from bot.visitors.model import Counts, Reading
-from bot.visitors.periods import Period
+from bot.visitors.model.gaps import Source
+from bot.visitors.model.periods import Period
+from bot.visitors.model.readings import Counts, Reading
 from bot.visitors.store import Readings
 from tests.builders import NOW, PROJECT
 

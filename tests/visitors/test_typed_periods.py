@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.visitors.periods import MOST_DAYS, BadPeriod, Period, days_before, parse_period
+from bot.visitors.model.periods import MOST_DAYS, Period, days_before
+from bot.visitors.typed_periods import BadPeriod, parse_period
 from tests.talk import Talk
 
 NOW = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)

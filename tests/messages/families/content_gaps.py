@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bot.visitors import gap_messages as say
-from bot.visitors.content_gaps import (
+from bot.visitors.messages import gap_rows as gap_row_messages
+from bot.visitors.messages import gaps as gap_messages
+from bot.visitors.model.gaps import (
     Comment,
     GapRows,
     Search,
@@ -16,7 +17,8 @@ from bot.visitors.content_gaps import (
     UnansweredQuestion,
     Votes,
 )
-from bot.visitors.model import FileTo, Numbers, Query, ReadingProblem
+from bot.visitors.model.questions import FileTo, Numbers, Query
+from bot.visitors.model.readings import ReadingProblem
 from tests.builders import BEN
 from tests.visitors.visitor_samples import QUESTION, WEEK, reading
 
@@ -81,42 +83,51 @@ def samples() -> Mapping[str, object]:
     unread = reading(source=Source.COMMENTS)
     searches, feedback = by_topic[Topic.SEARCHES], by_topic[Topic.FEEDBACK]
     return {
-        **{f"{topic}": say.gap_answer(read, QUESTION) for topic, read in by_topic.items()},
+        **{f"{topic}": gap_messages.gap_answer(read, QUESTION) for topic, read in by_topic.items()},
         **{
-            f"{topic}: the first rows of the service": say.gap_answer(
+            f"{topic}: the first rows of the service": gap_messages.gap_answer(
                 numbers(topic, is_part=True, top=1, label="Acme"), QUESTION
             )
             for topic in READ
         },
         **{
-            f"{topic}: none": say.gap_answer(replace(read, readings=()), QUESTION)
+            f"{topic}: none": gap_messages.gap_answer(replace(read, readings=()), QUESTION)
             for topic, read in by_topic.items()
         },
-        "a file": say.gap_answer(numbers(Topic.SEARCHES, file_to=FileTo.PRIVATE), QUESTION),
-        "shared": say.gap_answer(searches, QUESTION, shared_by=BEN),
-        "not to share": say.gap_answer(searches, QUESTION, can_share=False),
-        "a part was not read": say.gap_answer(
+        "a file": gap_messages.gap_answer(
+            numbers(Topic.SEARCHES, file_to=FileTo.PRIVATE), QUESTION
+        ),
+        "shared": gap_messages.gap_answer(searches, QUESTION, shared_by=BEN),
+        "not to share": gap_messages.gap_answer(searches, QUESTION, can_share=False),
+        "a part was not read": gap_messages.gap_answer(
             replace(feedback, readings=(failed, *feedback.readings[1:])), QUESTION
         ),
-        "nothing was read": say.gap_answer(replace(feedback, readings=(failed, unread)), QUESTION),
-        "more": say.more_gaps(searches, QUESTION),
-        "not offered": say.not_offered(searches.query),
+        "nothing was read": gap_messages.gap_answer(
+            replace(feedback, readings=(failed, unread)), QUESTION
+        ),
+        "more": gap_messages.more_gaps(searches, QUESTION),
+        "not offered": gap_messages.not_offered(searches.query),
         "recommendations": [
-            item.evidence for topic in READ for item in say.gap_recommendations(frequent(topic))
+            item.evidence
+            for topic in READ
+            for item in gap_row_messages.gap_recommendations(frequent(topic))
         ],
         **{
-            f"{topic}: a month later": say.compare_unmet(
-                read, numbers(topic), say.gap_table(read)[0].key
+            f"{topic}: a month later": gap_row_messages.compare_unmet(
+                read, numbers(topic), gap_row_messages.gap_table(read)[0].key
             )
             for topic, read in by_topic.items()
         },
-        **{f"{topic}: the file": list(say.gap_file(read)) for topic, read in by_topic.items()},
+        **{
+            f"{topic}: the file": list(gap_row_messages.gap_file(read))
+            for topic, read in by_topic.items()
+        },
         "a part of one of several docs, as a file": list(
-            say.gap_file(numbers(Topic.SEARCHES, is_part=True, label="Acme <docs>"))
+            gap_row_messages.gap_file(numbers(Topic.SEARCHES, is_part=True, label="Acme <docs>"))
         ),
         **{
-            f"{topic}: the prompt of row {at}": say.gap_prompt(read.query, row)
+            f"{topic}: the prompt of row {at}": gap_row_messages.gap_prompt(read.query, row)
             for topic, read in by_topic.items()
-            for at, row in enumerate(say.gap_table(read), 1)
+            for at, row in enumerate(gap_row_messages.gap_table(read), 1)
         },
     }

@@ -11,17 +11,13 @@ from bot.ids import Message, ProjectId, ReadingId, Recommendation, Refusal, Revi
 from bot.jobs.model.jobs import Review, ToReview
 from bot.outbox.model import NotPosted
 from bot.projects import Project, Projects
-from bot.visitors import digest_messages as say
-from bot.visitors.content_gaps import GapRows, Source
-from bot.visitors.gap_messages import row_reference
-from bot.visitors.model import (
-    NO_VISITORS,
-    Counts,
-    Outcome,
-    ReadingProblem,
-    SubscriptionChange,
-    SubscriptionState,
-)
+from bot.visitors.messages import digests as digest_messages
+from bot.visitors.messages import subscriptions as subscription_messages
+from bot.visitors.messages.prompts import row_reference
+from bot.visitors.model.digests import Outcome
+from bot.visitors.model.gaps import GapRows, Source
+from bot.visitors.model.readings import NO_VISITORS, Counts, ReadingProblem
+from bot.visitors.model.subscriptions import SubscriptionChange, SubscriptionState
 from tests.builders import BEN, CHANNEL, NOW, PROJECT
 from tests.messages.samples import PERMALINK, job
 from tests.visitors.visitor_samples import (
@@ -51,7 +47,7 @@ FOUND = (
 
 def brief(**values: Any) -> Message:
     """Return a digest."""
-    return say.digest(weekly(**values), QUESTION)
+    return digest_messages.digest(weekly(**values), QUESTION)
 
 
 def digests() -> Mapping[str, object]:
@@ -90,8 +86,8 @@ def digests() -> Mapping[str, object]:
         "digest: sources not read": brief(gap_readings=(part, failed, absent)),
         "digest: to review": brief(to_review=waiting),
         "digest: one to review": brief(to_review=replace(waiting, more=0, reviewers=())),
-        "more ideas": say.ideas_view(FOUND, QUESTION, private="{}"),
-        "more ideas: none": say.ideas_view((), QUESTION, private="{}"),
+        "more ideas": digest_messages.ideas_view(FOUND, QUESTION, private="{}"),
+        "more ideas: none": digest_messages.ideas_view((), QUESTION, private="{}"),
     }
 
 
@@ -101,15 +97,15 @@ def lists() -> Mapping[str, object]:
     late = subscription(last_result=f"no digest: {ReadingProblem.LATE}", section="/api")
     paused = subscription(state=SubscriptionState.PAUSED)
     return {
-        "list": say.subscription_list([active, late], NOW, ONE),
-        "list: several docs": say.subscription_list([active], NOW, BOTH),
-        "list: none": say.subscription_list([], NOW, ONE),
-        "list: paused": say.subscription_list([paused], NOW, ONE),
-        "list: more than fit": say.subscription_list(
+        "list": subscription_messages.subscription_list([active, late], NOW, ONE),
+        "list: several docs": subscription_messages.subscription_list([active], NOW, BOTH),
+        "list: none": subscription_messages.subscription_list([], NOW, ONE),
+        "list: paused": subscription_messages.subscription_list([paused], NOW, ONE),
+        "list: more than fit": subscription_messages.subscription_list(
             [subscription(section="/" + "&" * 1_000)] * 18, NOW, ONE
         ).text[-60:],
         **{
-            f"which to {change}": say.which_to_change(
+            f"which to {change}": subscription_messages.which_to_change(
                 change, [subscription(), subscription(section="/<api>")], BOTH
             )
             for change in SubscriptionChange
@@ -124,31 +120,43 @@ def samples() -> Mapping[str, object]:
     of_subscription = question(subscription=all_of_it.id)
     return {
         **digests(),
-        "first post": say.first_post(all_of_it, RUN, WEEK, NOW, None),
-        "first post: today, a section, several docs": say.first_post(api, RUN, WEEK, RUN, ACME),
-        "subscribing": say.subscribing(all_of_it, None, changes=False),
-        "subscribing: a change, a section, several docs": say.subscribing(api, ACME, changes=True),
-        "already subscribed": say.already_subscribed(api, ACME),
-        "paused": say.paused(all_of_it, refused, bot, None),
-        "paused: a section, several docs": say.paused(api, refused, bot, ACME),
-        "missed": say.missed(of_subscription, WEEK, ReadingProblem.LATE, None),
-        "missed: several docs": say.missed(of_subscription, WEEK, "newer", ACME),
-        "missed: no longer set up": say.missed(
+        "first post": subscription_messages.first_post(all_of_it, RUN, WEEK, NOW, None),
+        "first post: today, a section, several docs": subscription_messages.first_post(
+            api, RUN, WEEK, RUN, ACME
+        ),
+        "subscribing": subscription_messages.subscribing(all_of_it, None, changes=False),
+        "subscribing: a change, a section, several docs": subscription_messages.subscribing(
+            api, ACME, changes=True
+        ),
+        "already subscribed": subscription_messages.already_subscribed(api, ACME),
+        "paused": subscription_messages.paused(all_of_it, refused, bot, None),
+        "paused: a section, several docs": subscription_messages.paused(api, refused, bot, ACME),
+        "missed": digest_messages.missed(of_subscription, WEEK, ReadingProblem.LATE, None),
+        "missed: several docs": digest_messages.missed(of_subscription, WEEK, "newer", ACME),
+        "missed: no longer set up": digest_messages.missed(
             of_subscription, WEEK, ReadingProblem.NOT_SERVED, ACME
         ),
-        "missed: asked for once": say.missed(question(), WEEK, ReadingProblem.UNWELL, None),
-        "not posted": say.not_posted(api, NotPosted(Refusal.TOKEN, CHANNEL, NOW), bot, None),
-        "digest coming": say.digest_coming(None, None),
-        "digest coming: a section, several docs": say.digest_coming("/api", ACME),
-        "changed: no subscription": say.subscription_changed(
+        "missed: asked for once": digest_messages.missed(
+            question(), WEEK, ReadingProblem.UNWELL, None
+        ),
+        "not posted": subscription_messages.not_posted(
+            api, NotPosted(Refusal.TOKEN, CHANNEL, NOW), bot, None
+        ),
+        "digest coming": digest_messages.digest_coming(None, None),
+        "digest coming: a section, several docs": digest_messages.digest_coming("/api", ACME),
+        "changed: no subscription": subscription_messages.subscription_changed(
             SubscriptionChange.PAUSE, None, 0, NOW
         ),
-        "changed: no such one": say.subscription_changed(SubscriptionChange.PAUSE, None, 2, NOW),
-        "unsubscribed, 1 left": say.subscription_changed(
+        "changed: no such one": subscription_messages.subscription_changed(
+            SubscriptionChange.PAUSE, None, 2, NOW
+        ),
+        "unsubscribed, 1 left": subscription_messages.subscription_changed(
             SubscriptionChange.UNSUBSCRIBE, all_of_it, 1, NOW
         ),
         **{
-            f"changed: {change}": say.subscription_changed(change, all_of_it, 0, NOW)
+            f"changed: {change}": subscription_messages.subscription_changed(
+                change, all_of_it, 0, NOW
+            )
             for change in SubscriptionChange
         },
         **lists(),

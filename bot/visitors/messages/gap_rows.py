@@ -1,21 +1,17 @@
-"""Messages about content gaps: an answer with a button at each row, its file, and the prompt of a row.
-
-Comments, questions and searches are readers' texts: quoted, clipped, and data for the agent.
-"""
+"""The rows of an answer about content gaps, and of its file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from urllib.parse import quote
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from bot.ids import Block, Message, QuestionId, Recommendation, UserId
-from bot.jobs.model.jobs import About
+from bot.ids import Recommendation
 from bot.messages import blocks as b
 from bot.messages.blocks import counted
-from bot.messages.plain_text import BOM, clip, csv_line, one_line
-from bot.visitors.content_gaps import (
+from bot.messages.plain_text import BOM, csv_line, one_line
+from bot.visitors.messages.numbers import path_code
+from bot.visitors.model.gaps import (
     GAP_TOPICS,
     SOURCES,
     PageFeedback,
@@ -27,29 +23,18 @@ from bot.visitors.content_gaps import (
     group_questions,
     rank_searches,
 )
-from bot.visitors.messages import (
-    TIME,
-    about,
-    around,
-    both,
-    more_button,
-    path_code,
-    reading_problem,
-    share_button,
-    shown_path,
-)
-from bot.visitors.model import Counts, Numbers, Query, Reading, in_section
-from bot.visitors.periods import Period
+from bot.visitors.model.questions import Numbers, Query, in_section
 
-_WHOLE_PATH = 2_000
-"""The longest path that the store keeps."""
-_TITLE_LENGTH, _QUOTE_LENGTH, _SUBJECT_LENGTH = 80, 150, 60
+_QUOTE_LENGTH = 150
+_SUBJECT_LENGTH = 60
 _PROMPT_QUOTES_LENGTH = 1_500
 """Characters of all quotes in a prompt, so that the form has room for the text after them."""
-_FEW_EVENTS = 30
+FEW_EVENTS = 30
 """Fewer events prove little."""
-_MORE_ROWS, _MOST_QUOTES = 20, 5
 _LEAST_SEARCHES, _LEAST_VOTES, _LEAST_QUESTIONS = 10, 5, 3
+
+
+_MOST_QUOTES = 5
 _SEARCHES_A_CLICK = 5
 """Searches are recommended if fewer than one in so many was followed by a click."""
 
@@ -91,11 +76,6 @@ class _Format:
     """Returns the line below the heading, and its number of events."""
 
 
-def _subject(text: str) -> str:
-    """Return a reader's text for the line by which people know a job. It can't end its quotation."""
-    return "“{}”".format(re.sub('["“”<>]', "'", one_line(text, _SUBJECT_LENGTH)))
-
-
 def _search_rows(numbers: Numbers) -> Sequence[Row]:
     rows = numbers.gap_rows(Source.SEARCHES)
     return [_search_row(search) for search in rank_searches(rows.searches if rows else ())]
@@ -119,7 +99,7 @@ def _search_row(search: Search) -> Row:
             "" if search.clicks is None else search.clicks,
             search.page or "",
         ),
-        facts=f"Readers searched the docs for {_subject(search.words)}: {hits}, {clicked}.{page}",
+        facts=f"Readers searched the docs for {quoted_subject(search.words)}: {hits}, {clicked}.{page}",
         quotes=(search.words,),
         aim="Find out what they looked for. Write the page that tells it, or make the page that does easier "
         "to find with these words.",
@@ -217,7 +197,8 @@ def _question_row(group: Sequence[UnansweredQuestion]) -> Row:
         title=first.text,
         text=f"Asked {counted(len(group), 'time', 'times')}: “{b.quoted(first.text, _QUOTE_LENGTH)}”",
         cells=(len(group), first.text, first.page or ""),
-        facts=f"Readers asked the docs' assistant {_subject(first.text)}, without an answer: {count}.{page}",
+        facts=f"Readers asked the docs' assistant {quoted_subject(first.text)}, "
+        f"without an answer: {count}.{page}",
         quotes=texts[:_MOST_QUOTES],
         aim="Write the page that answers it, or add the answer to the page where readers look for it.",
         unmet=len(group),
@@ -235,7 +216,7 @@ def _question_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
     return f"*{len(rows.questions):,} unanswered* of {which}", rows.events or 0
 
 
-_FORMATS: Mapping[Topic, _Format] = {
+FORMATS: Mapping[Topic, _Format] = {
     Topic.SEARCHES: _Format(
         none="searches",
         heading="Readers didn't find",
@@ -263,115 +244,21 @@ _FORMATS: Mapping[Topic, _Format] = {
 }
 
 
-# ---- the answer
-
-
-def gap_answer(
-    numbers: Numbers,
-    question: QuestionId,
-    *,
-    shared_by: UserId | None = None,
-    can_share: bool = True,
-) -> Message:
-    """Return the answer to a question. ``shared_by``: the person who shares it in the channel."""
-    query, rows = numbers.query, gap_table(numbers)
-    if not rows:
-        none = f"The docs service has no {_FORMATS[query.topic].none} for {query.period}."
-        return b.words(
-            " ".join([none, *around(query, shared_by), *unread_sources(numbers.readings)])
-        )
-    share = [share_button(question)] if can_share and not shared_by else []
-    return _message(
-        numbers, question, rows[: query.top], [*share, more_button(question)], shared_by
-    )
-
-
-def more_gaps(numbers: Numbers, question: QuestionId) -> Message:
-    file = b.button("All rows as CSV", b.Action.CSV_FILE, str(question))
-    return _message(numbers, question, gap_table(numbers)[:_MORE_ROWS], [file])
-
-
-def _message(
-    numbers: Numbers,
-    question: QuestionId,
-    rows: Sequence[Row],
-    buttons: Sequence[Block],
-    shared_by: UserId | None = None,
-) -> Message:
-    query, topic = numbers.query, _FORMATS[numbers.query.topic]
-    total, events = topic.total(numbers, gap_table(numbers))
-    subject, few = about(query), f"That is too few to tell much ({events:,})."
-    read_at = min(
-        (reading.taken_at for reading in numbers.readings if reading.taken_at), default=None
-    )
-    at = f" · read {b.moment(read_at, TIME)}" if read_at else ""
-    source = f"Readers' words; addresses and keys are masked{at}"
-    notes = [
-        " ".join([*([few] if events < _FEW_EVENTS else []), *unread_sources(numbers.readings)]),
-        " ".join([*around(query, shared_by), source]),
-    ]
-    heading = b.section(f"*{subject[:1].upper()}{subject[1:]}*\n{total}")
-    is_page = query.topic is Topic.FEEDBACK
-    blocks: list[Block] = [
-        {
-            **b.section(f"{rank}. {row.text}"),
-            "accessory": draft_button(question, row.key, is_page=is_page),
-        }
-        for rank, row in enumerate(rows, 1)
-    ]
-    while True:
-        message = b.message(heading, *blocks, *b.actions(buttons), b.context(*notes))
-        message = replace(message, plain_blocks=message.blocks)  # with the button of each row
-        if len(blocks) == 1 or b.fits(message):
-            return message
-        blocks.pop()
-
-
-def draft_button(question: QuestionId, key: str, *, is_page: bool = False) -> Block:
-    """Return the button that opens the form with the prompt of a row."""
-    return b.button(
-        "Improve it" if is_page else "Draft it", b.Action.IMPROVE_MISS, f"{question}:{key}"
-    )
-
-
-def unread_sources(readings: Iterable[Reading]) -> list[str]:
-    """Return a sentence for each reason why sources were not read."""
-    sources: dict[str, dict[str, None]] = {}
-    for reading in readings:
-        if reading.gap_rows is None:
-            text = reading_problem(reading.problem) if reading.problem else "no calls were left"
-            sources.setdefault(text, {})[reading.source] = None
-    return [
-        f"{' and '.join(names).capitalize()} couldn't be read: {text}."
-        for text, names in sources.items()
-    ]
-
-
 def gap_table(numbers: Numbers) -> Sequence[Row]:
     """Return the rows of an answer in their order."""
-    return _FORMATS[numbers.query.topic].rows(numbers)
-
-
-def not_offered(query: Query) -> Message:
-    return b.words(
-        f"The docs service gives no {query.topic} here: its plan may have none, or the bot's "
-        "key may not read them. I'll ask it again in a day. Your bot admin finds more in `docs-bot doctor`."
-    )
-
-
-# ---- recommendations
+    return FORMATS[numbers.query.topic].rows(numbers)
 
 
 def gap_recommendations(numbers: Numbers) -> Iterator[Recommendation]:
     """Yield the rows of a week that stand out."""
     for topic in GAP_TOPICS:
-        for row in _FORMATS[topic].rows(numbers):
+        for row in FORMATS[topic].rows(numbers):
             if row.evidence:
                 is_page = topic is Topic.FEEDBACK
                 quote = row.quotes[0] if is_page and row.quotes else ""
                 prompt = gap_prompt(numbers.query, row)
                 place = (
-                    _FORMATS[topic].heading,
+                    FORMATS[topic].heading,
                     row.key,
                     row.title,
                     row.evidence,
@@ -386,26 +273,23 @@ def compare_unmet(then: Numbers, now: Numbers, key: str) -> str:
     for topic in GAP_TOPICS:
         if was := _count_unmet(then, topic, key):
             count = _count_unmet(now, topic, key)
-            return "" if count is None else f"{_FORMATS[topic].unmet} {was:,} → {count:,}"
+            return "" if count is None else f"{FORMATS[topic].unmet} {was:,} → {count:,}"
     return ""
 
 
 def _count_unmet(numbers: Numbers, topic: Topic, key: str) -> int | None:
     """Return a row's events, 0 if it has none; None if rows are missing."""
-    for row in _FORMATS[topic].rows(numbers):
+    for row in FORMATS[topic].rows(numbers):
         if row.key == key:
             return row.unmet
     rows = numbers.gap_rows(SOURCES[topic][0])
     return 0 if rows and not rows.is_part else None
 
 
-# ---- the file and the prompt
-
-
 def gap_file(numbers: Numbers) -> tuple[str, str]:
     """Return the file with all rows, and the text that accompanies it."""
     query, rows = numbers.query, gap_table(numbers)
-    lines = [_FORMATS[query.topic].header, *(row.cells for row in rows)]
+    lines = [FORMATS[query.topic].header, *(row.cells for row in rows)]
     of = f" of {b.label(query.label)}" if query.label else ""
     is_part = any(reading.gap_rows.is_part for reading in numbers.readings if reading.gap_rows)
     most = ", the first that the docs service names" if is_part else ""
@@ -413,9 +297,9 @@ def gap_file(numbers: Numbers) -> tuple[str, str]:
     return BOM + "".join(map(csv_line, lines)), text
 
 
-def row_reference(key: str, title: str) -> About:
-    """Return the reference from a job to the row at which it was asked for."""
-    return About(key, one_line(title, _TITLE_LENGTH))
+def quoted_subject(text: str) -> str:
+    """Return a reader's text for the line by which people know a job. It can't end its quotation."""
+    return "“{}”".format(re.sub('["“”<>]', "'", one_line(text, _SUBJECT_LENGTH)))
 
 
 def gap_prompt(query: Query, row: Row) -> str:
@@ -423,28 +307,3 @@ def gap_prompt(query: Query, row: Row) -> str:
     room = _PROMPT_QUOTES_LENGTH // max(len(row.quotes), 1)
     quotes = "\n".join(f"> {one_line(text, room)}" for text in row.quotes)
     return "\n\n".join(filter(None, [f"{row.facts} ({query.period})", quotes, row.aim]))
-
-
-def improve_prompt(page: str, counts: Counts, period: Period) -> str:
-    """Return the suggested prompt for a page. The path, chosen by strangers, can't end its quotation."""
-    path = re.sub(r"[\s\"“”<>]", lambda sign: quote(sign[0]), one_line(page, _WHOLE_PATH))
-    if counts.total and counts.ai >= 2 * counts.human:
-        aim = (
-            "It is read mostly by AI agents: state facts completely and explicitly, give runnable examples, "
-            "and make it findable for people too, with links from the pages around it."
-        )
-    elif counts.total and counts.human >= 4 * counts.ai:
-        aim = (
-            "It is read mostly by people: make the beginning say what they will be able to do, "
-            "check that every step works, and bring examples up to date."
-        )
-    else:
-        aim = (
-            "Check that it is correct and up to date, say the most important things first, and improve "
-            "examples."
-        )
-    return (
-        f"Improve the page “{clip(path, _WHOLE_PATH) or shown_path(page)}”.\n\n"
-        f"Unique visitors {period} (approximate): {both(counts)}, {counts.total:,} in all.\n\n"
-        f"{aim}"
-    )

@@ -18,6 +18,8 @@ from bot.messages.plain_text import one_line
 TEXT_LENGTH = 1_000
 """Maximum characters of a reader's text that are stored."""
 _PATH_LENGTH = 300
+
+
 MOST_READ = 100
 """Maximum rows of each source: one call returns no more."""
 
@@ -156,9 +158,6 @@ def page_of(address: str | None) -> str | None:
         masked(re.split(r"[?#\s\"“”<>]", path, maxsplit=1)[0], is_readers=True)[:_PATH_LENGTH]
         or "/"
     )
-
-
-# ---- rows of an answer
 
 
 def merge_searches(searches: Iterable[Search]) -> list[Search]:

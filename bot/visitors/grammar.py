@@ -13,34 +13,50 @@ from zoneinfo import available_timezones
 
 from bot.messages.blocks import code, escape
 from bot.messages.plain_text import visible
-from bot.visitors.content_gaps import Topic
-from bot.visitors.model import DEFAULT_TOP, MOST_TOP, FileTo, Query, SortBy, Weekday, WeeklyRequest
-from bot.visitors.periods import BadPeriod, Period, days_before, parse_period
+from bot.visitors.model.gaps import Topic
+from bot.visitors.model.periods import Period, days_before
+from bot.visitors.model.questions import DEFAULT_TOP, MOST_TOP, FileTo, Query, SortBy
+from bot.visitors.model.subscriptions import Weekday, WeeklyRequest
+from bot.visitors.typed_periods import BadPeriod, parse_period
 
 _SECTION_LENGTH, _MOST_CHARACTERS, _SHOWN_LENGTH = 300, 10_000, 60
 _TIME = re.compile(r"([0-9]{1,2})(?:[:.]([0-9]{2}))?(am|pm)?h?")
+
+
 _SITE = re.compile(r"https?://[^/]*", re.IGNORECASE)
 _SORTS = {"people": SortBy.HUMAN, "humans": SortBy.HUMAN, "all": SortBy.TOTAL} | {
     str(sort): sort for sort in SortBy
 }
+
+
 _PLACES = {
     "here": FileTo.CHANNEL,
     "channel": FileTo.CHANNEL,
     "private": FileTo.PRIVATE,
     "me": FileTo.PRIVATE,
 }
+
+
 _WEEKLY_EXAMPLE = "`/docs-visitors subscribe monday 09:00`"
 _CALENDAR = [
     f"{which} {unit}" for which in ("last", "this") for unit in ("week", "month", "quarter", "year")
 ]
+
+
 _WORDS = """
     today yesterday last this week month quarter year since compare none top sort human total path days now
     searches feedback questions subscribe subscriptions unsubscribe digest pause resume
 """
+
+
 _VOCABULARY = {word.lower(): word.lower() for word in (*day_name, *month_name[1:], *_WORDS.split())}
+
+
 _VOCABULARY |= {phrase.replace(" ", ""): phrase for phrase in _CALENDAR}
 """The words of the command, and phrases as they are typed without a blank."""
 _LONGEST_CORRECTED, _LIKENESS = 100, 0.75
+
+
 _NO_ZONES = ("factory", "localtime", "posixrules")
 """Entries of the zone database that are no time zones: their meaning depends on the machine."""
 

@@ -1,129 +1,44 @@
-"""Messages about visitors: an answer with a chart and the most read pages, the rest of it, its file, notes.
-
-Unique visitors are shown as the service counts them and never added up.
-"""
+"""Answers about visitors: a chart and the most read pages, the rest, the file, and the notes around them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from bot.ids import Block, Message, QuestionId, Refusal, UserId
-from bot.jobs.messages.problems import refusal_reason
+from bot.ids import Block, Message, QuestionId, UserId
 from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
-from bot.messages import slack_text
 from bot.messages.blocks import counted
-from bot.messages.plain_text import BOM, HEADER, clip, csv_line, one_line
-from bot.visitors.content_gaps import GAP_TOPICS, Topic, page_row_key
-from bot.visitors.model import (
-    Counts,
-    FileTo,
-    Page,
-    Query,
-    ReadingProblem,
-    Report,
-    SortBy,
-    in_section,
-    is_beyond_chance,
+from bot.messages.plain_text import BOM, HEADER, csv_line
+from bot.visitors.messages.numbers import (
+    agents,
+    both,
+    change,
+    gain,
+    in_brackets,
+    path_code,
+    people,
+    percent,
+    shown_path,
+    visitors_answer,
 )
-from bot.visitors.periods import Period
+from bot.visitors.messages.reasons import REASON_LENGTH, reading_problem
+from bot.visitors.model.gaps import Topic, page_row_key
+from bot.visitors.model.periods import Period
+from bot.visitors.model.questions import FileTo, Query, SortBy, in_section
+from bot.visitors.model.readings import Counts
+from bot.visitors.model.reports import Page, Report, is_beyond_chance
 
 TIME, TIME_OF_DAY = "{date_short_pretty} {time}", "{time}"
 UNIQUE = "Unique visitors, approximate, so they don't add up"
-_GUESS_LENGTH = 100
+
+
 _IN_LINE, _IN_TABLE, _MOST_OPTIONS = 3, 20, 40
-_PATH_LENGTH, _REASON_LENGTH = 72, 200
 _ABOUT = {
     Topic.VISITORS: "who read {docs}",
     Topic.SEARCHES: "what readers searched in {docs}",
     Topic.FEEDBACK: "what readers said of {docs}",
     Topic.QUESTIONS: "what readers of {docs} asked without an answer",
 }
-
-
-_PROBLEMS = {
-    ReadingProblem.UNWELL: "the docs service didn't give a usable answer",
-    ReadingProblem.KEY: "the docs service doesn't accept the bot's key",
-    ReadingProblem.FORBIDDEN: "the docs service doesn't let the bot's key read them",
-    ReadingProblem.PROJECT: "the docs service doesn't know the project",
-    ReadingProblem.NOT_HERE: "the docs service doesn't give them here",
-    ReadingProblem.REJECTED: "the docs service didn't accept the request",
-    ReadingProblem.ENDLESS: "the docs service says there is more but shows nothing new",
-    ReadingProblem.LATE: "they couldn't be read in time",
-    ReadingProblem.DOWN: "the bot wasn't running when it was due",
-    ReadingProblem.NOT_SERVED: "these docs are no longer set up here",
-}
-
-
-def reading_problem(code: str) -> str:
-    """Return why numbers were not read, or a digest not posted, as the end of a sentence, in mrkdwn."""
-    return b.quoted(problem_text(code), _REASON_LENGTH)
-
-
-def problem_text(code: str) -> str:
-    """Return the text of a stored ReadingProblem or Refusal; a code of a newer version stays as it is."""
-    if code in set(Refusal):
-        return refusal_reason(Refusal(code))
-    return _PROBLEMS[ReadingProblem(code)] if code in set(ReadingProblem) else code
-
-
-# ---- numbers
-
-
-def visitors_answer(count: int) -> str:
-    return counted(count, "visitor", "visitors")
-
-
-def people(counts: Counts) -> str:
-    return counted(counts.human, "person", "people")
-
-
-def agents(counts: Counts) -> str:
-    return counted(counts.ai, "AI agent", "AI agents")
-
-
-def both(counts: Counts) -> str:
-    return f"{people(counts)}, {agents(counts)}"
-
-
-def percent(part: int, whole: int) -> str:
-    """Return 43%. A small rest is never rounded to 0 or 100."""
-    share = part / whole if whole else 0.0
-    if 0 < share < 0.005:
-        return "under 1%"
-    return "over 99%" if 0.995 < share < 1 else f"{share:.0%}"
-
-
-def change(now: int, was: int | None) -> str:
-    """Return +12%, or "new", if that is beyond chance; otherwise nothing."""
-    if was is None or not is_beyond_chance(now, was):
-        return ""
-    return f"{(now - was) / was:+,.0%}".replace("-", "−") if was else "new"
-
-
-def gain(page: Page) -> str:
-    """Return +120 (+12%)."""
-    changed = change(page.now.total, page.was.total if page.was else None)
-    return f"{page.gained:+,} ({changed})".replace("-", "−") if changed else "–"
-
-
-def shown_path(path: str, length: int = _PATH_LENGTH) -> str:
-    """Return a path on one line, never empty, of at most ``length`` characters after escaping."""
-    text = one_line(path, length)
-    while (over := len(b.escape(text)) - length) > 0:
-        text = clip(text, len(text) - max(over // 5, 1))
-    return text or "(no path)"
-
-
-def path_code(path: str) -> str:
-    return b.code(shown_path(path))
-
-
-def in_brackets(text: str) -> str:
-    return f" ({text})" if text else ""
-
-
-# ---- the answer
 
 
 def answer(
@@ -229,9 +144,7 @@ def page_lines(report: Report) -> list[str]:
         return [f"No page{scope} is among those whose numbers could be read."]
     needs_caption = report.query.section or report.query.sort is not SortBy.TOTAL
     caption = (
-        [f"*{b.quoted(_caption(report, len(report.top)), _REASON_LENGTH)}*"]
-        if needs_caption
-        else []
+        [f"*{b.quoted(_caption(report, len(report.top)), REASON_LENGTH)}*"] if needs_caption else []
     )
     return caption + [
         f"{rank}. {path_code(page.path)} {_ranked(page, report.query.sort)}"
@@ -347,9 +260,6 @@ def more_button(question: QuestionId) -> Block:
     return b.button("More", b.Action.MORE, str(question))
 
 
-# ---- More, and the file
-
-
 def more(report: Report, question: QuestionId, *, is_digest: bool = False) -> Message:
     """Return the rest of an answer: a table of pages, and the pages whose visitors changed.
 
@@ -443,9 +353,6 @@ def csv_file(query: Query, pages: Mapping[str, Counts], *, complete: bool) -> tu
     return BOM + csv_line(HEADER) + "".join(map(csv_line, rows)), text
 
 
-# ---- notes around an answer
-
-
 def about(query: Query) -> str:
     """Return the subject of a question with its days: "who read the docs, 14–20 Nov 2026"."""
     return f"{_ABOUT[query.topic].format(docs=the_docs(query))}, {query.period}"
@@ -478,42 +385,17 @@ def budget_used_up(query: Query, budget: Budget) -> Message:
 NOT_KEPT = b.words(
     ":no_entry: I no longer have those numbers, so I did nothing. Ask again with `/docs-visitors`."
 )
+
+
 STILL_READING = b.words(
     ":hourglass_flowing_sand: I'm still reading. Try again when the answer is there."
 )
+
+
 SHARED_BEFORE = b.words("That's been shared already, so I posted nothing.")
 FILE_FOLLOWS = b.words("The CSV file comes in our direct messages.")
+
+
 FILE_SENT_BEFORE = b.words(
     "That file is in our direct messages already, or on its way there. I didn't send it again."
 )
-
-
-# ---- help
-
-
-def offer_corrected(text: str, *, is_question: bool) -> Message:
-    """Return the question about a corrected command, with the button that runs it."""
-    label = f"Show {text}" if is_question else text[:1].upper() + text[1:]
-    value = slack_text.from_plain(text.encode("utf-8", "replace").decode())  # no lone surrogates
-    button = b.button(one_line(label, b.BUTTON_LENGTH), b.Action.RUN_VISITORS, value)
-    return b.with_buttons(f"Did you mean {b.quoted(text, _GUESS_LENGTH)}?", [button])
-
-
-def period_help() -> str:
-    """Return the lines of the command's help about periods and options, in mrkdwn."""
-    topics = ", ".join(b.code(str(topic)) for topic in GAP_TOPICS)
-    return (
-        "*Periods*: `7d`, `last month`, `October`, `Q3`, `1 Oct to 15 Oct`, `since monday`.\n"
-        "*Options*: `compare September`, `sort ai`, `top 20`, `path /api`, `csv`.\n"
-        f"*What readers miss*: {topics}."
-    )
-
-
-FULL_HELP = (
-    "*Periods and options of* `/docs-visitors`: `7d`, `last 28 days`, `today`, `last week`, `this month`, "
-    "`last year`, `October`, `Q3 2025`, `2025`, `1 Oct`, `1 Oct to 15 Oct`, `since monday`. "
-    "`compare September` names the period to compare with, `compare none` leaves it out. "
-    "`sort human`, `sort ai` or `sort total` ranks the pages, `top 20` names more of them, "
-    "`path /api` shows one section, `csv` sends all pages as a file."
-)
-"""The paragraph of the whole help about periods and options."""

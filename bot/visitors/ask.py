@@ -1,0 +1,117 @@
+"""Questions about visitors: stored, with the windows that they need."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from bot.access.admit import Allowed
+from bot.context import Context
+from bot.ids import Message, ProjectId, QuestionId, SubscriptionId
+from bot.ports import Origin
+from bot.store import Transaction
+from bot.visitors.digests import gap_windows
+from bot.visitors.messages import answers as answer_messages
+from bot.visitors.messages import gaps as gap_messages
+from bot.visitors.model.gaps import SOURCES, Source, Topic
+from bot.visitors.model.questions import Query, Question, QuestionKind, QuestionState
+from bot.visitors.reading import Window, find_reading
+from bot.visitors.store import Questions, Readings
+
+
+async def ask_visitors(
+    context: Context, allowed: Allowed, query: Query, project: ProjectId | None = None
+) -> Message | None:
+    """Store a question, which a worker answers. Return an immediate reply, if there is one.
+
+    ``project``: None for that of the channel.
+    """
+
+    def add(tx: Transaction) -> Message | None:
+        project_id = project or context.project_of(tx, allowed.origin.channel).id
+        kind = QuestionKind.VISITORS
+        now = context.clock()
+        windows = list_windows(context, tx, project_id, kind, query, now)
+        if not windows:
+            return gap_messages.not_offered(query)
+        is_read = all(find_reading(context, tx, project_id, window).is_whole for window in windows)
+        asked = ask_question(context, tx, allowed.origin, query, project_id, kind, now)
+        return None if is_read else answer_messages.progress_note(asked)
+
+    return await context.write(add)
+
+
+def ask_question(
+    context: Context,
+    tx: Transaction,
+    origin: Origin,
+    query: Query,
+    project: ProjectId,
+    kind: QuestionKind,
+    at: datetime,
+    subscription: SubscriptionId | None = None,
+) -> Query:
+    """Store a question that is read for from now on, and answered from ``at`` on. Return its content."""
+    now, zone, entry = (
+        context.clock(),
+        context.settings.analytics_zone,
+        context.projects.shown(project),
+    )
+    if query.topic is Topic.VISITORS and not query.chart:
+        points = [point for point in query.period.chart_points() if point.is_over(now, zone)]
+        # Only the whole site has totals at the service.
+        has_chart = not query.section and 1 < len(points) < max_calls_of_question(context)
+        query = replace(query, chart=tuple(points) if has_chart else ())
+    query = replace(query, label=entry.label if entry else None)
+    question = Question(
+        QuestionId(0),
+        kind,
+        project,
+        origin.channel,
+        query,
+        asked_at=at,
+        state=QuestionState.WAITING,
+        user=origin.user,
+        subscription=subscription,
+        thread_ts=origin.thread,
+        response_url=origin.response_url,
+    )
+    Questions(tx).add(question, origin.key, now)
+    return query
+
+
+def max_calls_of_question(context: Context) -> int:
+    """Return how many calls one question may make."""
+    return max(1, context.settings.analytics_calls_an_hour // 3)
+
+
+def list_windows(
+    context: Context,
+    tx: Transaction,
+    project: ProjectId,
+    kind: QuestionKind,
+    query: Query,
+    at: datetime,
+) -> list[Window]:
+    """Return the windows of a question that was asked then, as far as they are offered, in order."""
+    period = query.period
+    compared = query.compared
+    if query.topic is not Topic.VISITORS:
+        windows = [Window(source, period) for source in SOURCES[query.topic]]
+    else:
+        periods = [period, compared] if compared else [period]
+        zone = context.settings.analytics_zone
+        windows = [Window(Source.VISITORS, period, with_pages=True)]
+        points = [min(periods).lead_week()] if compared else []
+        points += [point for point in query.chart if point not in periods]
+        windows += [Window(Source.VISITORS, point) for point in points]
+        if compared:
+            is_comparable = (
+                all(one.is_over(at, zone) for one in periods) and compared.days == period.days
+            )
+            windows.append(Window(Source.VISITORS, compared, is_comparable))
+        if kind is QuestionKind.DIGEST:
+            windows += [Window(source, week) for week, source in gap_windows(query)]
+    windows = list(dict.fromkeys(windows))
+    now = context.clock()
+    return [one for one in windows if not Readings(tx).is_not_offered(project, one.source, now)]
