@@ -24,8 +24,11 @@ from bot.store import Transaction
 from bot.visitors.answer_buttons import Act, send_csv, share_numbers, show_rest, with_answer
 from bot.visitors.ask import ask_visitors
 from bot.visitors.grammar import (
+    BadPeriod,
     Misunderstood,
-    correct_words,
+    UnknownPeriod,
+    correct_text,
+    find_page_name,
     parse_query,
     parse_section,
     parse_weekly,
@@ -45,7 +48,6 @@ from bot.visitors.subscriptions import (
     list_subscriptions,
     subscribe,
 )
-from bot.visitors.typed_periods import BadPeriod, UnknownPeriod
 
 NAME = "/docs-visitors"
 
@@ -60,16 +62,24 @@ def _misunderstood(error: Exception, projects: Projects, text: str) -> Message |
     if not isinstance(error, Misunderstood):
         return None
     plain = slack_text.to_plain(text, {}, {})
-    guess = correct_words(plain)
-    word, _ = COMMAND.meaning(slack_text.from_plain(guess), projects) or (COMMAND.other, None)
-    is_other = word is COMMAND.other
-    if (
-        guess in ("", plain)
-        or word.takes is None
-        or not word.takes(guess if is_other else guess.partition(" ")[2])
-    ):
-        return b.words(str(error))
-    return usage.offer_corrected(guess, is_question=is_other or word.run is _ask_gaps)
+    for corrected in correct_text(plain):
+        if corrected == "help":
+            return usage.suggest_help()
+        word = _find_word(corrected, projects)
+        if word is not None:
+            is_question = word is COMMAND.other or word.run is _ask_gaps
+            return usage.offer_corrected(corrected, is_question=is_question)
+    if page := find_page_name(plain):
+        return usage.offer_page(str(error), page)
+    return b.words(str(error))
+
+
+def _find_word(text: str, projects: Projects) -> Word | None:
+    """Return the word that takes a plain text with its options; None if none does."""
+    meaning = COMMAND.meaning(slack_text.from_plain(text), projects)
+    word = meaning[0] if meaning else COMMAND.other
+    options = text if word is COMMAND.other else text.partition(" ")[2]
+    return word if word.takes is not None and word.takes(options) else None
 
 
 async def _run_corrected(context: Context, press: Press) -> Answer:

@@ -43,7 +43,7 @@ from bot.projects import Project, Projects
 from bot.visitors.model.digests import Outcome
 from bot.visitors.model.gaps import GAP_TOPICS, page_of
 from bot.visitors.model.periods import Period
-from bot.visitors.model.questions import MOST_TOP, Numbers, Query
+from bot.visitors.model.questions import MAX_TOP, Numbers, Query
 from bot.visitors.model.readings import Counts, Reading
 from bot.visitors.model.reports import Page, Report
 from bot.visitors.model.subscriptions import Weekday, WeeklyTime
@@ -247,7 +247,7 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     ),
     "not_offered.query": st.deferred(lambda: GAP_QUERIES),
     "offer_corrected.text": ANY_TEXT.map(lambda text: f"{text[:200]} monday"),
-    "Query.top": st.integers(1, MOST_TOP),
+    "Query.top": st.integers(1, MAX_TOP),
     "private": st.just("{}"),
     "TrackedJob.trouble": st.sampled_from([None, QueueWhy.SERVICE, QueueWhy.KEY]),
     "CommandHelp.name": st.just("/docs-agent"),
@@ -291,7 +291,7 @@ def reports(draw: st.DrawFn) -> Report:
     """Draw a report of any numbers, pages and budget."""
     query, counts = draw(built(Query)), built(Counts)
     # Drawing each page would take long.
-    some, size = draw(st.lists(built(Page), max_size=4)), draw(st.integers(0, MOST_TOP))
+    some, size = draw(st.lists(built(Page), max_size=4)), draw(st.integers(0, MAX_TOP))
     pages = [
         replace(some[at % len(some)], path=f"{some[at % len(some)].path}{at}")
         for at in range(size)

@@ -67,7 +67,7 @@ async def test_period_without_gaps_has_a_clear_answer(talk: Talk) -> None:
         "searches": searches(),
         "assistant": turns(("Install?", None, "answered")),
     }
-    answer = await asked(talk, "searches october")
+    answer = await asked(talk, "searches 2026-10-01..2026-10-31")
     assert answer.startswith("The docs service has no searches for 1–31 Oct 2026.")
     answer = await asked(talk, "questions")
     assert answer.startswith("The docs service has no unanswered questions for 26")
@@ -131,7 +131,7 @@ async def test_searches_are_shown_after_a_mention(talk: Talk, text: str) -> None
 async def test_option_that_searches_lack_is_answered(talk: Talk, more: str) -> None:
     answer = await talk.ana.answer_to(f"/docs-visitors searches {more}")
     assert more.split()[0] in answer
-    assert "try last week" in answer or "Try `searches last month`" in answer
+    assert "Try `2026-10-01..2026-10-31`." in answer or "Try `searches last month`" in answer
 
 
 @pytest.mark.parametrize("value", [None, "99:0", "", "1", "1:", "1:0", "x:y"])
@@ -194,7 +194,7 @@ async def test_texts_of_readers_are_forgotten_and_read_again(talk: Talk) -> None
     assert talk.kept("rate limits") == []
     [note] = await pressed(talk, IMPROVE, on=answer)
     assert "no longer have those numbers" in note
-    assert "rate limits" in await asked(talk, "searches october")
+    assert "rate limits" in await asked(talk, "searches 2026-10-01..2026-10-31")
     assert talk.service.calls == ["searches"] * 2
 
 

@@ -101,7 +101,7 @@ async def test_windows_of_different_length_have_no_moved_pages(talk: Talk) -> No
     read("/falling", START, FIRST - DAY, people=90)
     read("/gone", START, FIRST - DAY, people=90)
     read("/new", FIRST, LAST, people=90)
-    answer = await asked(talk, "compare 2026-09")
+    answer = await asked(talk, "compare 2026-09-01..2026-09-30")
     for message in (answer, *await pressed(talk, "More")):
         signs = "Falls", "longer read", "Newly", "(new)", "Worth", "−"
         assert not [sign for sign in signs if sign in message]
@@ -130,7 +130,7 @@ async def test_window_without_visits_is_not_compared(talk: Talk) -> None:
 
 async def test_months_of_different_length_are_not_compared(talk: Talk) -> None:
     talk.service.site.fill(20, START - 40 * DAY, LAST)
-    answer = await asked(talk, "october")
+    answer = await asked(talk, "2026-10-01..2026-10-31")
     assert answer.startswith("*Who read the docs, 1–31 Oct 2026*\n")
     assert "it has 30 days and not 31, and had " in answer
     assert "%)" not in answer

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-DAY, WEEK = timedelta(days=1), timedelta(weeks=1)
-MOST_DAYS = 366
+DAY = timedelta(days=1)
+WEEK = timedelta(weeks=1)
+MAX_DAYS = 366
 """Length of the longest period."""
-MOST_POINTS = 20
+MAX_POINTS = 20
 """Maximum points of a chart: https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block"""
+_MONTHS_OF_UNIT = {"month": 1, "quarter": 3, "year": 12}
 _SETTLED_AFTER = timedelta(hours=3)
 """The service adds late visits for so long after the end of a day."""
 
@@ -39,9 +41,12 @@ class Period:
     @property
     def months(self) -> int:
         """12, 3 or 1 for a whole calendar year, quarter or month; otherwise 0."""
+        if self.first.day != 1 or self.end.day != 1:
+            return 0
         count = 12 * (self.end.year - self.first.year) + self.end.month - self.first.month
-        is_whole = self.first.day == self.end.day == 1 and count in (1, 3, 12)
-        return count if is_whole and (self.first.month - 1) % count == 0 else 0
+        if count not in _MONTHS_OF_UNIT.values() or (self.first.month - 1) % count:
+            return 0
+        return count
 
     def before(self) -> Period:
         """Return the period to compare with.
@@ -60,11 +65,13 @@ class Period:
 
     def chart_points(self) -> list[Period]:
         """Return the points of a chart: days, or if there are too many the weeks that have them."""
-        length, first, end = DAY, self.first, self.end
-        if self.days > MOST_POINTS:
+        length = DAY
+        first = self.first
+        end = self.end
+        if self.days > MAX_POINTS:
             first -= first.weekday() * DAY
             end += -end.weekday() % 7 * DAY
-            length = -(-(end - first).days // (7 * MOST_POINTS)) * WEEK
+            length = -(-(end - first).days // (7 * MAX_POINTS)) * WEEK
         count = (end - first) // length
         return [Period(end - n * length, end - (n - 1) * length) for n in range(count, 0, -1)]
 
@@ -78,21 +85,25 @@ class Period:
     @property
     def short(self) -> str:
         """Return 14–20 Nov, or Fri 20 Nov."""
-        first, last = self.first, self.last
+        first = self.first
+        last = self.last
         if first == last:
             return f"{first:%a} {short_day(first)}"
-        return f"{first.day if first.month == last.month else short_day(first)}–{short_day(last)}"
+        begin = str(first.day) if first.month == last.month else short_day(first)
+        return f"{begin}–{short_day(last)}"
 
     def __str__(self) -> str:
         """Return 14–20 Nov 2026, 30 Sep – 6 Oct 2026, 20 Nov 2026, or 2026."""
-        first, last = self.first, self.last
+        first = self.first
+        last = self.last
         if self.months == 12:
             return str(first.year)
         if first == last:
             return format_day(last)
         if (first.year, first.month) == (last.year, last.month):
             return f"{first.day}–{format_day(last)}"
-        return f"{format_day(first) if first.year != last.year else short_day(first)} – {format_day(last)}"
+        begin = short_day(first) if first.year == last.year else format_day(first)
+        return f"{begin} – {format_day(last)}"
 
 
 def format_day(day: date) -> str:
@@ -110,6 +121,18 @@ def days_before(end: date, count: int) -> Period:
 def last_full_week(today: date) -> Period:
     """Return the last week from Monday to Sunday that is over."""
     return days_before(today - today.weekday() * DAY, 7)
+
+
+def calendar_period(unit: str, today: date, *, is_last: bool) -> Period:
+    """Return the present week, month, quarter or year, or the one before it."""
+    if unit == "week":
+        monday = today - today.weekday() * DAY - is_last * WEEK
+        return Period(monday, monday + WEEK)
+    months = _MONTHS_OF_UNIT[unit]
+    months_begun = (today.month - 1) % months
+    this_month = date(today.year, today.month, 1)
+    first = _add_months(this_month, -months_begun - is_last * months)
+    return Period(first, _add_months(first, months))
 
 
 def day_start(day: date, zone: ZoneInfo) -> datetime:

@@ -14,7 +14,8 @@ from bot.visitors.model.gaps import GapRows, Source, Topic
 from bot.visitors.model.periods import Period
 from bot.visitors.model.readings import Counts, Reading
 
-DEFAULT_TOP, MOST_TOP = 5, 20
+DEFAULT_TOP = 5
+MAX_TOP = 20
 NOBODY = UserId("")
 """The user of a question that a subscription asks."""
 

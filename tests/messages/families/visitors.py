@@ -132,6 +132,8 @@ def samples() -> Mapping[str, object]:
         ),
         "did you mean": usage.offer_corrected("last <week>", is_question=True),
         "did you mean, about a digest": usage.offer_corrected("pause", is_question=False),
+        "did you mean the help": usage.suggest_help(),
+        "did you mean a page": usage.offer_page("I don't know the period `faq`.", "/faq"),
         "shared before": answer_messages.SHARED_BEFORE,
         "file sent before": answer_messages.FILE_SENT_BEFORE,
         "not kept": answer_messages.NOT_KEPT,
