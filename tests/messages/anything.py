@@ -247,6 +247,8 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     ),
     "not_offered.query": st.deferred(lambda: GAP_QUERIES),
     "offer_corrected.text": ANY_TEXT.map(lambda text: f"{text[:200]} monday"),
+    "offer_page.reason": st.just("I don't know the period `faq`. Try `2026-10-01..2026-10-31`."),
+    "offer_page.page": st.from_regex(r"/[A-Za-z][A-Za-z0-9_-]{2,60}", fullmatch=True),
     "Query.top": st.integers(1, MAX_TOP),
     "private": st.just("{}"),
     "TrackedJob.trouble": st.sampled_from([None, QueueWhy.SERVICE, QueueWhy.KEY]),

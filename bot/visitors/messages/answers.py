@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from bot.ids import Block, Message, QuestionId, UserId
 from bot.jobs.model.quota import Budget
@@ -11,9 +11,7 @@ from bot.messages.blocks import counted
 from bot.messages.plain_text import BOM, HEADER, csv_line
 from bot.visitors.messages.numbers import (
     agents,
-    both,
     change,
-    gain,
     in_brackets,
     path_code,
     people,
@@ -32,7 +30,9 @@ TIME, TIME_OF_DAY = "{date_short_pretty} {time}", "{time}"
 UNIQUE = "Unique visitors, approximate, so they don't add up"
 
 
-_IN_LINE, _IN_TABLE, _MOST_OPTIONS = 3, 20, 40
+_IN_LINE = 3
+_TABLE_ROWS = 20
+_MAX_OPTIONS = 40
 _ABOUT = {
     Topic.VISITORS: "who read {docs}",
     Topic.SEARCHES: "what readers searched in {docs}",
@@ -62,7 +62,7 @@ def answer(
         b.section(f"{_title(report)}\n{totals(report)}"),
         *_charts(report),
         *b.text_blocks("\n".join(page_lines(report))),
-        *b.actions([*buttons, *improve_menu(report, question)]),
+        *b.actions([*buttons, *improve_menu(report.top, question)]),
         b.context(
             *caveats(report), " ".join([*around(report.query, shared_by), source_note(report)])
         ),
@@ -231,24 +231,13 @@ def source_note(report: Report) -> str:
     return f"{UNIQUE} · read {at}"
 
 
-def improve_menu(report: Report, question: QuestionId) -> list[Block]:
-    """Return a menu that offers a job for each page of the answer."""
-    groups = (
-        report.top,
-        report.fallen,
-        report.hardly_people,
-        report.risen,
-        report.appeared,
-        report.pages_rarely_read_by_ai,
-    )
-    pages = {page.path: page for group in groups for page in group[:_IN_TABLE]}
-    options = [
-        (
-            f"{shown_path(page.path, 50)} · {page.now.total:,}",
-            f"{question}:{page_row_key(page.path)}",
-        )
-        for page in list(pages.values())[:_MOST_OPTIONS]
-    ]
+def improve_menu(pages: Sequence[Page], question: QuestionId) -> list[Block]:
+    """Return a menu that offers a job for each of these pages; nothing without pages."""
+    options = []
+    different = {page.path: page for page in pages}
+    for page in list(different.values())[:_MAX_OPTIONS]:
+        label = f"{shown_path(page.path, 50)} · {page.now.total:,}"
+        options.append((label, f"{question}:{page_row_key(page.path)}"))
     return [b.menu("Improve a page…", b.Action.IMPROVE, options)] if options else []
 
 
@@ -261,29 +250,27 @@ def more_button(question: QuestionId) -> Block:
 
 
 def more(report: Report, question: QuestionId, *, is_digest: bool = False) -> Message:
-    """Return the rest of an answer: a table of pages, and the pages whose visitors changed.
+    """Return the rest of an answer: a table of pages, and the pages that appeared and vanished.
 
     That of a digest also has the totals and the chart, which the digest leaves out.
     """
     of = f", {b.label(report.query.label)}" if report.query.label else ""
+    name = f"{report.query.period}{of}*"
     used = (
         f"{report.budget.used:,} of {report.budget.limit:,} analytics calls used in the last hour"
     )
-    share = f"(AI's share on the whole site: {percent(report.site.ai, report.site.total)})"
-    leaning = [
-        *_line(f"*Read by AI, hardly by people* {share}", report.hardly_people, _both_of),
-        *_line("*Read by people, hardly by AI*", report.pages_rarely_read_by_ai, _both_of),
-    ]
+    heading = [b.section(f"*More about {name}")]
+    notes = []
+    if is_digest:
+        heading = [b.section(f"*All numbers of {name}\n{totals(report)}"), *_charts(report)]
+        notes = [*caveats(report), source_note(report)]
+    pages = report.pages[:_TABLE_ROWS]
     file = b.button("All pages as CSV", b.Action.CSV_FILE, str(question))
-    title, pages = f"{report.query.period}{of}*", report.pages[:_IN_TABLE]
-    title = f"*All numbers of {title}\n{totals(report)}" if is_digest else f"*More about {title}"
-    notes = [*caveats(report), source_note(report)] if is_digest else []
     return b.message(
-        b.section(title),
-        *(_charts(report) if is_digest else []),
+        *heading,
         table(_caption(report, len(pages)), pages) if pages else b.section(page_lines(report)[0]),
-        *map(b.section, [*_movements(report), *leaning]),
-        *b.actions([file, *improve_menu(report, question)]),
+        *map(b.section, _new_and_gone(report)),
+        *b.actions([file, *improve_menu([*pages, *report.appeared], question)]),
         b.context(*notes, f"Days in {b.escape(report.zone)} · {used}"),
     )
 
@@ -312,27 +299,21 @@ def table(caption: str, pages: Sequence[Page]) -> Block:
     }
 
 
-def _movements(report: Report) -> list[str]:
-    """Return lines about the pages that rose, fell, appeared and vanished."""
-    return [
-        *_line("*Rises*", report.risen, gain),
-        *_line("*Falls*", report.fallen, gain),
-        *_line("*Newly read*", report.appeared, lambda page: visitors_answer(page.now.total)),
-        *_line(
-            "*No longer read*",
-            report.vanished,
-            lambda page: f"{visitors_answer(-page.gained)} before",
-        ),
-    ]
-
-
-def _both_of(page: Page) -> str:
-    return both(page.now)
-
-
-def _line(name: str, pages: Sequence[Page], numbers: Callable[[Page], str]) -> list[str]:
-    named = " · ".join(f"{path_code(page.path)} {numbers(page)}" for page in pages[:_IN_LINE])
-    return [f"{name}: {named}"] if named else []
+def _new_and_gone(report: Report) -> list[str]:
+    """Return a line about the pages that appeared, and one about those that vanished."""
+    lines = []
+    if report.appeared:
+        appeared = [
+            f"{path_code(page.path)} {visitors_answer(page.now.total)}" for page in report.appeared
+        ]
+        lines.append(f"*Newly read*: {' · '.join(appeared[:_IN_LINE])}")
+    if report.vanished:
+        vanished = [
+            f"{path_code(page.path)} {visitors_answer(-page.gained)} before"
+            for page in report.vanished
+        ]
+        lines.append(f"*No longer read*: {' · '.join(vanished[:_IN_LINE])}")
+    return lines
 
 
 def csv_file(query: Query, pages: Mapping[str, Counts], *, complete: bool) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from bot.messages import blocks as b
 from bot.messages.blocks import counted
 from bot.messages.plain_text import clip, one_line
 from bot.visitors.model.readings import Counts
-from bot.visitors.model.reports import Page, is_beyond_chance
+from bot.visitors.model.reports import is_beyond_chance
 
 _PATH_LENGTH = 72
 
@@ -40,12 +40,6 @@ def change(now: int, was: int | None) -> str:
     if was is None or not is_beyond_chance(now, was):
         return ""
     return f"{(now - was) / was:+,.0%}".replace("-", "−") if was else "new"
-
-
-def gain(page: Page) -> str:
-    """Return +120 (+12%)."""
-    changed = change(page.now.total, page.was.total if page.was else None)
-    return f"{page.gained:+,} ({changed})".replace("-", "−") if changed else "–"
 
 
 def shown_path(path: str, length: int = _PATH_LENGTH) -> str:

@@ -88,22 +88,6 @@ class Report:
     def vanished(self) -> list[Page]:
         return [page for page in self.moved if page.now == NO_VISITORS]
 
-    @property
-    def hardly_people(self) -> list[Page]:
-        """Pages with at most half of the site's share of people, beyond chance; most AI agents first."""
-        few = (page for page in self.pages if self._is_rare(page.now.human, page, self.site.human))
-        return sorted(few, key=lambda page: (-page.now.ai, page.path))
-
-    @property
-    def pages_rarely_read_by_ai(self) -> list[Page]:
-        """Pages with at most half of the site's share of AI agents, beyond chance; most people first."""
-        few = (page for page in self.pages if self._is_rare(page.now.ai, page, self.site.ai))
-        return sorted(few, key=lambda page: (-page.now.human, page.path))
-
-    def _is_rare(self, count: int, page: Page, of_site: int) -> bool:
-        usual = page.now.total * of_site / self.site.total if self.site.total else 0.0
-        return usual > 0 and 2 * count <= usual and is_beyond_chance(count, usual)
-
 
 def build_report(numbers: Numbers, zone: ZoneInfo, budget: Budget) -> Report:
     """Build the report on a period, with days in a zone. Raises LookupError if it has not been read."""

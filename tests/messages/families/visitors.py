@@ -32,8 +32,6 @@ MOVED = {
     "risen": (page("/rising", (300, 700, 950), (240, 500, 700)), page("/b", (0, 0, 50), (0, 0, 5))),
     "fallen": (page("/falling", (0, 0, 401), (0, 0, 510)),),
     "appeared": (page("/new", (90, 60, 140), (0, 0, 0)),),
-    "hardly people": (page("/machines", (1, 400, 401)), page("/b", (0, 90, 90))),
-    "hardly AI": (page("/humans", (80, 1, 81)),),
 }
 GONE = page("/old", (0, 0, 0), (60, 10, 70))
 
