@@ -82,7 +82,6 @@ class Action(StrEnum):
     IDEAS = "ideas"
     SEE_REVIEWS = "see_reviews"
     RUN_VISITORS = "run_visitors"
-    UNSUBSCRIBE = "unsubscribe"
     TRY = "try"
 
 

@@ -14,6 +14,7 @@ from bot.visitors.digests import gap_windows
 from bot.visitors.messages import answers as answer_messages
 from bot.visitors.messages import gaps as gap_messages
 from bot.visitors.model.gaps import SOURCES, Source, Topic
+from bot.visitors.model.periods import Period
 from bot.visitors.model.questions import Query, Question, QuestionKind, QuestionState
 from bot.visitors.reading import Window, find_reading
 from bot.visitors.store import Questions, Readings
@@ -52,16 +53,10 @@ def ask_question(
     subscription: SubscriptionId | None = None,
 ) -> Query:
     """Store a question that is read for from now on, and answered from ``at`` on. Return its content."""
-    now, zone, entry = (
-        context.clock(),
-        context.settings.analytics_zone,
-        context.projects.shown(project),
-    )
-    if query.topic is Topic.VISITORS and not query.chart:
-        points = [point for point in query.period.chart_points() if point.is_over(now, zone)]
-        # Only the whole site has totals at the service.
-        has_chart = not query.section and 1 < len(points) < max_calls_of_question(context)
-        query = replace(query, chart=tuple(points) if has_chart else ())
+    now = context.clock()
+    entry = context.projects.shown(project)
+    if query.topic is Topic.VISITORS:
+        query = replace(query, chart=_choose_chart(context, query, at))
     query = replace(query, label=entry.label if entry else None)
     question = Question(
         QuestionId(0),
@@ -78,6 +73,18 @@ def ask_question(
     )
     Questions(tx).add(question, origin.key, now)
     return query
+
+
+def _choose_chart(context: Context, query: Query, at: datetime) -> tuple[Period, ...]:
+    """Return the points of the chart that are over at a time: another one would look like a fall."""
+    zone = context.settings.analytics_zone
+    if query.chart:
+        return tuple(point for point in query.chart if point.is_over(at, zone))
+    points = tuple(point for point in query.period.chart_points() if point.is_over(at, zone))
+    # Only the whole site has totals at the service.
+    if query.section or not 1 < len(points) < max_calls_of_question(context):
+        return ()
+    return points
 
 
 def max_calls_of_question(context: Context) -> int:

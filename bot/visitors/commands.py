@@ -11,7 +11,7 @@ from functools import partial
 from bot.access.admit import Allowed
 from bot.commands.command import Answer, Command, FormState, Invocation, Press, Word, number_in
 from bot.context import Context
-from bot.ids import Block, Message, ProjectId, QuestionId, SubscriptionId
+from bot.ids import Block, Message, ProjectId, QuestionId
 from bot.jobs.commands.job_lists import projects_to_choose, turn_page
 from bot.jobs.messages import forms
 from bot.jobs.model.jobs import About
@@ -43,7 +43,7 @@ from bot.visitors.model.questions import Numbers, Question, QuestionKind
 from bot.visitors.model.subscriptions import SubscriptionChange
 from bot.visitors.recommendations import list_more, list_recommendations
 from bot.visitors.subscriptions import (
-    change_subscription,
+    change_subscriptions,
     digest_now,
     list_subscriptions,
     subscribe,
@@ -120,23 +120,10 @@ async def _subscribe(context: Context, invocation: Invocation, match: re.Match[s
 async def _change(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
     """Run ``pause``, ``resume`` or ``unsubscribe``, each with ``path /api`` after it or alone."""
     change, section = SubscriptionChange(match[1].lower()), parse_section(match[2])
-    message = await change_subscription(
+    message = await change_subscriptions(
         context, invocation.allowed, change, section=section, project=_chosen(invocation)
     )
     return Answer(message=message)
-
-
-async def _change_one(context: Context, press: Press) -> Answer:
-    verb, _, number = press.value.rpartition(":")
-    change = (
-        SubscriptionChange(verb)
-        if verb in set(SubscriptionChange)
-        else SubscriptionChange.UNSUBSCRIBE
-    )
-    message = await change_subscription(
-        context, press.allowed, change, number=SubscriptionId(number_in(number))
-    )
-    return Answer(message=message, replaces=True)
 
 
 async def _subscriptions(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
@@ -283,7 +270,7 @@ COMMAND = Command(
         Word(
             usage="subscribe monday 09:00",
             shape=r"subscribe(?!\S)(.*)",
-            tells="Posts a digest in this channel every week.",
+            tells="Posts a digest here every week.",
             run=_subscribe,
             example="subscribe monday 09:00 Europe/Berlin",
             in_help=True,
@@ -292,7 +279,7 @@ COMMAND = Command(
         Word(
             usage="subscriptions",
             shape=r"subscriptions(?!\S).*",
-            tells="Lists the channel's subscriptions and their next runs.",
+            tells="Lists the subscriptions here and their next runs.",
             run=_subscriptions,
             after_mention="subscriptions",
             in_help=True,
@@ -306,9 +293,9 @@ COMMAND = Command(
                 takes=_taken_by(parse_section),
             )
             for change, tells in (
-                (SubscriptionChange.PAUSE, "Pauses the channel's digest, or asks which one."),
-                (SubscriptionChange.RESUME, "Starts it again."),
-                (SubscriptionChange.UNSUBSCRIBE, "Ends it."),
+                (SubscriptionChange.PAUSE, "Pauses the digests here."),
+                (SubscriptionChange.RESUME, "Starts them again."),
+                (SubscriptionChange.UNSUBSCRIBE, "Ends them."),
             )
         ),
         Word(
@@ -332,7 +319,6 @@ COMMAND = Command(
         Action.IDEAS: _show_more_ideas,
         Action.SEE_REVIEWS: _see_reviews,
         Action.RUN_VISITORS: _run_corrected,
-        Action.UNSUBSCRIBE: _change_one,
         Action.HELLO_IDEAS: _ideas,
         Action.IMPROVE: _improve,
         Action.IMPROVE_PAGE: _improve,

@@ -284,6 +284,22 @@ class Questions(Rows[Question]):
             and_(made, mine, questions.c.asked_at > since, questions.c.query.is_not(None)), 50
         )
 
+    def requested_digest(
+        self, project: ProjectId, channel: ChannelId, section: str | None, since: datetime
+    ) -> QuestionId | None:
+        """Return the newest digest that somebody has requested in a channel since then."""
+        requested = and_(
+            questions.c.kind == QuestionKind.DIGEST,
+            questions.c.state != QuestionState.MISSED,
+            questions.c.subscription.is_(None),
+            questions.c.query.is_not(None),
+        )
+        place = and_(questions.c.project == project, questions.c.channel == channel)
+        for question in self._many(and_(requested, place, questions.c.asked_at > since), 50):
+            if question.query.section == section:
+                return question.id
+        return None
+
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Question]:
         """Claim questions that are due, people's before digests."""
         return self._claim(_CLAIM_QUESTIONS, claimer, limit=limit)

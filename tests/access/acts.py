@@ -41,11 +41,6 @@ class Scene:
         )
         return message
 
-    def place_privately(self) -> Json:
-        """Add a message of the bot for the actor alone."""
-        message: Json = self.talk.slack.state.add_ephemeral(self.channel, self.actor.id, text=WORDS)
-        return message
-
     async def say(self, text: str, **options: object) -> None:
         """Say a text to the bot where the actor is."""
         mention = "" if self.here == "dm" else "@docs-agent "
@@ -88,8 +83,6 @@ _VALUES: dict[str, Callable[[Scene, int], str]] = {
     "run_visitors": lambda *_: "last week",
     "improve_miss": lambda _, number: f"{number}:0",
 }
-_PRIVATE = frozenset({"unsubscribe"})
-"""Buttons of private answers alone, which replace the message that has the button."""
 _NAMELESS = frozenset(
     {
         "jobs_older",
@@ -110,9 +103,7 @@ def _press(
     action: str, value: Callable[[Scene, int], str]
 ) -> Callable[[Scene, int], Awaitable[Json]]:
     async def run(scene: Scene, number: int) -> Json:
-        is_private = action in _PRIVATE
-        message = scene.place_privately() if is_private else scene.place(by_bot=True)
-        container = {**message, "type": "ephemeral" if is_private else "message"}
+        container = {**scene.place(by_bot=True), "type": "message"}
         pressed = {"type": "button", "action_id": action, "value": value(scene, number)}
         done: Json = await scene.talk.slack.people.press(scene.actor.id, container, pressed)
         return done

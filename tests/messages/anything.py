@@ -129,7 +129,7 @@ def of(hint: Any, place: str) -> st.SearchStrategy[Any]:
     return built(hint)
 
 
-_NEVER_EMPTY = {"follow_up_form.jobs", "which_to_change.subscriptions", "gap_list.gaps"}
+_NEVER_EMPTY = {"follow_up_form.jobs", "gap_list.gaps"}
 
 
 @cache

@@ -176,7 +176,7 @@ async def test_broken_token_pauses_no_subscription(talk: Talk, code: str, reason
     assert f"Last: not posted: {reason} (" in subscriptions
     assert "Next: 16 Nov 09:00" in subscriptions
     [note] = talk.ana.reads()
-    assert f"couldn't be posted: {reason}." in note
+    assert f"for the weekly docs digest: {reason}." in note
     talk.log()
 
 

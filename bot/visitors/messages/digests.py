@@ -71,7 +71,8 @@ def digest(digest: Digest, question: QuestionId) -> Message:
 def _readers(report: Report) -> str:
     site = "Whole site: " if report.query.section else ""
     total = counted(report.site.total, "reader", "readers")
-    return f"{site}{total}{compare_total(report)} · {_agents(report.site)}"
+    so_far = " so far" if report.is_open else ""
+    return f"{site}{total}{so_far}{compare_total(report)} · {_agents(report.site)}"
 
 
 def _agents(site: Counts) -> str:
@@ -179,3 +180,15 @@ def missed(question: Question, week: Period, reason: str, project: Project | Non
 
 def digest_coming(section: str | None, project: Project | None) -> Message:
     return b.words(f"Posting last week's digest{scope(section, project)} here…")
+
+
+def digest_requested_before(link: str | None) -> Message:
+    """Return the answer to a second request within a minute.
+
+    ``link``: the address of the first digest; None until it is posted.
+    """
+    if link is None:
+        return b.words("That digest is on its way already.")
+    return b.words(
+        f"{b.link(link, 'That digest')} came just now. Ask again in a minute for a new one."
+    )

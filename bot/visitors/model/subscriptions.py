@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from bot.ids import ChannelId, ProjectId, SubscriptionId, UserId
 from bot.ports import is_zone
-from bot.visitors.model.periods import DAY, WEEK
+from bot.visitors.model.periods import DAY, WEEK, Period, last_full_week
 
 
 class Weekday(IntEnum):
@@ -85,6 +85,10 @@ class WeeklyTime:
             datetime.combine(day + n * WEEK, self.at, zone).astimezone(UTC) for n in (-1, 0, 1, 2)
         )
         return next(at for at in weeks if at > moment)
+
+    def week_before(self, run_at: datetime) -> Period:
+        """Return the last week that is over in the zone at a time."""
+        return last_full_week(run_at.astimezone(ZoneInfo(self.zone)).date())
 
     def __str__(self) -> str:
         """Return Monday at 09:00 (Berlin)."""

@@ -104,12 +104,6 @@ def lists() -> Mapping[str, object]:
         "list: more than fit": subscription_messages.subscription_list(
             [subscription(section="/" + "&" * 1_000)] * 18, NOW, ONE
         ).text[-60:],
-        **{
-            f"which to {change}": subscription_messages.which_to_change(
-                change, [subscription(), subscription(section="/<api>")], BOTH
-            )
-            for change in SubscriptionChange
-        },
     }
 
 
@@ -124,6 +118,12 @@ def samples() -> Mapping[str, object]:
         "first post: today, a section, several docs": subscription_messages.first_post(
             api, RUN, WEEK, RUN, ACME
         ),
+        "first post: its week ends later": subscription_messages.first_post(
+            all_of_it, RUN, WEEK, NOW, None, RUN + timedelta(hours=2)
+        ),
+        "not in the channel": subscription_messages.not_in_channel(bot),
+        "digest requested before": digest_messages.digest_requested_before(PERMALINK),
+        "digest requested before, not posted": digest_messages.digest_requested_before(None),
         "subscribing": subscription_messages.subscribing(all_of_it, None, changes=False),
         "subscribing: a change, a section, several docs": subscription_messages.subscribing(
             api, ACME, changes=True
@@ -144,20 +144,21 @@ def samples() -> Mapping[str, object]:
         ),
         "digest coming": digest_messages.digest_coming(None, None),
         "digest coming: a section, several docs": digest_messages.digest_coming("/api", ACME),
-        "changed: no subscription": subscription_messages.subscription_changed(
-            SubscriptionChange.PAUSE, None, 0, NOW
+        "changed: no subscription": subscription_messages.subscriptions_changed(
+            SubscriptionChange.PAUSE, [], 0, NOW
         ),
-        "changed: no such one": subscription_messages.subscription_changed(
-            SubscriptionChange.PAUSE, None, 2, NOW
+        "changed: no such one": subscription_messages.subscriptions_changed(
+            SubscriptionChange.PAUSE, [], 2, NOW
         ),
-        "unsubscribed, 1 left": subscription_messages.subscription_changed(
-            SubscriptionChange.UNSUBSCRIBE, all_of_it, 1, NOW
+        "unsubscribed, 1 left": subscription_messages.subscriptions_changed(
+            SubscriptionChange.UNSUBSCRIBE, [all_of_it], 1, NOW
         ),
         **{
-            f"changed: {change}": subscription_messages.subscription_changed(
-                change, all_of_it, 0, NOW
+            f"changed: {change}, {len(changed)} of {len(changed) + others}": (
+                subscription_messages.subscriptions_changed(change, changed, others, NOW)
             )
             for change in SubscriptionChange
+            for changed, others in (([all_of_it], 0), ([all_of_it, api], 0), ([all_of_it, api], 1))
         },
         **lists(),
     }
