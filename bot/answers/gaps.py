@@ -21,14 +21,14 @@ from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import SlackError
 from bot.store import Transaction
-from bot.visitors.model.gaps import UnansweredQuestion, clean_text
+from bot.visitors.model.gaps import clean_text, question_key
 
 _RETRY = timedelta(minutes=1)
 
 
 def gap_key(text: str) -> str:
     """Return the key of a question's row, which is the same as in the service's own list."""
-    return UnansweredQuestion(clean_text(text)).key
+    return question_key(clean_text(text))
 
 
 def find_inquiry(

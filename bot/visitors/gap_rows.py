@@ -1,21 +1,19 @@
-"""Content gaps as the docs service returns them, masked."""
+"""Content gaps as the docs service returns them, converted to masked rows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import TypedDict
 
-from bot.docs_api import DocsClient
+from bot.docs_api import DocsClient, Feedback, PageFeedbackCounts, SearchCount, Turn
 from bot.messages.plain_text import one_line
 from bot.visitors.model.gaps import (
-    MOST_READ,
-    TEXT_LENGTH,
-    Comment,
+    MAX_ROWS_READ,
+    MAX_TEXT_LENGTH,
+    GapRow,
     GapRows,
-    Search,
     Source,
-    UnansweredQuestion,
-    Votes,
     clean_text,
     merge_searches,
     page_of,
@@ -23,7 +21,7 @@ from bot.visitors.model.gaps import (
 from bot.visitors.model.periods import Period
 
 
-class _Window(TypedDict):
+class _Days(TypedDict):
     date_from: date
     date_to: date
     limit: int
@@ -31,60 +29,68 @@ class _Window(TypedDict):
 
 async def read_gap_rows(docs: DocsClient, project: str, source: Source, period: Period) -> GapRows:
     """Return the masked rows of one call. Raises DocsApiError."""
-    window = _Window(date_from=period.first, date_to=period.end, limit=MOST_READ)
-    read = {Source.VOTES: _votes, Source.COMMENTS: _comments, Source.QUESTIONS: _questions}
-    return await read.get(source, _searches)(docs, project, window)
+    days = _Days(date_from=period.first, date_to=period.end, limit=MAX_ROWS_READ)
+    match source:
+        case Source.SEARCHES:
+            searches = await docs.searches(project, **days)
+            rows = merge_searches(_to_rows(searches.searches))
+            return GapRows(tuple(rows), searches.total_searches, searches.has_more)
+        case Source.VOTES:
+            votes = await docs.feedback_by_page(project, **days)
+            return GapRows(_to_rows(votes.feedback), is_part=votes.has_more)
+        case Source.COMMENTS:
+            comments = await docs.feedback(project, **days)
+            newest_first = sorted(comments.feedback, key=_created_at, reverse=True)
+            return GapRows(_to_rows(newest_first), is_part=comments.has_more)
+        case Source.QUESTIONS:
+            turns = await docs.assistant(project, **days)
+            unanswered = [turn for turn in turns.conversations if turn.is_unanswered]
+            return GapRows(_to_rows(unanswered), len(turns.conversations), turns.has_more)
+    raise ValueError(f"no source of content gaps: {source}")
 
 
-async def _searches(docs: DocsClient, project: str, window: _Window) -> GapRows:
-    page = await docs.searches(project, **window)
-    searches = (
-        Search(
-            clean_text(search.search_query),
-            search.hits,
-            None if search.ctr is None else round(search.hits * search.ctr / 100),
-            _page(search.top_clicked_page),
-        )
-        for search in page.searches
-    )
-    rows = merge_searches(search for search in searches if search.words)
-    return GapRows(searches=tuple(rows), events=page.total_searches, is_part=page.has_more)
+def _created_at(comment: Feedback) -> datetime:
+    return comment.created_at or datetime.min.replace(tzinfo=UTC)
 
 
-async def _votes(docs: DocsClient, project: str, window: _Window) -> GapRows:
-    page = await docs.feedback_by_page(project, **window)
-    votes = [
-        Votes(_page(votes.path) or "/", votes.thumbs_up, votes.thumbs_down, votes.code)
-        for votes in page.feedback
-        if votes.thumbs_up or votes.thumbs_down or votes.code
-    ]
-    return GapRows(votes=tuple(votes), is_part=page.has_more)
+_Found = SearchCount | PageFeedbackCounts | Feedback | Turn
 
 
-async def _comments(docs: DocsClient, project: str, window: _Window) -> GapRows:
-    page = await docs.feedback(project, **window)
-    long_ago = datetime.min.replace(tzinfo=UTC)
-    newest = sorted(page.feedback, key=lambda comment: comment.created_at or long_ago, reverse=True)
-    comments = (
-        Comment(
-            _page(comment.path) or "/", clean_text(comment.comment or ""), comment.source == "agent"
-        )
-        for comment in newest
-    )
-    rows = tuple(comment for comment in comments if comment.text)
-    return GapRows(comments=rows, is_part=page.has_more)
+def _to_rows(found: Iterable[_Found]) -> tuple[GapRow, ...]:
+    """Return the rows of what the service returned. One without words and without votes is none."""
+    rows = map(_to_row, found)
+    return tuple(row for row in rows if row.text or row.events or row.on_code)
 
 
-async def _questions(docs: DocsClient, project: str, window: _Window) -> GapRows:
-    page = await docs.assistant(project, **window)
-    questions = (
-        UnansweredQuestion(clean_text(asked.query), page=_page(asked.page_url))
-        for asked in page.conversations
-        if asked.is_unanswered
-    )
-    rows = tuple(question for question in questions if question.text)
-    return GapRows(questions=rows, events=len(page.conversations), is_part=page.has_more)
+def _to_row(found: _Found) -> GapRow:
+    """Return the row of a search, of the votes on a page, of a comment or of a question."""
+    match found:
+        case SearchCount():
+            unmet = None
+            if found.ctr is not None:
+                unmet = found.hits - round(found.hits * found.ctr / 100)
+            words = clean_text(found.search_query)
+            page = _page(found.top_clicked_page)
+            return GapRow(words, page, found.hits if words else 0, unmet)
+        case PageFeedbackCounts():
+            return GapRow(
+                page=_page(found.path) or "/",
+                events=found.thumbs_up + found.thumbs_down,
+                unmet=found.thumbs_down,
+                on_code=found.code,
+            )
+        case Feedback():
+            text = clean_text(found.comment or "")
+            by_agent = found.source == "agent"
+            # Praise is no evidence, and neither is a comment whose direction the service does not report.
+            is_against = by_agent or found.helpful is False
+            return GapRow(
+                text, _page(found.path) or "/", int(bool(text)), int(is_against), by_agent=by_agent
+            )
+        case Turn():
+            text = clean_text(found.query)
+            return GapRow(text, _page(found.page_url), int(bool(text)))
 
 
 def _page(address: str | None) -> str | None:
-    return page_of(one_line(address, TEXT_LENGTH)) if address else None
+    return page_of(one_line(address, MAX_TEXT_LENGTH)) if address else None

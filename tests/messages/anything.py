@@ -227,9 +227,7 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "pr_link": st.one_of(st.none(), WITH_ADDRESS),
     "TrackedJob.problem": st.one_of(st.none(), ANY_TEXT, CODES),
     "section": st.one_of(st.none(), PATHS.map(lambda path: "".join(path.split())[:300])),
-    **dict.fromkeys(
-        ("Search.page", "Votes.page", "Comment.page", "UnansweredQuestion.page"), READ_PAGES
-    ),
+    "GapRow.page": READ_PAGES,
     "Page.path": PATHS,
     "Recommendation.key": st.just("0" * 16),
     "Digest.recommendations": st.deferred(

@@ -203,13 +203,15 @@ async def test_worst_pages_come_first_with_their_newest_comment(talk: Talk) -> N
     talk.service.readers["feedback"] = feedback_of(
         ("/bad", "contextual", "No"),
         ("/bad", "contextual", "Step 3 fails"),
+        ("/bad", "praise", "Clear, thank you!"),
+        ("/good", "praise", "Exactly what I needed."),
         ("/good", "thumbs_only", None),
         ("/bad", "agent", "The example has no import"),
     )
     answer = await asked(talk, "feedback")
     assert answer.splitlines()[:5] == [
         f"*What readers said of the docs, {DAYS}*",
-        "*45 votes* on 2 pages · comments: 2 by people, 1 by AI agents",
+        "*45 votes* on 2 pages · comments: 4 by people, 1 by AI agents",
         "1. `/bad` 12 not helpful, 3 helpful: “Step 3 fails”",
         "2. `/good` 0 not helpful, 30 helpful",
         "3. `/bad` 1 remark of AI agents: “The example has no import”",

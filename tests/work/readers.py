@@ -87,14 +87,19 @@ def searches(*rows: tuple[str, int, float | None], **more: Any) -> dict[str, Any
 
 
 def feedback_of(*rows: tuple[str, str, str | None]) -> dict[str, Any]:
-    """Return comments as the service reports them: page, source and text, each newer than the one before."""
+    """Return comments as the service reports them: page, source and text, each newer than the one before.
+
+    A contextual one is of a "not helpful" vote, and ``praise`` one of a "helpful" vote.
+    """
+    votes = {"contextual": {"helpful": False}, "praise": {"helpful": True}}
     found = [
         {
             "id": str(at),
             "path": page,
-            "source": source,
+            "source": "contextual" if source == "praise" else source,
             "comment": text,
             "createdAt": f"2026-10-28T00:{at:02}:00Z",
+            **votes.get(source, {}),
         }
         for at, (page, source, text) in enumerate(rows)
     ]

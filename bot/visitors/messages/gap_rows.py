@@ -14,14 +14,16 @@ from bot.visitors.messages.numbers import path_code
 from bot.visitors.model.gaps import (
     GAP_TOPICS,
     SOURCES,
+    GapRow,
     PageFeedback,
-    Search,
     Source,
     Topic,
-    UnansweredQuestion,
     group_feedback,
     group_questions,
+    page_row_key,
+    question_key,
     rank_searches,
+    search_key,
 )
 from bot.visitors.model.questions import Numbers, Query, in_section
 
@@ -29,12 +31,12 @@ _QUOTE_LENGTH = 150
 _SUBJECT_LENGTH = 60
 _PROMPT_QUOTES_LENGTH = 1_500
 """Characters of all quotes in a prompt, so that the form has room for the text after them."""
+_MAX_QUOTES = 5
 FEW_EVENTS = 30
 """Fewer events prove little."""
-_LEAST_SEARCHES, _LEAST_VOTES, _LEAST_QUESTIONS = 10, 5, 3
-
-
-_MOST_QUOTES = 5
+_MIN_SEARCHES = 10
+_MIN_VOTES = 5
+_MIN_QUESTIONS = 3
 _SEARCHES_A_CLICK = 5
 """Searches are recommended if fewer than one in so many was followed by a click."""
 
@@ -76,144 +78,190 @@ class _Format:
     """Returns the line below the heading, and its number of events."""
 
 
+# ---- searches
+
+
 def _search_rows(numbers: Numbers) -> Sequence[Row]:
-    rows = numbers.gap_rows(Source.SEARCHES)
-    return [_search_row(search) for search in rank_searches(rows.searches if rows else ())]
+    return [_search_row(search) for search in rank_searches(numbers.rows_of(Source.SEARCHES))]
 
 
-def _search_row(search: Search) -> Row:
-    hits, clicks = counted(search.hits, "search", "searches"), search.clicks
-    clicked = "clicks not told" if clicks is None else f"{clicks:,} with a click"
-    stands_out = search.hits >= _LEAST_SEARCHES and clicks is not None
-    stands_out = stands_out and (clicks or 0) * _SEARCHES_A_CLICK < search.hits
-    opened = {0: "nothing opened", 1: "opened once"}.get(clicks or 0, f"opened {clicks} times")
-    clicked = "no click" if search.clicks == 0 else clicked
-    page = f" The page clicked most is “{search.page}”." if search.page and search.clicks else ""
+def _search_row(search: GapRow) -> Row:
+    hits = counted(search.events, "search", "searches")
+    clicked = _clicked(search.met)
+    facts = f"Readers searched the docs for {quoted_subject(search.text)}: {hits}, {clicked}."
+    if search.page and search.met != 0:
+        facts += f" The page clicked most is “{search.page}”."
     return Row(
-        key=search.key,
-        title=search.words,
-        text=f"{b.code(search.words, _QUOTE_LENGTH)} {hits}, {clicked}",
+        key=search_key(search.text),
+        title=search.text,
+        text=f"{b.code(search.text, _QUOTE_LENGTH)} {hits}, {clicked}",
         cells=(
-            search.words,
-            search.hits,
-            "" if search.clicks is None else search.clicks,
+            search.text,
+            search.events,
+            "" if search.met is None else search.met,
             search.page or "",
         ),
-        facts=f"Readers searched the docs for {quoted_subject(search.words)}: {hits}, {clicked}.{page}",
-        quotes=(search.words,),
+        facts=facts,
+        quotes=(search.text,),
         aim="Find out what they looked for. Write the page that tells it, or make the page that does easier "
         "to find with these words.",
-        unmet=search.hits - (clicks or 0),
-        events=search.hits,
-        evidence=f"searched {counted(search.hits, 'time', 'times')}, {opened}"
-        if stands_out
-        else "",
+        unmet=search.events if search.unmet is None else search.unmet,
+        events=search.events,
+        evidence=_search_evidence(search),
     )
+
+
+def _clicked(clicks: int | None) -> str:
+    if clicks is None:
+        return "clicks not told"
+    return f"{clicks:,} with a click" if clicks else "no click"
+
+
+def _search_evidence(search: GapRow) -> str:
+    """Return why a search is recommended; "" if it has too few searches, or enough clicks."""
+    clicks = search.met
+    if clicks is None or search.events < _MIN_SEARCHES:
+        return ""
+    if clicks * _SEARCHES_A_CLICK >= search.events:
+        return ""
+    opened = {0: "nothing opened", 1: "opened once"}.get(clicks, f"opened {clicks} times")
+    return f"searched {counted(search.events, 'time', 'times')}, {opened}"
 
 
 def _search_total(numbers: Numbers, rows: Sequence[Row]) -> tuple[str, int]:
     searches = numbers.gap_rows(Source.SEARCHES)
-    events, is_part = (searches.events or 0, searches.is_part) if searches else (0, False)
-    unclicked = sum(row.cells[2] == 0 for row in rows)
-    which = (
-        f"the {len(rows)} most frequent words"
-        if is_part
-        else counted(len(rows), "wording", "wordings")
-    )
+    if searches is None:
+        return "", 0
+    events = searches.events or 0
     total = counted(events, "search", "searches")
+    which = counted(len(rows), "wording", "wordings")
+    if searches.is_part:
+        which = f"the {len(rows)} most frequent words"
+    unclicked = sum(row.cells[2] == 0 for row in rows)
     return f"*{total}* · {unclicked:,} of {which} found nothing to click", events
+
+
+# ---- feedback
 
 
 def _feedback_rows(numbers: Numbers) -> Sequence[Row]:
     """Return the pages with people's feedback, and below them those with comments of AI agents."""
-    votes, rows = numbers.gap_rows(Source.VOTES), numbers.gap_rows(Source.COMMENTS)
-    comments = rows.comments if rows else ()
-    people = group_feedback(
-        votes.votes if votes else (), [note for note in comments if not note.by_agent]
-    )
-    agents = group_feedback((), [note for note in comments if note.by_agent])
-    pages = (page for page in (*people, *agents) if in_section(page.page, numbers.query.section))
-    return [_page_row(feedback) for feedback in pages]
+    pages = group_feedback(numbers.rows_of(Source.VOTES), numbers.rows_of(Source.COMMENTS))
+    section = numbers.query.section
+    return [_page_row(feedback) for feedback in pages if in_section(feedback.page, section)]
 
 
 def _page_row(feedback: PageFeedback) -> Row:
-    votes, quotes = feedback.votes, [comment.text for comment in feedback.comments[:_MOST_QUOTES]]
-    parts = [f"{votes.not_helpful:,} not helpful", f"{votes.helpful:,} helpful"] if votes else []
-    if votes and votes.code:
-        parts.append(counted(votes.code, "remark on code", "remarks on code"))
-    if feedback.by_agents:
-        parts.append(counted(len(feedback.comments), "remark", "remarks") + " of AI agents")
+    summary = _feedback_summary(feedback)
+    quotes = feedback.quotes[:_MAX_QUOTES]
     newest = f": “{b.quoted(quotes[0], _QUOTE_LENGTH)}”" if quotes else ""
-    counts = (votes.not_helpful, votes.helpful, votes.code) if votes else ("", "", "")
-    who, readers = "people", "Readers"
+    who = "people"
+    readers = "Readers"
     if feedback.by_agents:
-        who, readers = "AI agents", "AI agents that read it"
-    summary = ", ".join(parts)
-    against, total = (votes.not_helpful, votes.total) if votes else (0, 0)
-    stands_out = total >= _LEAST_VOTES and against * 2 > total
+        who = "AI agents"
+        readers = "AI agents that read it"
+    votes = feedback.votes
+    against = (votes.unmet or 0) if votes else 0
+    counts = (against, votes.met or 0, votes.on_code) if votes else ("", "", "")
     return Row(
-        key=feedback.key,
+        key=page_row_key(feedback.page, by_agents=feedback.by_agents),
         title=feedback.page,
         text=f"{path_code(feedback.page)} {summary}{newest}",
         cells=(feedback.page, *counts, who, len(feedback.comments), quotes[0] if quotes else ""),
-        facts=f"Improve the page “{feedback.page}”. {readers} left feedback"
-        f"{f': {summary}' if summary else ''}.",
+        facts=f"Improve the page “{feedback.page}”. {readers} left feedback: {summary}.",
         quotes=quotes,
         aim="Find out what is missing, wrong or hard to follow on that page, and mend it.",
         unmet=against,
         events=against,
-        evidence=f"{against:,} of {counted(total, 'vote', 'votes')}" if stands_out else "",
+        evidence=_page_evidence(votes),
     )
 
 
+def _feedback_summary(feedback: PageFeedback) -> str:
+    """Return 12 not helpful, 3 helpful; without votes the number of comments."""
+    votes = feedback.votes
+    count = len(feedback.comments)
+    if feedback.by_agents:
+        return counted(count, "remark", "remarks") + " of AI agents"
+    if votes is None:
+        return counted(count, "comment", "comments")
+    parts = [f"{votes.unmet or 0:,} not helpful", f"{votes.met or 0:,} helpful"]
+    if votes.on_code:
+        parts.append(counted(votes.on_code, "remark on code", "remarks on code"))
+    return ", ".join(parts)
+
+
+def _page_evidence(votes: GapRow | None) -> str:
+    """Return why a page is recommended; "" if it has too few votes, or enough that found it helpful."""
+    if votes is None or votes.events < _MIN_VOTES:
+        return ""
+    against = votes.unmet or 0
+    if against * 2 <= votes.events:
+        return ""
+    return f"{against:,} of {counted(votes.events, 'vote', 'votes')}"
+
+
 def _feedback_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
-    votes, rows = numbers.gap_rows(Source.VOTES), numbers.gap_rows(Source.COMMENTS)
-    counts = [page.helpful + page.not_helpful for page in votes.votes] if votes else []
-    first = "the first " if votes and votes.is_part else ""
-    on = first + counted(sum(map(bool, counts)), "page", "pages")
-    parts = [f"*{counted(sum(counts), 'vote', 'votes')}* on {on}"] if votes else []
-    comments = rows.comments if rows else ()
-    if rows:
-        by_agents = sum(comment.by_agent for comment in comments)
-        newest = "newest " if rows.is_part else ""
-        parts.append(
-            f"{newest}comments: {len(comments) - by_agents:,} by people, {by_agents:,} by AI agents"
-        )
-    return " · ".join(parts), sum(counts) or len(comments)
+    votes = numbers.gap_rows(Source.VOTES)
+    comments = numbers.gap_rows(Source.COMMENTS)
+    parts = []
+    events = 0
+    if votes:
+        counts = [page.events for page in votes.rows]
+        events = sum(counts)
+        pages = counted(sum(map(bool, counts)), "page", "pages")
+        on = f"the first {pages}" if votes.is_part else pages
+        parts.append(f"*{counted(events, 'vote', 'votes')}* on {on}")
+    if comments:
+        by_agents = sum(comment.by_agent for comment in comments.rows)
+        by_people = len(comments.rows) - by_agents
+        newest = "newest " if comments.is_part else ""
+        parts.append(f"{newest}comments: {by_people:,} by people, {by_agents:,} by AI agents")
+        events = events or len(comments.rows)
+    return " · ".join(parts), events
+
+
+# ---- questions
 
 
 def _question_rows(numbers: Numbers) -> Sequence[Row]:
-    rows, section = numbers.gap_rows(Source.QUESTIONS), numbers.query.section
-    asked = (row for row in (rows.questions if rows else ()) if in_section(row.page or "", section))
-    return [_question_row(group) for group in group_questions(asked)]
+    section = numbers.query.section
+    asked = numbers.rows_of(Source.QUESTIONS)
+    groups = group_questions(row for row in asked if in_section(row.page or "", section))
+    return [_question_row(group) for group in groups]
 
 
-def _question_row(group: Sequence[UnansweredQuestion]) -> Row:
-    first, count = group[0], counted(len(group), "question", "questions")
-    texts = tuple(dict.fromkeys(question.text for question in group))
-    page = f" The first was asked on “{first.page}”." if first.page else ""
+def _question_row(group: Sequence[GapRow]) -> Row:
+    first = group[0]
+    count = counted(len(group), "question", "questions")
+    subject = quoted_subject(first.text)
+    facts = f"Readers asked the docs' assistant {subject}, without an answer: {count}."
+    if first.page:
+        facts += f" The first was asked on “{first.page}”."
+    texts = list(dict.fromkeys(question.text for question in group))
+    times = counted(len(group), "time", "times")
     return Row(
-        key=first.key,
+        key=question_key(first.text),
         title=first.text,
-        text=f"Asked {counted(len(group), 'time', 'times')}: “{b.quoted(first.text, _QUOTE_LENGTH)}”",
+        text=f"Asked {times}: “{b.quoted(first.text, _QUOTE_LENGTH)}”",
         cells=(len(group), first.text, first.page or ""),
-        facts=f"Readers asked the docs' assistant {quoted_subject(first.text)}, "
-        f"without an answer: {count}.{page}",
-        quotes=texts[:_MOST_QUOTES],
+        facts=facts,
+        quotes=texts[:_MAX_QUOTES],
         aim="Write the page that answers it, or add the answer to the page where readers look for it.",
         unmet=len(group),
         events=len(group),
-        evidence=f"{count}, no answer" if len(group) >= _LEAST_QUESTIONS else "",
+        evidence=f"{count}, no answer" if len(group) >= _MIN_QUESTIONS else "",
     )
 
 
 def _question_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
-    rows = numbers.gap_rows(Source.QUESTIONS)
-    if rows is None:
+    questions = numbers.gap_rows(Source.QUESTIONS)
+    if questions is None:
         return "", 0
-    read = counted(rows.events or 0, "question", "questions")
-    which = f"the first {read}" if rows.is_part else read
-    return f"*{len(rows.questions):,} unanswered* of {which}", rows.events or 0
+    events = questions.events or 0
+    read = counted(events, "question", "questions")
+    which = f"the first {read}" if questions.is_part else read
+    return f"*{len(questions.rows):,} unanswered* of {which}", events
 
 
 FORMATS: Mapping[Topic, _Format] = {
@@ -249,36 +297,40 @@ def gap_table(numbers: Numbers) -> Sequence[Row]:
     return FORMATS[numbers.query.topic].rows(numbers)
 
 
+# ---- recommendations
+
+
 def gap_recommendations(numbers: Numbers) -> Iterator[Recommendation]:
     """Yield the rows of a week that stand out."""
     for topic in GAP_TOPICS:
+        is_page = topic is Topic.FEEDBACK
         for row in FORMATS[topic].rows(numbers):
-            if row.evidence:
-                is_page = topic is Topic.FEEDBACK
-                quote = row.quotes[0] if is_page and row.quotes else ""
-                prompt = gap_prompt(numbers.query, row)
-                place = (
-                    FORMATS[topic].heading,
-                    row.key,
-                    row.title,
-                    row.evidence,
-                    row.events,
-                    prompt,
-                )
-                yield Recommendation(*place, quote, is_page)
+            if not row.evidence:
+                continue
+            yield Recommendation(
+                heading=FORMATS[topic].heading,
+                key=row.key,
+                title=row.title,
+                evidence=row.evidence,
+                events=row.events,
+                prompt=gap_prompt(numbers.query, row),
+                quote=row.quotes[0] if is_page and row.quotes else "",
+                is_page=is_page,
+            )
 
 
 def compare_unmet(then: Numbers, now: Numbers, key: str) -> str:
     """Return how a row's unmet needs changed between two weeks; "" if that is unknown."""
     for topic in GAP_TOPICS:
-        if was := _count_unmet(then, topic, key):
+        before = _count_unmet(then, topic, key)
+        if before:
             count = _count_unmet(now, topic, key)
-            return "" if count is None else f"{FORMATS[topic].unmet} {was:,} → {count:,}"
+            return "" if count is None else f"{FORMATS[topic].unmet} {before:,} → {count:,}"
     return ""
 
 
 def _count_unmet(numbers: Numbers, topic: Topic, key: str) -> int | None:
-    """Return a row's events, 0 if it has none; None if rows are missing."""
+    """Return the unmet needs of a row, 0 if there is no such row; None if rows are missing."""
     for row in FORMATS[topic].rows(numbers):
         if row.key == key:
             return row.unmet
@@ -286,14 +338,19 @@ def _count_unmet(numbers: Numbers, topic: Topic, key: str) -> int | None:
     return 0 if rows and not rows.is_part else None
 
 
+# ---- the file and the prompt
+
+
 def gap_file(numbers: Numbers) -> tuple[str, str]:
     """Return the file with all rows, and the text that accompanies it."""
-    query, rows = numbers.query, gap_table(numbers)
+    query = numbers.query
+    rows = gap_table(numbers)
     lines = [FORMATS[query.topic].header, *(row.cells for row in rows)]
     of = f" of {b.label(query.label)}" if query.label else ""
     is_part = any(reading.gap_rows.is_part for reading in numbers.readings if reading.gap_rows)
     most = ", the first that the docs service names" if is_part else ""
-    text = f"{query.topic.capitalize()}{of}, {query.period}: {counted(len(rows), 'row', 'rows')}{most}."
+    count = counted(len(rows), "row", "rows")
+    text = f"{query.topic.capitalize()}{of}, {query.period}: {count}{most}."
     return BOM + "".join(map(csv_line, lines)), text
 
 

@@ -15,12 +15,10 @@ from enum import StrEnum
 from bot.masking import masked
 from bot.messages.plain_text import one_line
 
-TEXT_LENGTH = 1_000
+MAX_TEXT_LENGTH = 1_000
 """Maximum characters of a reader's text that are stored."""
-_PATH_LENGTH = 300
-
-
-MOST_READ = 100
+_MAX_PATH_LENGTH = 300
+MAX_ROWS_READ = 100
 """Maximum rows of each source: one call returns no more."""
 
 
@@ -59,91 +57,49 @@ SOURCES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """A text that readers searched for."""
+class GapRow:
+    """The events of one search, page, comment or question of readers."""
 
-    words: str
-    hits: int
-    """Number of searches."""
-    clicks: int | None
-    """Number of searches followed by a click, rounded; None if the service reports no rate."""
+    text: str = ""
+    """The readers' words; empty for the votes on a page."""
     page: str | None = None
-    """The page clicked most."""
-
-    @property
-    def key(self) -> str:
-        return row_key(self.words)
-
-
-@dataclass(frozen=True, slots=True)
-class Votes:
-    """Readers' votes on a page."""
-
-    page: str
-    helpful: int
-    not_helpful: int
-    code: int = 0
+    """The page that was clicked most, voted on, commented on, or open when the question was asked."""
+    events: int = 1
+    """Number of searches or votes; 1 for a comment and for a question."""
+    unmet: int | None = 1
+    """How many of them did not help the reader: searches without a click, votes and comments against a page,
+    questions without an answer. None if the service does not report it."""
+    on_code: int = 0
     """Number of remarks on the page's code."""
-
-    @property
-    def total(self) -> int:
-        return self.helpful + self.not_helpful
-
-
-@dataclass(frozen=True, slots=True)
-class Comment:
-    """A comment on a page."""
-
-    page: str
-    text: str
     by_agent: bool = False
     """Whether another AI agent wrote it, not a person."""
 
-
-@dataclass(frozen=True, slots=True)
-class UnansweredQuestion:
-    """A question without an answer of the docs' assistant."""
-
-    text: str
-    page: str | None = None
-
     @property
-    def key(self) -> str:
-        """The key of its row: its text without case, blanks and signs."""
-        bare = "".join(sign for sign in self.text.casefold() if sign.isalnum())
-        return row_key("text", bare or self.text)
+    def met(self) -> int | None:
+        """The number of events that helped the reader; None if the service does not report it."""
+        return None if self.unmet is None else self.events - self.unmet
 
 
 @dataclass(frozen=True, slots=True)
 class GapRows:
     """The rows of one call, masked."""
 
-    searches: tuple[Search, ...] = ()
-    votes: tuple[Votes, ...] = ()
-    comments: tuple[Comment, ...] = ()
-    """The newest first."""
-    questions: tuple[UnansweredQuestion, ...] = ()
+    rows: tuple[GapRow, ...] = ()
+    """Comments have the newest first."""
     events: int | None = None
     """All searches of the period, or all questions that were read, also answered ones."""
     is_part: bool = False
     """Whether the service has more rows."""
 
     def without(self, hidden: Collection[str]) -> GapRows:
-        """Return the rows without questions of these keys, which people may also have searched for."""
-        searches = (row for row in self.searches if UnansweredQuestion(row.words).key not in hidden)
-        questions = (row for row in self.questions if row.key not in hidden)
-        return replace(self, searches=tuple(searches), questions=tuple(questions))
+        """Return the rows without those whose words are a question of these keys."""
+        rows = tuple(row for row in self.rows if question_key(row.text) not in hidden)
+        return replace(self, rows=rows)
 
 
 def clean_text(text: str) -> str:
     """Return a reader's text as it is stored: on one line, masked and clipped."""
-    return one_line(masked(one_line(text, len(text)), is_readers=True), TEXT_LENGTH)
-
-
-def row_key(*parts: str) -> str:
-    """Return a short key of texts, by which a button names its row."""
-    text = "\n".join(parts).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(text, digest_size=8).hexdigest()
+    return one_line(masked(one_line(text, len(text)), is_readers=True), MAX_TEXT_LENGTH)
 
 
 def page_of(address: str | None) -> str | None:
@@ -153,37 +109,63 @@ def page_of(address: str | None) -> str | None:
     """
     if not address:
         return None
-    path = re.sub(r"^https?://[^/?#]*", "", address[:TEXT_LENGTH], flags=re.IGNORECASE)
-    return (
-        masked(re.split(r"[?#\s\"“”<>]", path, maxsplit=1)[0], is_readers=True)[:_PATH_LENGTH]
-        or "/"
-    )
+    path = re.sub(r"^https?://[^/?#]*", "", address[:MAX_TEXT_LENGTH], flags=re.IGNORECASE)
+    bare = re.split(r"[?#\s\"“”<>]", path, maxsplit=1)[0]
+    return masked(bare, is_readers=True)[:_MAX_PATH_LENGTH] or "/"
 
 
-def merge_searches(searches: Iterable[Search]) -> list[Search]:
+# ---- keys
+
+
+def search_key(words: str) -> str:
+    """Return the key of a search's row."""
+    return _row_key(words)
+
+
+def question_key(text: str) -> str:
+    """Return the key of a question's row, which ignores case, blanks and signs."""
+    bare = "".join(sign for sign in text.casefold() if sign.isalnum())
+    return _row_key("text", bare or text)
+
+
+def page_row_key(path: str, *, by_agents: bool = False) -> str:
+    """Return the key of a page's row, with the feedback of people or of AI agents."""
+    return _row_key("AI agents" if by_agents else "people", path)
+
+
+def _row_key(*parts: str) -> str:
+    """Return a short key of texts, by which a button names its row."""
+    text = "\n".join(parts).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=8).hexdigest()
+
+
+# ---- rows of an answer
+
+
+def merge_searches(searches: Iterable[GapRow]) -> list[GapRow]:
     """Return searches with one row for the same words: masked or in small letters, texts may be the same."""
-    rows: dict[str, Search] = {}
+    rows: dict[str, GapRow] = {}
     for search in searches:
-        key = search.words.casefold()
+        key = search.text.casefold()
         rows[key] = _add_search(rows[key], search) if key in rows else search
     return list(rows.values())
 
 
-def _add_search(one: Search, other: Search) -> Search:
-    clicks = None if one.clicks is None or other.clicks is None else one.clicks + other.clicks
-    return replace(one, hits=one.hits + other.hits, clicks=clicks, page=one.page or other.page)
+def _add_search(one: GapRow, other: GapRow) -> GapRow:
+    unmet = None if one.unmet is None or other.unmet is None else one.unmet + other.unmet
+    return replace(one, events=one.events + other.events, unmet=unmet, page=one.page or other.page)
 
 
-def rank_searches(searches: Iterable[Search]) -> list[Search]:
+def rank_searches(searches: Iterable[GapRow]) -> list[GapRow]:
     """Return searches without a click first, then the most frequent."""
-    return sorted(searches, key=lambda search: (search.clicks != 0, -search.hits, search.words))
+    return sorted(searches, key=lambda search: (search.met != 0, -search.events, search.text))
 
 
-def group_questions(questions: Iterable[UnansweredQuestion]) -> list[list[UnansweredQuestion]]:
+def group_questions(questions: Iterable[GapRow]) -> list[list[GapRow]]:
     """Return the questions of each row, the largest group first."""
-    groups: dict[str, list[UnansweredQuestion]] = {}
+    groups: dict[str, list[GapRow]] = {}
     for question in questions:
-        groups.setdefault(question.key, []).append(question)
+        groups.setdefault(question_key(question.text), []).append(question)
     return sorted(groups.values(), key=len, reverse=True)
 
 
@@ -192,38 +174,39 @@ class PageFeedback:
     """Votes and comments on a page, of people or of AI agents."""
 
     page: str
-    votes: Votes | None
+    votes: GapRow | None
     """None if no votes were read."""
-    comments: Sequence[Comment]
+    comments: Sequence[GapRow]
+    by_agents: bool = False
 
     @property
-    def by_agents(self) -> bool:
-        """Whether only AI agents commented."""
-        return self.votes is None and all(comment.by_agent for comment in self.comments)
-
-    @property
-    def key(self) -> str:
-        return page_row_key(self.page, by_agents=self.by_agents)
+    def quotes(self) -> list[str]:
+        """The comments that are evidence against the page: of "not helpful" votes, and of AI agents."""
+        return [comment.text for comment in self.comments if comment.unmet]
 
 
-def page_row_key(path: str, *, by_agents: bool = False) -> str:
-    """Return the key of a page's row, with the feedback of people or of AI agents."""
-    return row_key("AI agents" if by_agents else "people", path)
+def group_feedback(votes: Iterable[GapRow], comments: Sequence[GapRow]) -> list[PageFeedback]:
+    """Return pages with people's votes and comments, the least helpful first, then those of AI agents."""
+    by_people = [comment for comment in comments if not comment.by_agent]
+    by_agents = [comment for comment in comments if comment.by_agent]
+    return [*_group_pages(votes, by_people), *_group_pages((), by_agents, by_agents=True)]
 
 
-def group_feedback(votes: Iterable[Votes], comments: Iterable[Comment]) -> list[PageFeedback]:
-    """Return pages with their votes and comments, the least helpful first."""
-    votes_of = {vote.page: vote for vote in votes}
-    comments_of: dict[str, list[Comment]] = {}
+def _group_pages(
+    votes: Iterable[GapRow], comments: Iterable[GapRow], *, by_agents: bool = False
+) -> list[PageFeedback]:
+    votes_of = {vote.page or "/": vote for vote in votes}
+    comments_of: dict[str, list[GapRow]] = {}
     for comment in comments:
-        comments_of.setdefault(comment.page, []).append(comment)
-    pages = (
-        PageFeedback(page, votes_of.get(page), comments_of.get(page, ()))
+        comments_of.setdefault(comment.page or "/", []).append(comment)
+    pages = [
+        PageFeedback(page, votes_of.get(page), comments_of.get(page, ()), by_agents)
         for page in {**votes_of, **comments_of}
-    )
+    ]
     return sorted(pages, key=_helpfulness)
 
 
 def _helpfulness(feedback: PageFeedback) -> tuple[int, int, int, str]:
-    votes = feedback.votes or Votes(feedback.page, 0, 0)
-    return -votes.not_helpful, -len(feedback.comments), votes.helpful, feedback.page
+    against = (feedback.votes.unmet or 0) if feedback.votes else 0
+    helpful = (feedback.votes.met or 0) if feedback.votes else 0
+    return -against, -len(feedback.quotes), helpful, feedback.page

@@ -10,7 +10,7 @@ from enum import StrEnum
 from pydantic import SecretStr
 
 from bot.ids import ChannelId, MessageTs, ProjectId, QuestionId, ReadingId, SubscriptionId, UserId
-from bot.visitors.model.gaps import GapRows, Source, Topic
+from bot.visitors.model.gaps import GapRow, GapRows, Source, Topic
 from bot.visitors.model.periods import Period
 from bot.visitors.model.readings import Counts, Reading
 
@@ -134,6 +134,11 @@ class Numbers:
             (one.gap_rows for one in self.readings if (one.source, one.period) == key), None
         )
         return stored.without(self.hidden) if stored and self.hidden else stored
+
+    def rows_of(self, source: Source) -> Sequence[GapRow]:
+        """Return the rows of a source in the question's period; none if they were not read."""
+        stored = self.gap_rows(source)
+        return stored.rows if stored else ()
 
     @property
     def chart(self) -> list[tuple[Period, Counts]]:

@@ -8,41 +8,38 @@ from typing import Any
 
 from bot.visitors.messages import gap_rows as gap_row_messages
 from bot.visitors.messages import gaps as gap_messages
-from bot.visitors.model.gaps import (
-    Comment,
-    GapRows,
-    Search,
-    Source,
-    Topic,
-    UnansweredQuestion,
-    Votes,
-)
+from bot.visitors.model.gaps import GapRow, GapRows, Source, Topic
 from bot.visitors.model.questions import FileTo, Numbers, Query
 from bot.visitors.model.readings import ReadingProblem
 from tests.builders import BEN
 from tests.visitors.visitor_samples import QUESTION, WEEK, reading
 
 SEARCHES = GapRows(
-    searches=(
-        Search("rate <limits>", 41, 0),
-        Search("install", 40, 30, "/quickstart"),
-        Search("webhooks", 1, None),
+    (
+        GapRow("rate <limits>", events=41, unmet=41),
+        GapRow("install", "/quickstart", events=40, unmet=10),
+        GapRow("webhooks", events=1, unmet=None),
     ),
     events=82,
 )
-VOTES = GapRows(votes=(Votes("/api", 2, 7, 1), Votes("/limits", 1, 0, 2)))
+VOTES = GapRows(
+    (
+        GapRow(page="/api", events=9, unmet=7, on_code=1),
+        GapRow(page="/limits", events=1, unmet=0, on_code=2),
+    )
+)
 COMMENTS = GapRows(
-    comments=(
-        Comment("/api", "Where is <paging>?\nI can't find it."),
-        Comment("/api", "No curl example", by_agent=True),
-        Comment("/new", "Thanks"),
+    (
+        GapRow("Where is <paging>?\nI can't find it.", "/api"),
+        GapRow("No curl example", "/api", by_agent=True),
+        GapRow("Thanks", "/new", unmet=0),
     )
 )
 QUESTIONS = GapRows(
-    questions=(
-        UnansweredQuestion("How do I rotate keys?", page="/api"),
-        UnansweredQuestion("how do i rotate keys"),
-        UnansweredQuestion("Who <pays>?"),
+    (
+        GapRow("How do I rotate keys?", "/api"),
+        GapRow("how do i rotate keys"),
+        GapRow("Who <pays>?"),
     ),
     events=9,
 )
@@ -65,15 +62,19 @@ def numbers(topic: Topic, *, is_part: bool = False, **query: Any) -> Numbers:
 def frequent(topic: Topic) -> Numbers:
     """Return numbers that are large enough to recommend rows."""
     numbers_of = numbers(topic)
-    many = GapRows(
-        searches=(Search("sso", 41, 0), Search("audit log", 34, 1), Search("teams", 60, 3)),
-        votes=VOTES.votes,
-        comments=COMMENTS.comments,
-        questions=QUESTIONS.questions * 3,
+    searches = (
+        GapRow("sso", events=41, unmet=41),
+        GapRow("audit log", events=34, unmet=33),
+        GapRow("teams", events=60, unmet=57),
     )
-    return replace(
-        numbers_of, readings=tuple(replace(item, gap_rows=many) for item in numbers_of.readings)
-    )
+    many = {
+        Source.SEARCHES: searches,
+        Source.VOTES: VOTES.rows,
+        Source.COMMENTS: COMMENTS.rows,
+        Source.QUESTIONS: QUESTIONS.rows * 3,
+    }
+    readings = [replace(item, gap_rows=GapRows(many[item.source])) for item in numbers_of.readings]
+    return replace(numbers_of, readings=readings)
 
 
 def samples() -> Mapping[str, object]:
