@@ -1,4 +1,4 @@
-"""A typed client of the documentation agent's service: agent jobs, previews, visitors, and content gaps.
+"""A typed client of the documentation agent's service: agent jobs, previews, readers and content gaps.
 
 It imports nothing else of this project and can be used alone::
 
@@ -53,12 +53,15 @@ from bot.docs_api.models import (
     JobSource,
     JobStatus,
     PageFeedbackCounts,
+    PageViews,
     PageVisitors,
     Passage,
     PreviewBuild,
     SearchCount,
     SearchesPage,
     Turn,
+    Views,
+    ViewsPage,
     Visitors,
     VisitorsPage,
 )
@@ -84,6 +87,7 @@ __all__ = [
     "NotConfigured",
     "NotFound",
     "PageFeedbackCounts",
+    "PageViews",
     "PageVisitors",
     "Passage",
     "PreviewBuild",
@@ -94,6 +98,8 @@ __all__ = [
     "Turn",
     "Unauthorized",
     "Unavailable",
+    "Views",
+    "ViewsPage",
     "Visitors",
     "VisitorsPage",
 ]

@@ -30,6 +30,7 @@ from bot.docs_api.models import (
     Job,
     PreviewBuild,
     SearchesPage,
+    ViewsPage,
     VisitorsPage,
 )
 
@@ -220,13 +221,32 @@ class DocsClient(ServiceClient):
         **days: Unpack[Days],
     ) -> VisitorsPage:
         """Return one page of the unique visitors."""
-        most = _wire.MAX_PAGE_SIZE
         call = _wire.analytics(
-            project_id, "visitors", limit=limit, most=most, offset=offset, **days
+            project_id, "visitors", limit=limit, most=_wire.MAX_PAGE_SIZE, offset=offset, **days
         )
         answer = await self._send(call)
         page = _wire.decode(answer, VisitorsPage)
         _check_rows(page.visitors, limit)
+        return page
+
+    async def views(
+        self,
+        project_id: str,
+        *,
+        limit: int = _wire.MAX_PAGE_SIZE,
+        offset: int = 0,
+        **days: Unpack[Days],
+    ) -> ViewsPage:
+        """Return one page of the views of content, which are events.
+
+        https://www.mintlify.com/docs/api/analytics/views
+        """
+        call = _wire.analytics(
+            project_id, "views", limit=limit, most=_wire.MAX_PAGE_SIZE, offset=offset, **days
+        )
+        answer = await self._send(call)
+        page = _wire.decode(answer, ViewsPage)
+        _check_rows(page.views, limit)
         return page
 
     async def searches(self, project_id: str, **which: Unpack[WhichRows]) -> SearchesPage:

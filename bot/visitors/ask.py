@@ -100,25 +100,41 @@ def list_windows(
     query: Query,
     at: datetime,
 ) -> list[Window]:
-    """Return the windows of a question that was asked then, as far as they are offered, in order."""
-    period = query.period
-    compared = query.compared
-    if query.topic is not Topic.VISITORS:
-        windows = [Window(source, period) for source in SOURCES[query.topic]]
+    """Return the windows of a question that is answered at a time, as far as they are offered.
+
+    The first is the one without which there is no answer.
+    """
+    if query.topic is Topic.VISITORS:
+        windows = _visitor_windows(context, query, at)
     else:
-        periods = [period, compared] if compared else [period]
-        zone = context.settings.analytics_zone
-        windows = [Window(Source.VISITORS, period, with_pages=True)]
-        points = [min(periods).lead_week()] if compared else []
-        points += [point for point in query.chart if point not in periods]
-        windows += [Window(Source.VISITORS, point) for point in points]
-        if compared:
-            is_comparable = (
-                all(one.is_over(at, zone) for one in periods) and compared.days == period.days
-            )
-            windows.append(Window(Source.VISITORS, compared, is_comparable))
-        if kind is QuestionKind.DIGEST:
-            windows += [Window(source, week) for week, source in gap_windows(query)]
-    windows = list(dict.fromkeys(windows))
+        windows = [Window(source, query.period) for source in SOURCES[query.topic]]
+    if kind is QuestionKind.DIGEST:
+        windows += [Window(source, week) for week, source in gap_windows(query)]
+    windows += _view_windows(query)
     now = context.clock()
-    return [one for one in windows if not Readings(tx).is_not_offered(project, one.source, now)]
+    sources = {window.source for window in windows}
+    missing = {source for source in sources if Readings(tx).is_not_offered(project, source, now)}
+    return [window for window in dict.fromkeys(windows) if window.source not in missing]
+
+
+def _visitor_windows(context: Context, query: Query, at: datetime) -> list[Window]:
+    """Return the windows of visitors: the period, the proof that data is older, the chart, the comparison."""
+    windows = [Window(Source.VISITORS, query.period, has_pages=True)]
+    shown = [query.period]
+    if query.compared is not None:
+        shown.append(query.compared)
+        windows.append(Window(Source.VISITORS, min(shown).lead_week()))
+    windows += [Window(Source.VISITORS, point) for point in query.chart if point not in shown]
+    if query.compared is not None:
+        zone = context.settings.analytics_zone
+        are_over = all(period.is_over(at, zone) for period in shown)
+        # Pages are compared only where the totals are.
+        is_comparable = are_over and query.compared.days == query.period.days
+        windows.append(Window(Source.VISITORS, query.compared, is_comparable))
+    return windows
+
+
+def _view_windows(query: Query) -> list[Window]:
+    """Return the window of views, from which the totals of a section are added up."""
+    is_wanted = query.topic is Topic.VISITORS and query.section is not None
+    return [Window(Source.VIEWS, query.period, has_pages=True)] if is_wanted else []

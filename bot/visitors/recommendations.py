@@ -17,7 +17,7 @@ from bot.visitors.messages.gap_rows import gap_recommendations
 from bot.visitors.model.periods import day_start
 from bot.visitors.model.questions import Numbers, Question
 
-MOST_RECOMMENDED = 3
+MAX_RECOMMENDED = 3
 _TEXT_LENGTH = 300
 """A long prompt names many subjects besides its own, which stands at its beginning."""
 _WORD = re.compile(r"[^\W_]+")
@@ -30,7 +30,7 @@ _COMMON_WORDS = """
 """
 
 
-_MOST_JOBS = 1_000
+_MAX_JOBS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +77,11 @@ def list_more(
 ) -> Sequence[Recommendation]:
     """Return the recommendations for which the digest has no room."""
     recent = Jobs(tx).about_gaps(question.project, context.clock())
-    free = _drop_taken(tx, question, list_recommendations(context, tx, question, numbers), recent)
+    free = drop_taken(tx, question, list_recommendations(context, tx, question, numbers), recent)
     return [item for item in free if item.key not in question.query.recommended]
 
 
-def _drop_taken(
+def drop_taken(
     tx: Transaction,
     question: Question,
     candidates: Sequence[Recommendation],
@@ -90,7 +90,7 @@ def _drop_taken(
     """Return the recommendations without those that a job was asked for, or whose subject an open job has."""
     keys = {job.about.key for job in recent if job.about and not job.can_run_again}
     subjects: list[set[str]] = []
-    for job in Jobs(tx).list_unreviewed(question.project, _MOST_JOBS):
+    for job in Jobs(tx).list_unreviewed(question.project, _MAX_JOBS):
         titles = [job.pull_request.title] if job.pull_request else []
         titles.append(job.about.title if job.about else one_line(job.text, _TEXT_LENGTH))
         subjects += map(_stem_words, titles)

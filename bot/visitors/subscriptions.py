@@ -47,7 +47,7 @@ _ZONE_SECONDS = 1.0
 """Time for Slack to return the zone of a requester, who waits."""
 _AGAIN_AFTER = timedelta(minutes=1)
 """Pause before the same digest may be requested again."""
-_MAX_LATE = timedelta(hours=24)
+MAX_LATE = timedelta(hours=24)
 """A digest that is later than this is skipped."""
 _ABSENT = (Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE)
 
@@ -265,7 +265,7 @@ def _plan(context: WorkerContext, tx: Transaction) -> bool:
     coming = Subscriptions(tx).due(now + READ_AHEAD)
     for subscription in coming:
         run_at = subscription.next_run_at or now
-        if now - run_at > _MAX_LATE:
+        if now - run_at > MAX_LATE:
             skip_digest(tx, subscription, run_at)
         else:
             _ask_digest(context, tx, subscription, run_at)

@@ -20,7 +20,16 @@ from bot.docs_api import (
     RateLimited,
     Unavailable,
 )
-from tests.docs_api.builders import JOB, KEY, PROMPT, READERS, FakeService, client_of, visitors_json
+from tests.docs_api.builders import (
+    JOB,
+    KEY,
+    PROMPT,
+    READERS,
+    FakeService,
+    client_of,
+    views_json,
+    visitors_json,
+)
 
 
 def test_the_public_names_are_these() -> None:
@@ -61,6 +70,26 @@ async def test_each_call_goes_where_the_interface_says() -> None:
     assert {request.headers["authorization"] for request in service.requests} == {f"Bearer {KEY}"}
 
 
+async def test_views_are_read_in_pages_as_visitors_are() -> None:
+    service = FakeService(httpx.Response(200, json=views_json("/a", "/b", has_more=True)))
+    async with client_of(service) as docs:
+        page = await docs.views(
+            "p/q", date_from=date(2026, 11, 1), date_to=date(2026, 11, 8), offset=250
+        )
+        with pytest.raises(Unavailable, match="more rows than the 1 asked for"):
+            await docs.views("p/q", limit=1)
+    assert page.totals.total == 70
+    assert [(row.path, row.human, row.ai, row.total) for row in page.views] == [
+        ("/a", 5, 2, 7),
+        ("/b", 5, 2, 7),
+    ]
+    assert page.has_more
+    days = "dateFrom=2026-11-01&dateTo=2026-11-08"
+    assert str(service.requests[0].url).endswith(
+        f"/v1/analytics/p%2Fq/views?{days}&limit=250&offset=250"
+    )
+
+
 async def test_rows_about_readers_are_one_page_of_a_hundred() -> None:
     service = FakeService(*(httpx.Response(200, json=dict(body)) for body in READERS.values()))
     first, last = date(2026, 11, 1), date(2026, 11, 8)
@@ -96,6 +125,8 @@ BAD_CALLS: list[Callable[[DocsClient], Awaitable[object]]] = [
     lambda docs: docs.visitors("acme", limit=0),
     lambda docs: docs.visitors("acme", offset=-1),
     lambda docs: docs.visitors("acme", date_from=date(2026, 1, 2), date_to=date(2026, 1, 2)),
+    lambda docs: docs.views("acme", limit=251),
+    lambda docs: docs.views("acme", offset=-1),
     lambda docs: docs.searches("acme", limit=101),
     lambda docs: docs.feedback_by_page("acme", limit=0),
     lambda docs: docs.feedback("acme", date_from=date(2026, 1, 2), date_to=date(2026, 1, 1)),

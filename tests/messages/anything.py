@@ -45,9 +45,9 @@ from bot.visitors.model.gaps import GAP_TOPICS, page_of
 from bot.visitors.model.periods import Period
 from bot.visitors.model.questions import MAX_TOP, Numbers, Query
 from bot.visitors.model.readings import Counts, Reading
-from bot.visitors.model.reports import Page, Report
+from bot.visitors.model.reports import NoComparison, Page, Report
 from bot.visitors.model.subscriptions import Weekday, WeeklyTime
-from bot.visitors.recommendations import MOST_RECOMMENDED
+from bot.visitors.recommendations import MAX_RECOMMENDED
 from tests.builders import ANA, BEN, CHANNEL, NOW
 from tests.messages.samples import PERMALINK, PULL_REQUEST
 
@@ -231,7 +231,7 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "Page.path": PATHS,
     "Recommendation.key": st.just("0" * 16),
     "Digest.recommendations": st.deferred(
-        lambda: st.lists(built(Recommendation), max_size=MOST_RECOMMENDED).map(tuple)
+        lambda: st.lists(built(Recommendation), max_size=MAX_RECOMMENDED).map(tuple)
     ),
     "Digest.asked": st.none(),
     "Digest.outcomes": st.deferred(lambda: st.lists(built(Outcome), max_size=2).map(tuple)),
@@ -310,7 +310,7 @@ def reports(draw: st.DrawFn) -> Report:
         zone=draw(ZONES),
         is_open=draw(st.booleans()),
         was=was,
-        not_compared="" if was else draw(st.sampled_from(["", "no visits for it"])),
+        not_compared=None if was else draw(st.one_of(st.none(), built(NoComparison))),
         gone=pages[:2] if was else [],
     )
 

@@ -179,7 +179,7 @@ async def test_searches_share_the_hours_calls_with_visitors(talk: Talk) -> None:
     await asked(talk, "searches")
     answer = await asked(talk, "searches last month")
     assert (
-        "I couldn't read what readers searched in the docs, 1–31 Oct 2026: all 1 analytics call"
+        "The numbers of 1–31 Oct 2026 couldn't be read: all analytics calls of this hour are used."
         in answer
     )
     assert talk.service.calls == ["searches"]

@@ -111,7 +111,7 @@ async def options_of(talk: Talk, text: str) -> tuple[str, str, int, str, str]:
     """Return the period of an answer, the period that it is compared with, its rows, order and file."""
     answer = await answer_to(talk, text)
     [period] = re.findall(r"Who read the docs, ([^*]+)\*", answer)
-    compared = re.findall(r"ompared with ([^:\n]+)", answer)
+    compared = re.findall(r"ompared with ([^:,\n]+)", answer)
     order = re.findall(r"most (.+) first", answer)
     file = re.findall(r"The CSV file comes in (.+?)\.", answer)
     row_count = len(re.findall(r"^\d+\. ", answer, re.MULTILINE))
@@ -288,7 +288,7 @@ async def test_text_without_a_guess_has_no_button(talk: Talk, text: str) -> None
 async def subscribe(talk: Talk, text: str) -> str:
     """Type a weekly time; return when the digest comes."""
     answer = await talk.ana.answer_to(f"/docs-visitors subscribe {text}")
-    return answer.partition(" a digest every ")[2].strip("….")
+    return answer.partition(" every ")[2].strip("….")
 
 
 WEEKLY_TIMES = {

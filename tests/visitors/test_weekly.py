@@ -206,11 +206,14 @@ async def test_owner_gets_one_note_about_an_unreadable_week(talk: Talk) -> None:
 
 async def test_digest_beyond_the_budget_has_the_first_pages(talk: Talk) -> None:
     await talk.process.starts(analytics_calls_an_hour=1)
-    talk.service.site.fill(2_500, MONDAY, MONDAY + 6 * DAY)
+    talk.service.site.fill(3_500, MONDAY, MONDAY + 6 * DAY)
     await subscribe(talk)
+    await until(talk, 9, 3)
     await until(talk, 9, 13)
     [digest] = digests(talk)
-    assert "Only the first" in digest
+    assert re.search(r"The pages after the first \d,\d{3} couldn't be read: all analytics", digest)
+    missing = "Searches, votes, comments and questions couldn't be read: all analytics calls of"
+    assert missing in digest
 
 
 async def test_requested_digest_keeps_the_weekly_one(talk: Talk) -> None:

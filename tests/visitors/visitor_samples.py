@@ -98,6 +98,7 @@ def weekly(**values: Any) -> Digest:
     """Return a digest of which the next comes on Monday."""
     defaults: dict[str, Any] = {
         "report": report(),
+        "query": (values.get("report") or report()).query,
         "to_review": ToReview((), NOW),
         "next_at": datetime(2026, 11, 9, 9, 0, tzinfo=UTC),
     }

@@ -27,6 +27,13 @@ def both(counts: Counts) -> str:
     return f"{people(counts)}, {agents(counts)}"
 
 
+def views_line(section: str, views: Counts) -> str:
+    """Return `/api`: *1,234 views*, 900 by people and 334 by AI agents. Views are events, which add up."""
+    total = counted(views.total, "view", "views")
+    by_whom = f"{views.human:,} by people and {views.ai:,} by AI agents"
+    return f"{path_code(section)}: *{total}*, {by_whom}"
+
+
 def percent(part: int, whole: int) -> str:
     """Return 43%. A small rest is never rounded to 0 or 100."""
     share = part / whole if whole else 0.0

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from bot.ids import Recommendation
 from bot.jobs.model.jobs import ToReview, TrackedJob
+from bot.visitors.model.questions import Query
 from bot.visitors.model.readings import Reading
 from bot.visitors.model.reports import Report
 
@@ -25,7 +26,9 @@ class Outcome:
 class Digest:
     """The content of a weekly digest."""
 
-    report: Report
+    query: Query
+    report: Report | None
+    """None if the visitors of the week could not be read."""
     to_review: ToReview
     recommendations: Sequence[Recommendation] = ()
     asked: Mapping[str, tuple[TrackedJob, str | None]] | None = None
@@ -33,7 +36,7 @@ class Digest:
     more: int = 0
     """Number of further recommendations."""
     outcomes: Sequence[Outcome] = ()
-    gap_readings: Sequence[Reading] = ()
-    """Those of content gaps, read or not."""
+    unread: Sequence[Reading] = ()
+    """Readings of the week without any numbers or rows."""
     next_at: datetime | None = None
     """The local time of the next digest; None if this one was requested once."""

@@ -42,6 +42,7 @@ class Source(StrEnum):
     """An analytics operation of the docs service, that is read."""
 
     VISITORS = "visitors"
+    VIEWS = "views"
     SEARCHES = "searches"
     VOTES = "votes"
     COMMENTS = "comments"

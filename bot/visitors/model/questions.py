@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from bot.ids import ChannelId, MessageTs, ProjectId, QuestionId, ReadingId, SubscriptionId, UserId
 from bot.visitors.model.gaps import GapRow, GapRows, Source, Topic
 from bot.visitors.model.periods import Period
-from bot.visitors.model.readings import Counts, Reading
+from bot.visitors.model.readings import Counts, Reading, ReadingProblem
 
 DEFAULT_TOP = 5
 MAX_TOP = 20
@@ -102,6 +102,10 @@ class Question:
     """Those that it was answered from, or has been waiting for."""
     calls: int = 0
     """Calls made for it."""
+    waited_seconds: float = 0.0
+    """How long it has been worked on and let wait since ``asked_at``, without times without a process."""
+    due_at: datetime | None = None
+    """The time from which a process may work on it; None before it is stored."""
 
     @property
     def is_weekly(self) -> bool:
@@ -125,15 +129,31 @@ class Numbers:
 
     def visitors(self, period: Period | None) -> Reading | None:
         """Return the reading of a period's visitors; None if it was not read."""
-        return next((one for one in self.readings if one.period == period and one.totals), None)
+        for reading in self._readings_of(Source.VISITORS, period):
+            if reading.totals is not None:
+                return reading
+        return None
+
+    @property
+    def views(self) -> Reading | None:
+        """The reading of the views in the question's period; None if they are not offered or not wanted."""
+        return next(iter(self._readings_of(Source.VIEWS, self.query.period)), None)
+
+    def problem_of(self, period: Period) -> str:
+        """Return why the visitors of a period are missing."""
+        problems = [reading.problem for reading in self._readings_of(Source.VISITORS, period)]
+        return next(filter(None, problems), ReadingProblem.LATE)
+
+    def _readings_of(self, source: Source, period: Period | None) -> list[Reading]:
+        return [one for one in self.readings if (one.source, one.period) == (source, period)]
 
     def gap_rows(self, source: Source) -> GapRows | None:
         """Return the rows of a source in the question's period; None if not read."""
-        key = source, self.query.period
-        stored = next(
-            (one.gap_rows for one in self.readings if (one.source, one.period) == key), None
-        )
-        return stored.without(self.hidden) if stored and self.hidden else stored
+        for reading in self._readings_of(source, self.query.period):
+            rows = reading.gap_rows
+            if rows is not None:
+                return rows.without(self.hidden) if self.hidden else rows
+        return None
 
     def rows_of(self, source: Source) -> Sequence[GapRow]:
         """Return the rows of a source in the question's period; none if they were not read."""
@@ -143,5 +163,9 @@ class Numbers:
     @property
     def chart(self) -> list[tuple[Period, Counts]]:
         """The points of the chart that were read."""
-        points = ((period, self.visitors(period)) for period in self.query.chart)
-        return [(period, point.totals) for period, point in points if point and point.totals]
+        points = []
+        for period in self.query.chart:
+            reading = self.visitors(period)
+            if reading is not None and reading.totals is not None:
+                points.append((period, reading.totals))
+        return points

@@ -80,8 +80,8 @@ def frequent(topic: Topic) -> Numbers:
 def samples() -> Mapping[str, object]:
     """Return answers by topic, their files, and the prompts of their rows."""
     by_topic = {topic: numbers(topic) for topic in READ}
-    failed = reading(source=Source.VOTES, problem=ReadingProblem.UNWELL)
-    unread = reading(source=Source.COMMENTS)
+    failed = reading(source=Source.VOTES, totals=None, problem=ReadingProblem.UNWELL)
+    unread = reading(source=Source.COMMENTS, totals=None)
     searches, feedback = by_topic[Topic.SEARCHES], by_topic[Topic.FEEDBACK]
     return {
         **{f"{topic}": gap_messages.gap_answer(read, QUESTION) for topic, read in by_topic.items()},

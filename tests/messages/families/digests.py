@@ -15,8 +15,9 @@ from bot.visitors.messages import digests as digest_messages
 from bot.visitors.messages import subscriptions as subscription_messages
 from bot.visitors.messages.prompts import row_reference
 from bot.visitors.model.digests import Outcome
-from bot.visitors.model.gaps import GapRows, Source
+from bot.visitors.model.gaps import Source
 from bot.visitors.model.readings import NO_VISITORS, Counts, ReadingProblem
+from bot.visitors.model.reports import NoComparison, NotComparable
 from bot.visitors.model.subscriptions import SubscriptionChange, SubscriptionState
 from tests.builders import BEN, CHANNEL, NOW, PROJECT
 from tests.messages.samples import PERMALINK, job
@@ -36,6 +37,7 @@ ONE = Projects((ACME,))
 BOTH = Projects((ACME, Project(ProjectId("p-2"), "beta", "beta")))
 EVIDENCE = "searched 1,043 times, opened twice"
 DRAFTED = ("Write it.", "", False), ("Mend it.", "Where is *paging*?", True)
+NOT_READ = NoComparison(NotComparable.UNREAD, WEEK.before(), ReadingProblem.SHARE)
 FOUND = (
     Recommendation("Readers didn't find", "a1", "webhook <b>retries", EVIDENCE, 1_043, *DRAFTED[0]),
     Recommendation(
@@ -53,9 +55,10 @@ def brief(**values: Any) -> Message:
 def digests() -> Mapping[str, object]:
     """Return digests by their content."""
     merged = job(review=Review.MERGED, about=row_reference("a1", "webhook <b>retries"))
-    part = reading(source=Source.SEARCHES, gap_rows=GapRows(is_part=True))
-    failed = reading(source=Source.VOTES, problem=ReadingProblem.UNWELL)
+    failed = reading(source=Source.VOTES, totals=None, problem=ReadingProblem.UNWELL)
+    other = replace(failed, source=Source.SEARCHES, problem=ReadingProblem.KEPT)
     absent = replace(failed, source=Source.QUESTIONS, problem=ReadingProblem.NOT_HERE)
+    unread = replace(failed, source=Source.VISITORS, problem=ReadingProblem.LIMITED)
     same = reading(WEEK.before(), id=ReadingId(2), totals=Counts(1_200, 3_400, 4_480))
     waiting = ToReview((job(),), NOW + timedelta(days=4), more=2, reviewers=(Reviewer(BEN),))
     return {
@@ -64,9 +67,7 @@ def digests() -> Mapping[str, object]:
         "digest: one of several docs": brief(report=report(query={"label": "Acme <docs>"})),
         "digest: a section": brief(report=report(query={"section": "/api"})),
         "digest: about as many": brief(report=report(was=same)),
-        "digest: no week before": brief(
-            report=report(was=None, not_compared="it couldn't be read")
-        ),
+        "digest: no week before": brief(report=report(was=None, not_compared=NOT_READ)),
         "digest: no visits": brief(report=report(site=NO_VISITORS, pages=(), was=None)),
         **{
             f"digest: {ai} of {total} are AI agents": brief(
@@ -83,7 +84,10 @@ def digests() -> Mapping[str, object]:
                 Outcome(replace(merged, review=Review.REVIEWED)),
             )
         ),
-        "digest: sources not read": brief(gap_readings=(part, failed, absent)),
+        "digest: sources not read": brief(unread=(failed, other, absent)),
+        "digest: readers not read": brief(
+            report=None, recommendations=FOUND, unread=(unread, failed, absent)
+        ),
         "digest: to review": brief(to_review=waiting),
         "digest: one to review": brief(to_review=replace(waiting, more=0, reviewers=())),
         "more ideas": digest_messages.ideas_view(FOUND, QUESTION, private="{}"),
@@ -131,14 +135,12 @@ def samples() -> Mapping[str, object]:
         "already subscribed": subscription_messages.already_subscribed(api, ACME),
         "paused": subscription_messages.paused(all_of_it, refused, bot, None),
         "paused: a section, several docs": subscription_messages.paused(api, refused, bot, ACME),
-        "missed": digest_messages.missed(of_subscription, WEEK, ReadingProblem.LATE, None),
-        "missed: several docs": digest_messages.missed(of_subscription, WEEK, "newer", ACME),
+        "missed": digest_messages.missed(of_subscription, ReadingProblem.LATE, None),
+        "missed: several docs": digest_messages.missed(of_subscription, "newer", ACME),
         "missed: no longer set up": digest_messages.missed(
-            of_subscription, WEEK, ReadingProblem.NOT_SERVED, ACME
+            of_subscription, ReadingProblem.NOT_SERVED, ACME
         ),
-        "missed: asked for once": digest_messages.missed(
-            question(), WEEK, ReadingProblem.UNWELL, None
-        ),
+        "missed: asked for once": digest_messages.missed(question(), ReadingProblem.UNWELL, None),
         "not posted": subscription_messages.not_posted(
             api, NotPosted(Refusal.TOKEN, CHANNEL, NOW), bot, None
         ),

@@ -17,7 +17,7 @@ from bot.visitors.model.gaps import Topic
 from bot.visitors.model.periods import Period
 from bot.visitors.model.questions import FileTo, Query, SortBy
 from bot.visitors.model.readings import NO_VISITORS, Counts, ReadingProblem
-from bot.visitors.model.reports import Report
+from bot.visitors.model.reports import NoComparison, NotComparable, Report
 from tests.builders import BEN, CHANNEL, NOW
 from tests.visitors.visitor_samples import PAGES, QUESTION, WEEK, page, reading, report
 
@@ -25,7 +25,7 @@ BEFORE = WEEK.before()
 TODAY = Period(date(2026, 11, 2), date(2026, 11, 3))
 MONTH, QUARTER = (Period(date(2026, 7, 1), date(2026, month, 1)) for month in (8, 10))
 YEAR = Period(date(2025, 1, 1), date(2026, 1, 1))
-CUT: dict[str, Any] = {"complete": False, "rows": 500}
+CUT: dict[str, Any] = {"complete": False, "rows": 500, "problem": ReadingProblem.NO_CALLS}
 DAYS = tuple((day, Counts(10 + at, 20, 25 + at)) for at, day in enumerate(WEEK.chart_points()))
 NONE: dict[str, Any] = {"was": None}
 MOVED = {
@@ -52,7 +52,12 @@ def answers() -> Mapping[str, Report]:
         "one of several docs": report(query={"label": "Acme <docs>"}),
         "a day that is not over": report(query={"period": TODAY}, is_open=True, **NONE),
         "days that are not over": report(query=none, is_open=True, **NONE),
-        "not compared": report(not_compared="no visits for it", **NONE),
+        **{
+            f"not compared: {reason}": report(
+                not_compared=NoComparison(reason, BEFORE, total=1_200), **NONE
+            )
+            for reason in NotComparable
+        },
         "a point of the chart is missing": report(
             query={"chart": (*WEEK.chart_points(),)}, chart=DAYS[1:]
         ),
@@ -122,11 +127,13 @@ def samples() -> Mapping[str, object]:
         "reading: one of several docs": answer_messages.progress_note(
             replace(query, label="Acme <docs>")
         ),
-        **{f"not read: {code}": reasons.reading_problem(code) for code in codes},
-        "not readable": answer_messages.not_readable(query, ReadingProblem.KEY),
-        "budget used up": answer_messages.budget_used_up(query, Budget(100, 100, NOW)),
-        "budget used up, nobody knows until when": answer_messages.budget_used_up(
-            query, Budget(1, 1, None)
+        **{f"not read: {code}": reasons.not_read("Votes", code) for code in codes},
+        "unanswered": answer_messages.unanswered(query, ReadingProblem.KEY, None),
+        "unanswered: no calls left": answer_messages.unanswered(
+            query, ReadingProblem.NO_CALLS, NOW
+        ),
+        "unanswered: nobody knows until when": answer_messages.unanswered(
+            query, ReadingProblem.LATE, None
         ),
         "did you mean": usage.offer_corrected("last <week>", is_question=True),
         "did you mean, about a digest": usage.offer_corrected("pause", is_question=False),
