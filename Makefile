@@ -32,7 +32,7 @@ help:
 	@echo "make mutants   small changes of the code that no test catches (MUTANTS=$(MUTANTS) SEED=$(SEED); about an hour)"
 	@echo "make trace     which functions one request enters, and how many in how many files"
 	@echo "make bench     the speed of the bot and of alternatives (fifteen minutes)"
-	@echo "make words     how well the bot separates instructions, questions and talk"
+	@echo "make words     how well the bot tells changes, questions and talk apart"
 	@echo "make size      how large and how dense the code of each room is"
 	@echo "make image     build the image on a base from Debian's packages, start, stop and kill it (root, on Debian)"
 	@echo "make pictures  take the pictures of the docs again (needs Chromium, and a font with emoji)"
@@ -105,7 +105,7 @@ size: $(VENV)/.dev
 	@$(BIN)/python -m tests.size
 
 words: $(VENV)/.dev
-	@$(BIN)/python -m tests.words
+	@$(BIN)/python -m tests.intent.words
 
 image:
 	@.ci/debian-image
