@@ -115,8 +115,9 @@ class DocsService:
     def answer_instead(self, kind: str, *answers: Answer) -> None:
         """Replace the next answers of a kind: returned, raised or awaited.
 
-        Kinds: ``create``, ``follow_up``, ``get``, ``visitors``, ``views``, ``preview``, ``build``, ``searches``,
-        ``by-page``, ``feedback``, ``assistant``; of the discovery API ``search`` and ``ask``.
+        Kinds: ``create``, ``follow_up``, ``get``, ``visitors``, ``views``, ``preview``, ``build``,
+        ``searches``, ``by-page``, ``feedback``, ``assistant``; of the discovery API ``search``
+        and ``ask``.
         """
         self.instead.setdefault(kind, deque()).extend(answers)
 

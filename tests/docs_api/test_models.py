@@ -235,14 +235,6 @@ def test_share_of_clicks_is_a_percentage_or_none(ctr: object, percent: float | N
     assert SearchCount.model_validate({"hits": 1, "ctr": ctr}).ctr == percent
 
 
-@pytest.mark.parametrize("missing", ["totals", "views", "hasMore"])
-def test_views_without_a_required_field_are_an_error(missing: str) -> None:
-    answer = views_json("/a")
-    del answer[missing]
-    with pytest.raises(ValidationError):
-        ViewsPage.model_validate(answer)
-
-
 @pytest.mark.parametrize("odd", [None, "2", -1, 1.5, True, 2**63])
 @pytest.mark.parametrize("count", ["thumbsUp", "thumbsDown", "code", "total"])
 def test_invalid_count_of_feedback_is_an_error(count: str, odd: object) -> None:

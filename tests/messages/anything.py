@@ -196,6 +196,7 @@ BY_TYPE: Mapping[Any, st.SearchStrategy[Any]] = {
     str: ANY_TEXT,
     int: ESTIMATES,
     bool: st.booleans(),
+    float: st.floats(0, 10**6),
     datetime: st.sampled_from([NOW, NOW + timedelta(minutes=4), NOW - timedelta(days=40)]),
     timedelta: st.timedeltas(timedelta(0), timedelta(days=400)),
     time: st.times(),

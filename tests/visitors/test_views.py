@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import date
+from typing import Any
+
 import pytest
 
+from bot.visitors.model.readings import Counts
 from tests.site import Visit, viewed
 from tests.talk import Talk
 from tests.talk_people import Shown
@@ -15,6 +19,18 @@ MISSING = "The views of `/api` couldn't be read: "
 def line_of(answer: Shown) -> str:
     """Return the line about the views of /api; "" if there is none."""
     return next((line for line in answer.splitlines() if line.startswith("`/api`: ")), "")
+
+
+def views_line(views: Counts) -> str:
+    by_whom = f"{views.human:,} by people and {views.ai:,} by AI agents"
+    return f"`/api`: *{views.total:,} views*, {by_whom}"
+
+
+def count_views(talk: Talk, first: date, last: date) -> Counts:
+    """Count the visits to /api and the pages below it, from one day to another."""
+    pages = ("/api", "/api/orders")
+    visits = talk.service.site.visits
+    return viewed([each for each in visits if each.path in pages and first <= each.day <= last])
 
 
 @pytest.fixture
@@ -30,15 +46,9 @@ def talk(talk: Talk) -> Talk:
 
 async def test_section_has_its_views_beside_the_visitors_of_the_site(talk: Talk) -> None:
     answer = await asked(talk, "path /api compare none")
-    inside = [
-        visit
-        for visit in talk.service.site.visits
-        if visit.path in ("/api", "/api/orders") and FIRST <= visit.day <= LAST
-    ]
-    views = viewed(inside)
+    views = count_views(talk, FIRST, LAST)
     assert views.total > 31, "some come back"
-    by_whom = f"{views.human} by people and {views.ai} by AI agents"
-    assert line_of(answer) == f"`/api`: *{views.total} views*, {by_whom}"
+    assert line_of(answer) == views_line(views)
     assert "Whole site: *49 visitors*" in answer
     assert "views" not in await asked(talk, "compare none")
     assert len(talk.service.site.view_calls) == 1
@@ -48,7 +58,9 @@ async def test_digest_of_a_section_has_its_views(talk: Talk) -> None:
     await subscribe(talk, "monday 09:00 UTC path /api")
     await until(talk, 9)
     [digest] = digests(talk)
-    assert line_of(digest) == "`/api`: *12 views*, 7 by people and 5 by AI agents"
+    views = count_views(talk, MONDAY, MONDAY + 6 * DAY)
+    assert views.total > 9, "some come back"
+    assert line_of(digest) == views_line(views)
 
 
 @pytest.mark.parametrize("status", [403, 404])
@@ -76,7 +88,7 @@ async def test_views_of_a_large_site_are_not_read(talk: Talk, pages: int, calls:
     answer = await asked(talk, "path /api compare none", seconds=60)
     assert len(talk.service.site.view_calls) == calls
     if calls:
-        assert line_of(answer) == "`/api`: *2,500 views*, 2,500 by people and 0 by AI agents"
+        assert line_of(answer) == views_line(Counts(2_500, 0, 2_500))
     else:
         assert f"{MISSING}the site has so many pages that they take more than ten calls." in answer
 
@@ -85,9 +97,9 @@ async def test_more_pages_of_views_than_of_visitors_take_ten_calls_at_most(talk:
     site = talk.service.site
     real = site.answer_views
 
-    def endless(*which: object) -> dict[str, object]:
+    def endless(first: date, end: date, limit: int, offset: int) -> dict[str, Any]:
+        answer = real(first, end, limit, offset)
         number = len(site.view_calls)
-        answer = real(*which)  # type: ignore[arg-type]
         row = {"path": f"/api/{number}", "human": 1, "ai": 0, "total": 1}
         return {**answer, "views": [row], "hasMore": True}
 
@@ -108,4 +120,4 @@ async def test_visitors_come_before_views(talk: Talk) -> None:
     assert f"{MISSING}one question takes a third of the hour's analytics calls at most." in answer
     assert line_of(answer) == ""
     again = await asked(talk, "path /api compare none top 3")
-    assert line_of(again) == "`/api`: *600 views*, 600 by people and 0 by AI agents"
+    assert line_of(again) == views_line(Counts(600, 0, 600))

@@ -66,6 +66,12 @@ def digests() -> Mapping[str, object]:
         "digest: asked for once": brief(next_at=None),
         "digest: one of several docs": brief(report=report(query={"label": "Acme <docs>"})),
         "digest: a section": brief(report=report(query={"section": "/api"})),
+        "digest: a section with its views": brief(
+            report=report(query={"section": "/api"}, views=Counts(1, 0, 1))
+        ),
+        "digest: a section without its views": brief(
+            report=report(query={"section": "/api"}, views_problem=ReadingProblem.TOO_LARGE)
+        ),
         "digest: about as many": brief(report=report(was=same)),
         "digest: no week before": brief(report=report(was=None, not_compared=NOT_READ)),
         "digest: no visits": brief(report=report(site=NO_VISITORS, pages=(), was=None)),

@@ -67,6 +67,15 @@ def answers() -> Mapping[str, Report]:
             )
             for sort in SortBy
         },
+        "a section with its views": report(
+            query={"section": "/api"}, views=Counts(9_120, 12_004, 21_124)
+        ),
+        **{
+            f"a section without its views: {problem}": report(
+                query={"section": "/api"}, views_problem=problem
+            )
+            for problem in (ReadingProblem.TOO_LARGE, ReadingProblem.SHARE)
+        },
         "a section without visits": report(query={"section": "/api", "label": "Acme"}, **no_pages),
         "a section of which no page was read": report(
             query={"section": "/api"}, now=reading(complete=False, rows=250), **no_pages

@@ -158,7 +158,7 @@ async def test_views_are_events_that_add_up_over_days_and_pages(caller: Caller) 
 
 async def test_views_come_in_pages_and_none_twice(caller: Caller) -> None:
     whole = (await caller.views("?dateFrom=2026-10-12&dateTo=2026-10-14&limit=250")).json["views"]
-    rows = []
+    rows: list[Row] = []
     has_more = True
     while has_more:
         page = (
