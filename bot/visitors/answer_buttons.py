@@ -1,4 +1,4 @@
-"""The buttons of an answer: *Share*, the file, *More* and *All numbers*."""
+"""The buttons of an answer: *Share*, the file and *More*; and *All numbers* of a digest."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from bot.context import Context
 from bot.ids import Message, QuestionId
 from bot.outbox.model import DeliveryState, NewDelivery
 from bot.outbox.store import Outbox
+from bot.ports import ThreadRef
 from bot.store import Transaction
 from bot.visitors.answer import build_answer, file_key, report_on, send_file
-from bot.visitors.digests import read_numbers
+from bot.visitors.digests import answer_key, read_numbers
 from bot.visitors.messages import answers as answer_messages
+from bot.visitors.messages import digests as digest_messages
 from bot.visitors.messages import gaps as gap_messages
 from bot.visitors.model.questions import FileTo, Numbers, Question, QuestionKind, QuestionState
 from bot.visitors.recommendations import refresh_recommendations
 from bot.visitors.store import Questions
 
+_MAX_DEAD = 50
+"""Dead letters of one post that are counted."""
 Result = TypeVar("Result")
 Act = Callable[[Context, Transaction, Allowed, Question, Numbers], Result]
 """The effect of a button of an answer."""
@@ -61,9 +65,14 @@ async def with_answer(
 
 def _next_number(tx: Transaction, key: str) -> int | None:
     """Return the number of a delivery to make, after dead letters; None if one was made."""
-    states = (Outbox(tx).state_of(f"{key}:{number}") for number in range(50))
-    dead = sum(1 for _ in takewhile(lambda state: state is DeliveryState.DEAD, states))
-    return dead if Outbox(tx).state_of(f"{key}:{dead}") is None else None
+    number = _count_dead(tx, key)
+    return number if Outbox(tx).state_of(f"{key}:{number}") is None else None
+
+
+def _count_dead(tx: Transaction, key: str) -> int:
+    """Return the number of dead letters with a key, each with its number after it."""
+    states = (Outbox(tx).state_of(f"{key}:{number}") for number in range(_MAX_DEAD))
+    return sum(1 for _ in takewhile(lambda state: state is DeliveryState.DEAD, states))
 
 
 def share_numbers(
@@ -93,10 +102,28 @@ def send_csv(
 def show_rest(
     context: Context, tx: Transaction, _allowed: Allowed, question: Question, numbers: Numbers
 ) -> Message:
-    """Return the rest of an answer, or all numbers of a digest."""
+    """Return the rest of an answer."""
     if question.query.topic.is_gaps:
         return gap_messages.more_gaps(numbers, question.id)
-    is_digest = question.kind is QuestionKind.DIGEST
-    return answer_messages.more(
-        report_on(context, tx, question, numbers), question.id, is_digest=is_digest
-    )
+    return answer_messages.more(report_on(context, tx, question, numbers), question.id)
+
+
+def post_all_numbers(
+    context: Context, tx: Transaction, allowed: Allowed, question: Question, numbers: Numbers
+) -> Message | None:
+    """Post all numbers of a digest into its thread, once. Return the reply if they are there."""
+    key = f"question:{question.id}:numbers"
+    digest_ts = Outbox(tx).posted_ts(answer_key(question.id))
+    if question.kind is not QuestionKind.DIGEST or digest_ts is None:
+        return answer_messages.NOT_KEPT
+    count = _next_number(tx, key)
+    if count is None:
+        ts = Outbox(tx).posted_ts(f"{key}:{_count_dead(tx, key)}")
+        thread = ThreadRef(question.channel, digest_ts)
+        return digest_messages.numbers_posted_before(context.permalink(thread, ts) if ts else None)
+    report = report_on(context, tx, question, numbers)
+    message = answer_messages.all_numbers(report, question.id)
+    post = NewDelivery.post(f"{key}:{count}", question.channel, allowed.user, message)
+    post = replace(post, message_ts=digest_ts, question=question.id)
+    Outbox(tx).add(post, context.clock())
+    return None

@@ -21,7 +21,14 @@ from bot.messages.blocks import Action
 from bot.messages.general import unknown_in_options
 from bot.projects import Project, Projects, UnknownProject
 from bot.store import Transaction
-from bot.visitors.answer_buttons import Act, send_csv, share_numbers, show_rest, with_answer
+from bot.visitors.answer_buttons import (
+    Act,
+    post_all_numbers,
+    send_csv,
+    share_numbers,
+    show_rest,
+    with_answer,
+)
 from bot.visitors.ask import ask_visitors
 from bot.visitors.grammar import (
     BadPeriod,
@@ -315,7 +322,7 @@ COMMAND = Command(
         Action.SHARE: _on_answer(share_numbers, writes=True),
         Action.CSV_FILE: _on_answer(send_csv, writes=True),
         Action.MORE: _on_answer(show_rest),
-        Action.ALL_NUMBERS: _on_answer(show_rest),
+        Action.ALL_NUMBERS: _on_answer(post_all_numbers, writes=True),
         Action.IDEAS: _show_more_ideas,
         Action.SEE_REVIEWS: _see_reviews,
         Action.RUN_VISITORS: _run_corrected,

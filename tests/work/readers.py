@@ -66,9 +66,10 @@ def digests(talk: Talk, channel: str = "docs") -> list[Shown]:
 
 
 async def all_numbers(talk: Talk, digest: Shown) -> Shown:
-    """Let Ben press *All numbers*, and read the reply."""
+    """Let Ben press *All numbers*, and read the reply in the digest's thread."""
     await talk.ben.presses("All numbers", on=digest)
-    return talk.ben.reads()[-1]
+    await talk.time.passes(5)
+    return talk.thread(digest.message)[-1]
 
 
 def searches(*rows: tuple[str, int, float | None], **more: Any) -> dict[str, Any]:

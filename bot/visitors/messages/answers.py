@@ -316,30 +316,38 @@ def more_button(question: QuestionId) -> Block:
     return b.button("More", b.Action.MORE, str(question))
 
 
-def more(report: Report, question: QuestionId, *, is_digest: bool = False) -> Message:
-    """Return the rest of an answer: a table of pages, and the pages that appeared and vanished.
+def more(report: Report, question: QuestionId) -> Message:
+    """Return the rest of an answer: a table of pages, and the pages that appeared and vanished."""
+    heading = b.section(f"*More about {_name_period(report)}*")
+    return b.message(heading, *_rest(report, question), b.context(_counted_in(report)))
 
-    That of a digest also has the totals and the chart, which the digest leaves out.
-    """
+
+def all_numbers(report: Report, question: QuestionId) -> Message:
+    """Return all numbers of a digest: what *More* has, and the totals and the chart."""
+    heading = b.section(f"*All numbers of {_name_period(report)}*\n{totals(report)}")
+    notes = b.context(*caveats(report), source_note(report), _counted_in(report))
+    return b.message(heading, *_charts(report), *_rest(report, question), notes)
+
+
+def _name_period(report: Report) -> str:
     of = f", {b.label(report.query.label)}" if report.query.label else ""
-    name = f"{report.query.period}{of}*"
-    heading = [b.section(f"*More about {name}")]
-    notes = []
-    if is_digest:
-        heading = [b.section(f"*All numbers of {name}\n{totals(report)}"), *_charts(report)]
-        notes = [*caveats(report), source_note(report)]
+    return f"{report.query.period}{of}"
+
+
+def _rest(report: Report, question: QuestionId) -> list[Block]:
+    """Return the table of pages, those that appeared and vanished, and the buttons."""
     pages = report.pages[:_TABLE_ROWS]
     rows = table(_caption(report, len(pages)), pages) if pages else b.section(page_lines(report)[0])
     file = b.button("All pages as CSV", b.Action.CSV_FILE, str(question))
+    menu = improve_menu([*pages, *report.appeared], question)
+    return [rows, *map(b.section, _new_and_gone(report)), *b.actions([file, *menu])]
+
+
+def _counted_in(report: Report) -> str:
+    """Return the zone of the days, and how much of the hour's budget is used."""
     budget = report.budget
     used = f"{budget.used:,} of {budget.limit:,} analytics calls used in the last hour"
-    return b.message(
-        *heading,
-        rows,
-        *map(b.section, _new_and_gone(report)),
-        *b.actions([file, *improve_menu([*pages, *report.appeared], question)]),
-        b.context(*notes, f"Days in {b.escape(report.zone)} · {used}"),
-    )
+    return f"Days in {b.escape(report.zone)} · {used}"
 
 
 def table(caption: str, pages: Sequence[Page]) -> Block:

@@ -213,6 +213,14 @@ def ideas_view(ideas: Sequence[Recommendation], question: QuestionId, *, private
     }
 
 
+def numbers_posted_before(link: str | None) -> Message:
+    """Return the reply to a second press of *All numbers*. ``link``: None until they are posted."""
+    if link is None:
+        return b.words("All numbers are on their way into this digest's thread.")
+    place = b.link(link, "in this digest's thread")
+    return b.words(f"All numbers are {place}.")
+
+
 def answer_undelivered(refused: NotPosted, bot_name: str, *, is_file: bool) -> Message:
     """Return the notice that Slack refused a post in a channel, or a file in direct messages."""
     action = "send you the file" if is_file else f"post the answer in {b.channel(refused.channel)}"

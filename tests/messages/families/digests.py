@@ -96,6 +96,8 @@ def digests() -> Mapping[str, object]:
         ),
         "digest: to review": brief(to_review=waiting),
         "digest: one to review": brief(to_review=replace(waiting, more=0, reviewers=())),
+        "all numbers, pressed again": digest_messages.numbers_posted_before(PERMALINK),
+        "all numbers, pressed again at once": digest_messages.numbers_posted_before(None),
         "more ideas": digest_messages.ideas_view(FOUND, QUESTION, private="{}"),
         "more ideas: none": digest_messages.ideas_view((), QUESTION, private="{}"),
     }

@@ -120,7 +120,7 @@ def samples() -> Mapping[str, object]:
         "shared, no visits": answer_messages.answer(reports["no visits"], QUESTION, shared_by=BEN),
         "not to share": answer_messages.answer(report(), QUESTION, can_share=False),
         "more": answer_messages.more(week, QUESTION),
-        "more: of a digest": answer_messages.more(week, QUESTION, is_digest=True),
+        "all numbers of a digest": answer_messages.all_numbers(week, QUESTION),
         "more: nothing to compare with": answer_messages.more(
             reports["nothing to compare with"], QUESTION
         ),
