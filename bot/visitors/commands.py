@@ -15,6 +15,7 @@ from bot.ids import Block, Message, ProjectId, QuestionId
 from bot.jobs.commands.job_lists import projects_to_choose, turn_page
 from bot.jobs.messages import forms
 from bot.jobs.model.jobs import About
+from bot.jobs.thread import status_message_link
 from bot.messages import blocks as b
 from bot.messages import slack_text
 from bot.messages.blocks import Action
@@ -48,7 +49,7 @@ from bot.visitors.messages.prompts import row_reference
 from bot.visitors.model.gaps import Topic, page_row_key
 from bot.visitors.model.questions import Numbers, Question, QuestionKind
 from bot.visitors.model.subscriptions import SubscriptionChange
-from bot.visitors.recommendations import list_more, list_recommendations
+from bot.visitors.recommendations import find_open_job, list_more, list_recommendations
 from bot.visitors.subscriptions import (
     change_subscriptions,
     digest_now,
@@ -188,7 +189,11 @@ async def _improve(context: Context, press: Press) -> Answer:
     channel = press.origin.channel
     state = replace(FormState.at(press.origin), about=(reference.key, reference.title))
     offered = await projects_to_choose(context, channel, context.projects.with_id(project))
-    form = forms.ask_form(channel=channel, private=state.dumps(), text=text, projects=offered)
+    rival = await find_open_job(context, channel, project, reference.title)
+    notes = [forms.job_note(rival, status_message_link(context, rival))] if rival else []
+    form = forms.ask_form(
+        channel=channel, private=state.dumps(), text=text, projects=offered, notes=notes
+    )
     return Answer(modal=form)
 
 
@@ -203,7 +208,7 @@ def _find_row(
     """Return the prompt about a row, its project and its reference; a message if it is not kept."""
     if question.kind is QuestionKind.DIGEST:
         items = list_recommendations(context, tx, question, numbers)
-        rows = [(item.key, item.title, item.prompt) for item in items]
+        rows = [(each, item.title, item.prompt) for item in items for each in item.keys]
     else:
         table = gap_table(numbers) if question.query.topic.is_gaps else ()
         rows = [(row.key, row.title, gap_prompt(question.query, row)) for row in table]

@@ -160,7 +160,7 @@ def _build(context: Context, tx: Transaction, question: Question, numbers: Numbe
     recent = Jobs(tx).about_gaps(question.project, now)
     free = drop_taken(tx, question, candidates, recent)
     keys = question.query.recommended or _choose(free)
-    chosen = {item.key: item for item in candidates if item.key in keys}
+    chosen = [item for key in keys for item in candidates if key in item.keys]
     jobs = {
         job.about.key: job
         for job in reversed(recent)
@@ -172,9 +172,9 @@ def _build(context: Context, tx: Transaction, question: Question, numbers: Numbe
         query=question.query,
         report=_report(context, tx, question, numbers),
         to_review=_list_to_review(tx, question, now),
-        recommendations=[chosen[key] for key in keys if key in chosen],
-        asked=_link_asked(context, question, jobs),
-        more=sum(item.key not in keys for item in free),
+        recommendations=chosen,
+        asked=_link_asked(context, question, chosen, jobs),
+        more=sum(set(keys).isdisjoint(item.keys) for item in free),
         outcomes=_measure_all(context, tx, question, numbers, jobs),
         unread=[reading for reading in numbers.readings if not reading.is_read],
         next_at=weekly.next_after(now).astimezone(ZoneInfo(weekly.zone)) if weekly else None,
@@ -206,14 +206,19 @@ def _list_to_review(tx: Transaction, question: Question, now: datetime) -> ToRev
 
 
 def _link_asked(
-    context: Context, question: Question, jobs: Mapping[str, TrackedJob]
+    context: Context,
+    question: Question,
+    chosen: Sequence[Recommendation],
+    jobs: Mapping[str, TrackedJob],
 ) -> dict[str, tuple[TrackedJob, str | None]]:
-    """Return the jobs that were asked for since the digest, with the links to them."""
-    return {
-        key: (job, status_message_link(context, job))
-        for key, job in jobs.items()
-        if job.asked_at >= question.asked_at and not job.can_run_again
-    }
+    """Return the jobs that were asked for since the digest, by recommendation, with their links."""
+    asked = {}
+    for item in chosen:
+        for key in item.keys:
+            job = jobs.get(key)
+            if job and job.asked_at >= question.asked_at and not job.can_run_again:
+                asked[item.key] = (job, status_message_link(context, job))
+    return asked
 
 
 def _measure_all(

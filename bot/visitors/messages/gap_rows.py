@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from bot.ids import Recommendation
 from bot.messages import blocks as b
@@ -18,6 +19,7 @@ from bot.visitors.model.gaps import (
     PageFeedback,
     Source,
     Topic,
+    add_search,
     group_feedback,
     group_questions,
     page_row_key,
@@ -26,6 +28,7 @@ from bot.visitors.model.gaps import (
     search_key,
 )
 from bot.visitors.model.questions import Numbers, Query, in_section
+from bot.visitors.model.subjects import group_by_subject
 
 _QUOTE_LENGTH = 150
 _SUBJECT_LENGTH = 60
@@ -61,6 +64,8 @@ class Row:
     events: int = 0
     evidence: str = ""
     """The numbers for which a digest recommends it; empty if it does not."""
+    same: tuple[str, ...] = ()
+    """The keys of the rows of the same subject whose numbers are added to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,8 @@ class _Format:
     """The noun of the events that recommend a row."""
     header: tuple[str, ...]
     rows: Callable[[Numbers], Sequence[Row]]
+    subjects: Callable[[Numbers], Sequence[Row]]
+    """Returns the rows to recommend, the numbers of one subject added."""
     total: Callable[[Numbers, Sequence[Row]], tuple[str, int]]
     """Returns the line below the heading, and its number of events."""
 
@@ -85,29 +92,46 @@ def _search_rows(numbers: Numbers) -> Sequence[Row]:
     return [_search_row(search) for search in rank_searches(numbers.rows_of(Source.SEARCHES))]
 
 
-def _search_row(search: GapRow) -> Row:
+def _search_subjects(numbers: Numbers) -> Sequence[Row]:
+    """Return a row for each subject of the searches that few clicks follow."""
+    unmet = [search for search in numbers.rows_of(Source.SEARCHES) if _is_unmet(search)]
+    unmet.sort(key=lambda search: (-search.events, search.text))
+    return [_search_row(*group) for group in group_by_subject(unmet, lambda row: row.text)]
+
+
+def _is_unmet(search: GapRow) -> bool:
+    """Return whether fewer than one in so many searches was followed by a click."""
+    return search.met is not None and search.met * _SEARCHES_A_CLICK < search.events
+
+
+def _search_row(first: GapRow, *others: GapRow) -> Row:
+    """Return the row of a search, with the numbers of other wordings added to it."""
+    search = reduce(add_search, others, first)
+    wordings = [first.text, *(other.text for other in others)]
     hits = counted(search.events, "search", "searches")
     clicked = _clicked(search.met)
-    facts = f"Readers searched the docs for {quoted_subject(search.text)}: {hits}, {clicked}."
+    quoted = ", ".join(map(quoted_subject, wordings[:_MAX_QUOTES]))
+    facts = f"Readers searched the docs for {quoted}: {hits}, {clicked}."
     if search.page and search.met != 0:
         facts += f" The page clicked most is “{search.page}”."
     return Row(
-        key=search_key(search.text),
-        title=search.text,
-        text=f"{b.code(search.text, _QUOTE_LENGTH)} {hits}, {clicked}",
+        key=search_key(first.text),
+        title=first.text,
+        text=f"{b.code(first.text, _QUOTE_LENGTH)} {hits}, {clicked}",
         cells=(
-            search.text,
+            first.text,
             search.events,
             "" if search.met is None else search.met,
             search.page or "",
         ),
         facts=facts,
-        quotes=(search.text,),
+        quotes=wordings[:_MAX_QUOTES],
         aim="Find out what they looked for. Write the page that tells it, or make the page that does easier "
         "to find with these words.",
         unmet=search.events if search.unmet is None else search.unmet,
         events=search.events,
-        evidence=_search_evidence(search),
+        evidence=_search_evidence(search, len(wordings)),
+        same=tuple(search_key(other.text) for other in others),
     )
 
 
@@ -117,15 +141,14 @@ def _clicked(clicks: int | None) -> str:
     return f"{clicks:,} with a click" if clicks else "no click"
 
 
-def _search_evidence(search: GapRow) -> str:
+def _search_evidence(search: GapRow, wordings: int) -> str:
     """Return why a search is recommended; "" if it has too few searches, or enough clicks."""
-    clicks = search.met
-    if clicks is None or search.events < _MIN_SEARCHES:
+    if search.events < _MIN_SEARCHES or not _is_unmet(search):
         return ""
-    if clicks * _SEARCHES_A_CLICK >= search.events:
-        return ""
+    words = f" in {wordings} wordings" if wordings > 1 else ""
+    clicks = search.met or 0
     opened = {0: "nothing opened", 1: "opened once"}.get(clicks, f"opened {clicks} times")
-    return f"searched {counted(search.events, 'time', 'times')}, {opened}"
+    return f"searched {counted(search.events, 'time', 'times')}{words}, {opened}"
 
 
 def _search_total(numbers: Numbers, rows: Sequence[Row]) -> tuple[str, int]:
@@ -225,10 +248,20 @@ def _feedback_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
 
 
 def _question_rows(numbers: Numbers) -> Sequence[Row]:
+    return [_question_row(group) for group in _group_asked(numbers)]
+
+
+def _question_subjects(numbers: Numbers) -> Sequence[Row]:
+    """Return a row for each subject of the questions."""
+    groups = group_by_subject(_group_asked(numbers), lambda group: group[0].text)
+    return [_question_row([row for group in same for row in group]) for same in groups]
+
+
+def _group_asked(numbers: Numbers) -> list[list[GapRow]]:
+    """Return the questions of the section, those with the same words together."""
     section = numbers.query.section
     asked = numbers.rows_of(Source.QUESTIONS)
-    groups = group_questions(row for row in asked if in_section(row.page or "", section))
-    return [_question_row(group) for group in groups]
+    return group_questions(row for row in asked if in_section(row.page or "", section))
 
 
 def _question_row(group: Sequence[GapRow]) -> Row:
@@ -239,6 +272,7 @@ def _question_row(group: Sequence[GapRow]) -> Row:
     if first.page:
         facts += f" The first was asked on “{first.page}”."
     texts = list(dict.fromkeys(question.text for question in group))
+    keys = dict.fromkeys(question_key(text) for text in texts)
     times = counted(len(group), "time", "times")
     return Row(
         key=question_key(first.text),
@@ -251,6 +285,7 @@ def _question_row(group: Sequence[GapRow]) -> Row:
         unmet=len(group),
         events=len(group),
         evidence=f"{count}, no answer" if len(group) >= _MIN_QUESTIONS else "",
+        same=tuple(keys)[1:],
     )
 
 
@@ -271,6 +306,7 @@ FORMATS: Mapping[Topic, _Format] = {
         unmet="searches without a click",
         header=("words", "searches", "with_click", "page"),
         rows=_search_rows,
+        subjects=_search_subjects,
         total=_search_total,
     ),
     Topic.FEEDBACK: _Format(
@@ -279,6 +315,7 @@ FORMATS: Mapping[Topic, _Format] = {
         unmet="votes against",
         header=("page", "not_helpful", "helpful", "on_code", "who", "comments", "newest"),
         rows=_feedback_rows,
+        subjects=_feedback_rows,
         total=_feedback_total,
     ),
     Topic.QUESTIONS: _Format(
@@ -287,6 +324,7 @@ FORMATS: Mapping[Topic, _Format] = {
         unmet="questions without an answer",
         header=("questions", "question", "page"),
         rows=_question_rows,
+        subjects=_question_subjects,
         total=_question_total,
     ),
 }
@@ -301,10 +339,10 @@ def gap_table(numbers: Numbers) -> Sequence[Row]:
 
 
 def gap_recommendations(numbers: Numbers) -> Iterator[Recommendation]:
-    """Yield the rows of a week that stand out."""
+    """Yield the subjects of a week that stand out."""
     for topic in GAP_TOPICS:
         is_page = topic is Topic.FEEDBACK
-        for row in FORMATS[topic].rows(numbers):
+        for row in FORMATS[topic].subjects(numbers):
             if not row.evidence:
                 continue
             yield Recommendation(
@@ -316,6 +354,7 @@ def gap_recommendations(numbers: Numbers) -> Iterator[Recommendation]:
                 prompt=gap_prompt(numbers.query, row),
                 quote=row.quotes[0] if is_page and row.quotes else "",
                 is_page=is_page,
+                same=row.same,
             )
 
 

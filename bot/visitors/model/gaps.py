@@ -148,11 +148,12 @@ def merge_searches(searches: Iterable[GapRow]) -> list[GapRow]:
     rows: dict[str, GapRow] = {}
     for search in searches:
         key = search.text.casefold()
-        rows[key] = _add_search(rows[key], search) if key in rows else search
+        rows[key] = add_search(rows[key], search) if key in rows else search
     return list(rows.values())
 
 
-def _add_search(one: GapRow, other: GapRow) -> GapRow:
+def add_search(one: GapRow, other: GapRow) -> GapRow:
+    """Return a search with the numbers of another wording."""
     unmet = None if one.unmet is None or other.unmet is None else one.unmet + other.unmet
     return replace(one, events=one.events + other.events, unmet=unmet, page=one.page or other.page)
 
