@@ -14,9 +14,9 @@ from sqlalchemy import insert
 
 from bot.context import WorkerContext
 from bot.docs_api import DocsClient
+from bot.features import JOB_HOOKS
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs, ProjectId, UserId
 from bot.jobs.model.jobs import JobState
-from bot.jobs.settle_prompt import JOB_POSTS
 from bot.jobs.store.tables import jobs as jobs_table
 from bot.ports import Messenger
 from bot.projects import Projects
@@ -60,7 +60,7 @@ def worker_context(
         bot_user=UserId("U0BOT"),
         projects=Projects.only(ProjectId("bench")),
         wake=lambda: None,
-        hooks=[JOB_POSTS],
+        hooks=[JOB_HOOKS],
         settings=Settings(),
     )
     return replace(context, **changes)

@@ -23,7 +23,7 @@ from bot.clients import Clients, Doors, connect
 from bot.context import Timeouts, WorkerContext
 from bot.engine import Worker, Workers, alone
 from bot.feature import Feature
-from bot.features import FEATURES, all_workers, beat, list_commands, list_hooks
+from bot.features import FEATURES, all_workers, beat, list_commands, list_hooks, list_own_words
 from bot.health.checks import (
     HEAD_SECONDS,
     Checks,
@@ -38,7 +38,7 @@ from bot.health.checks import (
 )
 from bot.health.metrics import Metrics, MetricsPage, metrics_page
 from bot.health.stopping import Stopping
-from bot.ids import ProjectId
+from bot.ids import ProjectId, UserId
 from bot.jobs.catch_up import Gap
 from bot.jobs.thread import update_status_messages
 from bot.paces import Paces
@@ -262,8 +262,8 @@ async def held_bot(
             chance=doors.chance,
             features=features,
         )
-        timed = partial(TtlCache, 10_000, lambda: clock().timestamp())
-        context = replace(context, member_cache=timed(), statuses=timed())
+        member_cache = TtlCache[UserId, bool](10_000, lambda: clock().timestamp())
+        context = replace(context, member_cache=member_cache)
         stack.push_async_callback(store.release, context.owner)
         background, gap = Background(), Gap(context)
         stack.push_async_callback(background.drain, 0.0)
@@ -352,6 +352,7 @@ def _context(
         projects=Projects(projects, serves_former=not settings.docs_projects),
         paces=Paces(timeouts.channel_pace_seconds, timeouts.minute_seconds),
         hooks=list_hooks(features),
+        own_words=list_own_words(features),
     )
 
 

@@ -1,4 +1,7 @@
-"""The dependencies of use cases: ``Context`` for incoming requests, ``WorkerContext`` for workers."""
+"""The dependencies of use cases:
+
+``Context`` for incoming requests, ``WorkerContext`` for workers.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,12 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bot.docs_api import DiscoveryClient, DocsClient
 from bot.engine import Worker, retry_on_db_error
 from bot.github import GithubClient
-from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, UserId
+from bot.ids import ChannelId, MessageTs, ProjectId, UserId
 from bot.paces import Paces
 from bot.ports import Clock, Messenger, ThreadRef
 from bot.projects import Project, Projects
@@ -21,7 +24,9 @@ from bot.store.channels import Channels
 from bot.store.queues import QUEUE_TABLES
 from bot.ttl_cache import TtlCache
 
-Hook = TypeVar("Hook")
+if TYPE_CHECKING:
+    from bot.feature import Hooks
+
 Result = TypeVar("Result")
 _SATURDAY = 5
 
@@ -33,27 +38,40 @@ class Timeouts:
     lease_seconds: float = 90.0
     """Length of a lease. Longer than the slowest call to Slack or the docs service."""
     channel_pace_seconds: float = 1.02
-    """Pause between two posts in a channel. Slack asks for one second; the rest allows for inexact clocks."""
+    """Pause between two posts in a channel.
+
+    Slack asks for one second; the rest allows for inexact clocks.
+    """
     minute_seconds: float = 60.0
     """The minute of limits: Slack's on its methods, and that on previews. Only tests shorten it."""
     poll_seconds: float = 10.0
-    """How long a poll may take. A job that took longer is given more time when few others are polled."""
+    """How long a poll may take.
+
+    A job that took longer is given more time when few others are polled.
+    """
     stale_seconds: float = 60.0
     """Grace period after a follow-up in which *completed* may still be the previous iteration's."""
     intake_seconds: float = 2.5
-    """How long a request may take until it is stored. Slack waits three seconds for its acknowledgement."""
+    """How long a request may take until it is stored.
+
+    Slack waits three seconds for its acknowledgement.
+    """
     database_seconds: float = 20.0
-    """How long a worker retries a write. Less than the rest of a lease after the slowest remote call."""
+    """How long a worker retries a write.
+
+    Less than the rest of a lease after the slowest remote call.
+    """
     hold_seconds: float = 8.0
     """How long an instruction in a message is held after the last word of its author there."""
     hold_most_seconds: float = 30.0
     """How long it is held at most. 0 for not at all."""
     names_seconds: float = 5.0
-    """How long the look-up of the names in a prompt may take. Names that are missing then stay ids."""
+    """How long the look-up of the names in a prompt may take.
+
+    Names that are missing then stay ids.
+    """
     running_seconds: float = 1_800.0
     """Age at which a running job is announced once in its thread."""
-    trouble_seconds: float = 600.0
-    """How long the docs service may fail or refuse the bot. Then the status messages of open jobs show it."""
     unwatched_seconds: float = 7 * 86_400.0
     """Age at which a running job, or one that cannot be read, is no longer polled."""
     missing_seconds: float = 3_600.0
@@ -69,11 +87,19 @@ class Timeouts:
     answer_seconds: float = 60.0
     """How long the docs may be read for an answer. Less than a lease."""
     deaf_seconds: float = 60.0
-    """How long Slack's socket may be away. Then a new ticket is asked for, and messages are read again."""
+    """How long Slack's socket may be away.
+
+    Then a new ticket is asked for, and messages are read again.
+    """
     look_seconds: float = 600.0
-    """Pause between two polls of an open pull request on its first day, and six times that for a month."""
+    """Pause between two polls of an open pull request on its first day, and six times that for a
+    month.
+    """
     build_seconds: float = 10.0
-    """Pause between two polls of the build of a preview. Users measured builds of 1.5 to 4 minutes."""
+    """Pause between two polls of the build of a preview.
+
+    Users measured builds of 1.5 to 4 minutes.
+    """
     unread_pace_seconds: float = 1.5
     """Pause between two conversations that are read again. Slack allows 50 such calls a minute."""
 
@@ -101,75 +127,93 @@ class Context:
     """Reads pull requests; None where the bot may not."""
     discovery: Mapping[ProjectId, DiscoveryClient] = field(default_factory=dict)
     """Searches the docs and asks their assistant, for the projects that have a key for it."""
-    hooks: Sequence[object] = ()
-    """The hooks of features, each of a class that its caller declares."""
+    hooks: Sequence[Hooks] = ()
+    """The hooks of each feature."""
+    own_words: frozenset[str] = frozenset()
+    """The first words of all commands' texts, which people may mistype."""
 
     def held_until(self, begun_at: datetime) -> datetime:
-        """Return until when a prompt is held that was begun then and is added to now."""
-        hold, most = self.timeouts.hold_seconds, self.timeouts.hold_most_seconds
-        return min(self.clock() + timedelta(seconds=hold), begun_at + timedelta(seconds=most))
+        """Return the end of a prompt's hold that is extended now.
+
+        ``begun_at``: when the prompt was begun.
+        """
+        hold = timedelta(seconds=self.timeouts.hold_seconds)
+        longest = timedelta(seconds=self.timeouts.hold_most_seconds)
+        return min(self.clock() + hold, begun_at + longest)
 
     def remind_at(self, now: datetime) -> datetime | None:
-        """Return when to remind of a pull request: at this hour of a weekday. None for never."""
+        """Return when to remind of a pull request; None for never.
+
+        It is at this hour of a weekday.
+        """
         if not self.settings.remind_after_days:
             return None
         at = now + timedelta(days=self.settings.remind_after_days)
-        return at + timedelta(days=7 - at.weekday() if at.weekday() >= _SATURDAY else 0)
+        if at.weekday() >= _SATURDAY:
+            at += timedelta(days=7 - at.weekday())
+        return at
 
     async def write(self, change: Callable[[Transaction], Result]) -> Result:
-        """Run ``change`` in a transaction, and wake the workers for the rows that it wrote."""
+        """Run ``change`` in a transaction, and wake the workers."""
         result = await self.store.write(change)
         self.wake()
         return result
 
     def project_of(self, tx: Transaction, channel: ChannelId) -> Project:
-        """Return the project for requests in a channel that name none: its own, else the default.
+        """Return the project for requests in a channel that name none.
+
+        It is the channel's own, or else the default.
 
         The choice of a project that is no longer served counts as none.
         """
-        chosen = Channels(tx).project(channel) if self.projects.are_several else None
-        return (chosen and self.projects.with_id(chosen)) or self.projects.default
+        if not self.projects.are_several:
+            return self.projects.default
+        chosen = Channels(tx).project(channel)
+        if chosen is None:
+            return self.projects.default
+        return self.projects.with_id(chosen) or self.projects.default
 
     def today(self, at: datetime | None = None) -> date:
-        """Return the day of the analytics API at a time; now if None."""
+        """Return the analytics API's day at a time, by default now."""
         return (at or self.clock()).astimezone(self.settings.analytics_zone).date()
 
-    def hooks_of(self, kind: type[Hook]) -> Sequence[Hook]:
-        """Return the hooks of a class."""
-        return [hook for hook in self.hooks if isinstance(hook, kind)]
-
     def permalink(self, thread: ThreadRef, ts: MessageTs) -> str:
-        """Return the address of a message in Slack: the one that begins the thread, or a reply in it.
+        """Return the address of a message of a thread in Slack.
 
         Slack documents the form at https://docs.slack.dev/reference/methods/chat.getPermalink
         """
-        address = (
-            f"{self.workspace_url.rstrip('/')}/archives/{thread.channel}/p{ts.replace('.', '')}"
-        )
-        return (
-            address if ts == thread.ts else f"{address}?thread_ts={thread.ts}&cid={thread.channel}"
-        )
+        workspace = self.workspace_url.rstrip("/")
+        address = f"{workspace}/archives/{thread.channel}/p{ts.replace('.', '')}"
+        if ts == thread.ts:
+            return address
+        return f"{address}?thread_ts={thread.ts}&cid={thread.channel}"
+
+
+def _wake_nobody(_seconds: float) -> None:
+    """Do nothing, as the default of ``wake_after``."""
+
+
+def _count_nothing(_event: str, _outcome: str) -> None:
+    """Do nothing, as the default of ``count``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerContext(Context):
-    """A context for workers, with the docs service and the name of this process."""
+    """A context for workers, with the docs service and this process."""
 
     docs: DocsClient
     chance: Callable[[], float]
     """Returns a random number in [0, 1)."""
     owner: str
     """The name of this process, under which leases are held."""
-    wake_after: Callable[[float], None] = field(default=lambda _seconds: None)
+    wake_after: Callable[[float], None] = _wake_nobody
     """Wakes the workers after that many seconds."""
-    count: Callable[[str, str], None] = field(default=lambda _event, _outcome: None)
+    count: Callable[[str, str], None] = _count_nothing
     """Counts an event for the metrics, by its kind and outcome."""
     answered: dict[ProjectId, datetime] = field(default_factory=dict)
     """The times of the last polls that were answered."""
     paces: Paces = field(default_factory=Paces)
     """When Slack may be called."""
-    statuses: TtlCache[JobNumber, bool] = field(default_factory=lambda: TtlCache(5_000))
-    """The jobs under whose threads a status was set, and job 0 if Slack has refused one."""
     under_way: dict[str, set[object]] = field(default_factory=dict)
     """The keys of the rows that this process works on, by the name of their table."""
 
@@ -178,15 +222,21 @@ class WorkerContext(Context):
         return Claimer(self.owner, self.clock(), self.timeouts.lease_seconds, self.under_way)
 
     async def settle(self, change: Callable[[Transaction], Result]) -> Result:
-        """Write the outcome for a claimed row and free its lease; retry while the database is unavailable.
+        """Write the outcome for a claimed row and free its lease.
 
-        An outcome that is not written waits until the lease has run out. Raises LeaseLost, also when an
-        earlier try was committed although it failed, and DatabaseTrouble when the database stays away.
+        The write is tried again while the database is unavailable.
+
+        An outcome that is not written waits until the lease has run out. Raises LeaseLost, also
+        when an earlier try was committed although it failed, and DatabaseTrouble when the database
+        stays away.
         """
         return await self.retry(lambda: self.store.write(change))
 
     async def retry(self, write: Callable[[], Awaitable[Result]]) -> Result:
-        """Call ``write``, which may be repeated, and retry it while the database is unavailable."""
+        """Call ``write``, and again while the database is unavailable.
+
+        It must be harmless to repeat.
+        """
         return await retry_on_db_error(write, self.timeouts.database_seconds)
 
     def after(self, seconds: float) -> datetime:
@@ -217,9 +267,17 @@ def queue_worker(
     work: Callable[[WorkerContext, Any], Awaitable[object]],
     **options: Any,
 ) -> Worker:
-    """Return the worker of a queue. All workers of its table share the keys of the rows under way."""
+    """Return the worker of a queue.
+
+    All workers of its table share the keys of the rows under way.
+    """
     [table] = {entry.table.name for entry in QUEUE_TABLES if entry.queue == queue}
     of_table = context.under_way.setdefault(table, set())
     return Worker(
-        name, partial(claim, context), partial(work, context), queue, of_table=of_table, **options
+        name,
+        claim=partial(claim, context),
+        work=partial(work, context),
+        queue=queue,
+        of_table=of_table,
+        **options,
     )

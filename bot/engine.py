@@ -1,12 +1,14 @@
-"""The engine: when work runs, and writes that are repeated. The only module that imports APScheduler.
+"""The engine: when work runs, and how failed writes are repeated.
 
-Each worker is one job of the scheduler, with the worker's name as its id. A run claims as many rows as places
-are free, starts a task for each and returns; it never waits for a remote service. A task settles its own row.
-One more job, ``look``, reads which queues have rows due and wakes their workers. It runs when it is woken,
-when the next row comes due and every few seconds.
+Only this module imports APScheduler.
 
-APScheduler keeps its schedule in memory and cannot share it between processes: the leases in the store decide
-which process works on which row. https://apscheduler.readthedocs.io/en/3.x/faq.html
+Each worker is one job of the scheduler, with the worker's name as its id. A run claims as many rows
+as places are free, starts a task for each and returns; it never waits for a remote service. A task
+settles its own row. One more job, ``look``, reads which queues have rows due and wakes their
+workers. It runs when it is woken, when the next row comes due and every few seconds.
+
+APScheduler keeps its schedule in memory and cannot share it between processes: the leases in the
+store decide which process works on which row. https://apscheduler.readthedocs.io/en/3.x/faq.html
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from contextvars import Context
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import structlog
 from apscheduler.events import EVENT_JOB_MAX_INSTANCES, JobSubmissionEvent
@@ -30,7 +32,8 @@ from bot.store.database import error_fields
 from bot.store.queues import DueQueues
 
 log = structlog.get_logger(__name__)
-_MOST_BACK_OFF_SECONDS = 30.0
+_MAX_REST_SECONDS = 30.0
+"""The longest rest of a worker that fails."""
 _NEVER_SECONDS = 86_400.0
 """The interval of a job that runs when it is woken."""
 LOOK = "look"
@@ -44,8 +47,8 @@ def back_off_seconds(
 ) -> float:
     """Return the seconds to wait after ``attempts`` failures in a row.
 
-    The delay doubles with each failure up to ``cap``; ``chance``, a random number in [0, 1), takes off up
-    to half of it.
+    The delay doubles with each failure up to ``cap``; ``chance``, a random number in [0, 1), takes
+    off up to half of it.
     """
     return min(first * 2.0 ** min(max(attempts - 1, 0), 20), cap) * (0.5 + chance / 2)
 
@@ -53,11 +56,12 @@ def back_off_seconds(
 async def retry_on_db_error(write: Callable[[], Awaitable[Result]], seconds: float) -> Result:
     """Call ``write``, and retry for ``seconds`` while the database is unavailable.
 
-    ``write`` must be harmless to repeat, because an earlier try may have been committed although it failed.
-    One transaction that frees a lease under its owner's name is: the next try raises LeaseLost and writes
-    nothing. Raises DatabaseTrouble when the database stays away.
+    ``write`` must be harmless to repeat, because an earlier try may have been committed although it
+    failed. One transaction that frees a lease under its owner's name is: the next try raises
+    LeaseLost and writes nothing. Raises DatabaseTrouble when the database stays away.
     """
-    until, failures = monotonic() + seconds, 0
+    until = monotonic() + seconds
+    failures = 0
     while True:
         try:
             return await write()
@@ -72,7 +76,10 @@ async def retry_on_db_error(write: Callable[[], Awaitable[Result]], seconds: flo
 
 @contextmanager
 def unless_taken_over(kind: str, number: object) -> Iterator[None]:
-    """Write under a lease. If a person or another process has the row by now, log it: it is theirs."""
+    """Log a lost lease instead of raising LeaseLost.
+
+    A person or another process has the row by now.
+    """
     try:
         yield
     except LeaseLost:
@@ -82,12 +89,22 @@ def unless_taken_over(kind: str, number: object) -> Iterator[None]:
 async def wait_for_ends(
     tasks: Collection[asyncio.Task[None]], seconds: float
 ) -> list[asyncio.Task[None]]:
-    """Wait ``seconds`` at most until all tasks have ended, also those added meanwhile. Return the others."""
-    until, left_seconds = monotonic() + seconds, seconds
-    while (running := [task for task in tasks if not task.done()]) and left_seconds >= 0:
+    """Wait until all tasks have ended, ``seconds`` at most.
+
+    Tasks that are added while this waits count, too. Return the tasks that have not ended.
+    """
+    until = monotonic() + seconds
+    left_seconds = seconds
+    running = _running(tasks)
+    while running and left_seconds >= 0:
         await asyncio.wait(running, timeout=left_seconds)
         left_seconds = until - monotonic()
+        running = _running(tasks)
     return running
+
+
+def _running(tasks: Collection[asyncio.Task[None]]) -> list[asyncio.Task[None]]:
+    return [task for task in tasks if not task.done()]
 
 
 async def cancel(tasks: Collection[asyncio.Task[None]]) -> list[str]:
@@ -98,9 +115,16 @@ async def cancel(tasks: Collection[asyncio.Task[None]]) -> list[str]:
     return [task.get_name() for task in tasks]
 
 
+def _in_no_group(_row: object) -> str:
+    return ""
+
+
 @dataclass(eq=False, slots=True)
 class Worker:
-    """Claims rows of a queue and works on each in a task of its own, or runs at intervals."""
+    """The worker of a queue, or of work at intervals.
+
+    It claims rows and works on each in a task of its own.
+    """
 
     name: str
     claim: Callable[[int, Collection[str]], Awaitable[Sequence[Any]]]
@@ -111,9 +135,10 @@ class Worker:
     every_seconds: float = 0.0
     places: int = 100
     """How many rows may be under way."""
-    group: Callable[[Any], str] = lambda _row: ""
+    group: Callable[[Any], str] = _in_no_group
+    """Returns the group of a row."""
     places_of_group: int = 100
-    """How many rows of one group may be under way, so that a slow one leaves places for the others."""
+    """How many rows of one group may be under way. A slow group leaves places for the others."""
     key: Callable[[Any], object] | None = None
     """Returns the row's key in its table."""
     of_table: set[object] = field(default_factory=set)
@@ -140,7 +165,10 @@ class Worker:
         return [group for group, count in places_in_use.items() if count >= self.places_of_group]
 
     def begin(self, row: Any) -> object | None:
-        """Take a place for a row and return the row's key; None if the row is under way already."""
+        """Take a place for a row and return the row's key.
+
+        Returns None if the row is under way already.
+        """
         key = self.key(row) if self.key else object()
         if key in self.of_table:
             return None
@@ -165,9 +193,14 @@ class Worker:
             finally:
                 self.end(key)
 
-        claimed = await self.claim(self.free, self.full_groups) if self.free > 0 else ()
-        rows = [(key, row) for row in claimed if (key := self.begin(row)) is not None]
-        outcomes = await asyncio.gather(*(work(*pair) for pair in rows), return_exceptions=True)
+        if self.free <= 0:
+            return 0
+        works = []
+        for row in await self.claim(self.free, self.full_groups):
+            key = self.begin(row)
+            if key is not None:
+                works.append(work(key, row))
+        outcomes = await asyncio.gather(*works, return_exceptions=True)
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
                 raise outcome
@@ -175,7 +208,10 @@ class Worker:
 
 
 def alone(name: str, run: Callable[[], Awaitable[object]], **options: Any) -> Worker:
-    """Return a worker with one place. ``run`` finds its rows itself and returns whether there were any."""
+    """Return a worker with one place.
+
+    ``run`` finds its rows itself and returns whether there were any.
+    """
 
     async def claim(_limit: int, _full: Collection[str]) -> Sequence[None]:
         return [None]
@@ -190,22 +226,50 @@ async def _ignore(_row: None) -> None:
     """Do nothing: the look claims no rows."""
 
 
+class _Instant(NamedTuple):
+    """One moment by two clocks, in seconds."""
+
+    set_clock: float
+    """By the machine's clock, which may be set."""
+    monotonic_clock: float
+    """By a clock that is never set."""
+
+    @classmethod
+    def of(cls, machine_clock: Callable[[], datetime]) -> _Instant:
+        """Read both clocks."""
+        return cls(machine_clock().timestamp(), monotonic())
+
+    def was_set_since(self, before: _Instant) -> bool:
+        """Return whether the machine's clock was set by more than two seconds."""
+        passed_seconds = self.monotonic_clock - before.monotonic_clock
+        return abs(self.set_clock - before.set_clock - passed_seconds) > 2.0
+
+
+def _observe_nothing(_name: str, _seconds: float, _has_failed: bool) -> None:
+    """Do nothing: the default of ``observe``."""
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
 class Workers:
     """Runs the workers of this process."""
 
     def __init__(
         self,
         *,
-        observe: Callable[[str, float, bool], None] = lambda _name, _seconds, _failed: None,
+        observe: Callable[[str, float, bool], None] = _observe_nothing,
         look_seconds: float = 5.0,
         least_seconds: float = 0.5,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-        machine_clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] = _utc_now,
+        machine_clock: Callable[[], datetime] = _utc_now,
     ) -> None:
         """Prepare the scheduler.
 
         Args:
-            observe: gets the name, the seconds and the failure of each task, and of each claim that failed.
+            observe: gets the name, the seconds and the failure of each task, and of each claim that
+                failed.
             look_seconds: the longest pause between two looks at all queues.
             least_seconds: rows that come due within this time are claimed together.
             clock: returns the present time of the rows.
@@ -219,7 +283,7 @@ class Workers:
         self._tasks: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._machine_clock = machine_clock
-        self._looked_at = (machine_clock().timestamp(), monotonic())
+        self._looked_at = _Instant.of(machine_clock)
         self._is_stopping = False
         self.scheduler = AsyncIOScheduler(timezone=UTC)
 
@@ -250,11 +314,14 @@ class Workers:
             self.scheduler.start()
 
     def _wake_again(self, skipped: JobSubmissionEvent) -> None:
-        """Run a worker whose run was dropped, because APScheduler had not yet counted the end of its last."""
+        """Run a worker again whose run APScheduler has dropped.
+
+        It had not yet counted the end of the last run.
+        """
         asyncio.get_running_loop().call_soon(self.wake, skipped.job_id)
 
     def wake(self, name: str = LOOK) -> None:
-        """Run a worker soon; without a name, look which of them have work."""
+        """Run a worker soon; by default, look for workers with work."""
         worker = self._workers.get(name)
         if worker is None or self._rests(worker):
             return  # the next look finds its rows
@@ -300,29 +367,39 @@ class Workers:
 
     def _begin(self, worker: Worker, row: Any) -> None:
         """Start a task for a row, unless one is under way."""
-        if (key := worker.begin(row)) is None:
+        key = worker.begin(row)
+        if key is None:
             return
         task = asyncio.create_task(self._work_on(worker, row, key), name=f"worker {worker.name}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def _free_place(self, worker: Worker, key: object) -> None:
-        """Free the place of a row in the last step of its task, so that a row settled now can be claimed."""
+        """Free a row's place as the last step of its task.
+
+        From then on a row that was settled just now can be claimed.
+        """
         was_full = worker.free == 0 or worker.under_way[key] in worker.full_groups
         worker.end(key)
         if was_full and (worker.places > 1 or worker.is_woken):
             self.wake(worker.name)
 
     async def _work_on(self, worker: Worker, row: Any, key: object) -> None:
-        """Work on one row. One that fails stays leased, and is claimed again when its lease has run out."""
-        began, has_more, has_failed = monotonic(), False, False
+        """Work on one row.
+
+        A row whose work fails stays leased, and is claimed again when its lease has run out.
+        """
+        began = monotonic()
+        has_more = False
+        has_failed = False
         try:
             has_more = await worker.work(row) is True
         except Exception as error:
             has_failed = True
             self._failed(worker, error, rests=worker.places == 1)
         else:
-            worker.well_at, worker.failures = monotonic(), 0
+            worker.well_at = monotonic()
+            worker.failures = 0
         finally:
             self._free_place(worker, key)
         self._observe(worker.name, monotonic() - began, has_failed)
@@ -332,16 +409,19 @@ class Workers:
             self.wake_after(2 * self._least_seconds)  # it may have put rows back for a moment later
 
     def _failed(self, worker: Worker, error: Exception, *, rests: bool) -> None:
-        """Log that a worker failed, and let it rest: the longer, the more often in a row."""
+        """Log a failure and let the worker rest, longer after each failure."""
         worker.failures += 1
         if rests:
-            rest_seconds = back_off_seconds(worker.failures, 1.0, cap=_MOST_BACK_OFF_SECONDS)
+            rest_seconds = back_off_seconds(worker.failures, 1.0, cap=_MAX_REST_SECONDS)
             worker.rests_until = monotonic() + rest_seconds
             asyncio.get_running_loop().call_later(rest_seconds + 0.01, self.wake, worker.name)
         log.error("run_failed", worker=worker.name, failures=worker.failures, **error_fields(error))
 
     async def _look(self, _limit: int, _full: Collection[str]) -> Sequence[None]:
-        """Wake the workers whose queues have rows due, and look again when the next row comes due."""
+        """Wake the workers whose queues have due rows.
+
+        Look again when the next row comes due.
+        """
         # APScheduler's intervals follow the wall clock, which may be set; this timer does not.
         self.wake_after(1.2 * self._look_seconds)
         self._follow_clock()
@@ -358,16 +438,21 @@ class Workers:
         return ()
 
     def _follow_clock(self) -> None:
-        """Run the workers with intervals now if the clock was set: the scheduler's times follow it."""
-        clock_at, passed_at = self._looked_at
-        self._looked_at = self._machine_clock().timestamp(), monotonic()
-        passed_seconds = self._looked_at[1] - passed_at
-        if abs(self._looked_at[0] - clock_at - passed_seconds) > 2.0:
+        """Run all workers now if the machine's clock was set.
+
+        The scheduler's intervals follow that clock.
+        """
+        before = self._looked_at
+        self._looked_at = now = _Instant.of(self._machine_clock)
+        if now.was_set_since(before):
             for worker in self._workers.values():
                 self.wake(worker.name)
 
     def late(self, seconds: float) -> list[str]:
-        """Return the workers that have been idle for so many seconds more than their interval."""
+        """Return the workers that are late by more than ``seconds``.
+
+        A late worker has not worked for its interval and that time.
+        """
         since = monotonic() - seconds
         return [
             worker.name
@@ -384,7 +469,10 @@ class Workers:
             self.scheduler.pause()
 
     async def stop(self, grace_seconds: float) -> list[str]:
-        """Let the tasks end for ``grace_seconds``, then cancel them. Return the names of the cancelled."""
+        """Wait ``grace_seconds`` for the tasks, then cancel the others.
+
+        Return the names of the cancelled tasks.
+        """
         self.leave_off()
         late = await wait_for_ends(self._tasks, grace_seconds)
         for task in late:

@@ -1,22 +1,90 @@
-"""A feature: a subject that ``app.py`` adds to the bot."""
+"""A feature: a subject that ``app.py`` adds to the bot, with its hooks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from bot.access.admit import Allowed
 from bot.commands.command import Command, PressRun, Word
-from bot.context import WorkerContext
+from bot.context import Context, WorkerContext
 from bot.engine import Worker
+from bot.ids import ChannelId, JobNumber, Message, ProjectId, Recommendation
+from bot.jobs.ask import Also
+from bot.jobs.model.inbox import InboxMessage
+from bot.jobs.model.prompts import Unsent
+from bot.outbox.model import CsvFile, Delivery, NotPosted
 from bot.store import Transaction
 
 
-@dataclass(frozen=True, slots=True)
+def _do_nothing(*_arguments: object) -> None:
+    """Do nothing, as the default of a hook."""
+
+
+async def _wait_for_nothing(*_arguments: object) -> None:
+    """Do nothing, as the default of a hook that is awaited."""
+
+
+def _list_nothing(*_arguments: object) -> tuple[()]:
+    return ()
+
+
+def _take_nothing_back(*_arguments: object) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hooks:
+    """The functions of a feature that other subjects call.
+
+    Each does nothing by default.
+    """
+
+    on_posted: Callable[[WorkerContext, Transaction, Delivery], None] = _do_nothing
+    """Gets each delivery that Slack has taken."""
+    on_refused: Callable[[WorkerContext, Transaction, Delivery, NotPosted], None] = _do_nothing
+    """Gets each delivery that Slack has refused for good, and the reason."""
+    on_blocks_refused: Callable[[WorkerContext, Transaction, Delivery], None] = _do_nothing
+    """Gets each delivery that is tried again without its blocks."""
+    make_file: Callable[[WorkerContext, Transaction, Delivery], CsvFile | None] = _do_nothing
+    """Returns the file of a delivery; None if another feature makes it."""
+    on_published: Callable[[Context, Transaction, JobNumber], None] = _do_nothing
+    """Gets a job whose change is in the docs: its pull request is merged, or it ended well
+    without one.
+
+    Where the bot cannot see the pull request, people's mark *Reviewed* counts as the merge.
+    """
+    ask_docs: Callable[[Context, Allowed, Unsent, Also], Awaitable[Message | None]] | None = None
+    """Takes a question about the docs, and returns an immediate reply; None if there is none."""
+    take_back_question: Callable[[Transaction, InboxMessage], bool] = _take_nothing_back
+    """Takes back the question of a message. False if it reads the same as before, or is over."""
+    list_recommendations: Callable[
+        [Transaction, ProjectId, ChannelId, datetime, datetime], Sequence[Recommendation]
+    ] = _list_nothing
+    """Returns a project's recommendations for a channel's digest, from a time until before
+    another.
+    """
+    list_hidden: Callable[[Transaction, ProjectId, ChannelId], Collection[str]] = _list_nothing
+    """Returns the keys of a project's questions that a channel may not see."""
+    refresh_privacy: Callable[[Context, ProjectId], Awaitable[None]] = _wait_for_nothing
+    """Asks Slack, before recommendations are listed, which channels are public now."""
+
+
+def _list_no_workers(_context: WorkerContext) -> Sequence[Worker]:
+    return ()
+
+
+def _read_no_gauges(_tx: Transaction, _now: datetime) -> Mapping[str, float]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
     """The parts of a feature."""
 
-    workers: Callable[[WorkerContext], Sequence[Worker]]
+    workers: Callable[[WorkerContext], Sequence[Worker]] = _list_no_workers
+    """Returns its workers."""
     command: Command | None = None
     help_prefix: str = ""
     """The shape of the text before ``help`` after a mention."""
@@ -24,7 +92,6 @@ class Feature:
     """Its words of ``/docs-agent``."""
     buttons: Mapping[str, PressRun] = field(default_factory=dict)
     """The handlers of its buttons outside of its command."""
-    hooks: tuple[object, ...] = ()
-    """Its hooks, each of a class that its caller declares."""
-    gauges: Callable[[Transaction, datetime], Mapping[str, float]] = lambda _tx, _now: {}
+    hooks: Hooks = field(default_factory=Hooks)
+    gauges: Callable[[Transaction, datetime], Mapping[str, float]] = _read_no_gauges
     """Returns the values of its gauges."""

@@ -1,4 +1,4 @@
-"""The list of features and the list of workers, with their queues and the number of rows at once."""
+"""The list of features, and the list of workers with their queues and places."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from bot.answers.feature import ANSWERS
 from bot.commands.command import Command, with_help
 from bot.context import WorkerContext, queue_worker
 from bot.engine import Worker, alone
-from bot.feature import Feature
+from bot.feature import Feature, Hooks
+from bot.jobs import settle_prompt
 from bot.jobs.catch_up import catch_up, claim_unread
 from bot.jobs.commands import catalogue
 from bot.jobs.decisions import remind_threads
@@ -24,36 +25,44 @@ from bot.jobs.poll import claim_polls, poll
 from bot.jobs.prepare import claim_new, prepare
 from bot.jobs.previews import claim_previews, make_preview
 from bot.jobs.pull_requests import claim_pull_requests, poll_pull_request
-from bot.jobs.service_health import show_trouble
-from bot.jobs.settle_prompt import JOB_POSTS
 from bot.jobs.store.retention import JOBS
 from bot.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
 from bot.outbox.deliver import claim_deliveries, deliver
 from bot.store.database import ServerClock
+from bot.store.due_times import DueTimes
 from bot.store.heartbeats import BEAT_SECONDS, Heartbeats
 from bot.store.retention import forget_before
 from bot.visitors.feature import VISITORS
 
 log = structlog.get_logger(__name__)
-_PLAN_SECONDS = 60.0
-_SWEEP_SECONDS = 3_600.0
+_MINUTE_SECONDS = 60.0
+_HOUR_SECONDS = 3_600.0
 
 
 def queue_workers(context: WorkerContext, run_word: RunWord) -> list[Worker]:
-    """Return the worker of each queue. ``run_word`` runs the command that a message means."""
+    """Return the worker of each queue.
+
+    ``run_word`` runs the command that a message means.
+    """
     project = attrgetter("project")
     worker = partial(queue_worker, context)
     return [
         worker("requests", "prepare", claim_new, prepare, key=attrgetter("id"), places=200),
         worker(
-            *("prompts", "submit", claim_prompts, submit),
+            "prompts",
+            "submit",
+            claim_prompts,
+            submit,
             key=attrgetter("id"),
             group=project,
             places_of_group=10,
         ),
         worker("abandoned", "abandoned", claim_abandoned, settle_abandoned, key=attrgetter("id")),
         worker(
-            *("polls", "poll", claim_polls, poll),
+            "polls",
+            "poll",
+            claim_polls,
+            poll,
             key=attrgetter("number"),
             places=500,
             group=project,
@@ -71,7 +80,10 @@ def queue_workers(context: WorkerContext, run_word: RunWord) -> list[Worker]:
             "previews", "preview", claim_previews, make_preview, key=attrgetter("job"), places=5
         ),
         worker(
-            *("deliveries", "deliver", claim_deliveries, deliver),
+            "deliveries",
+            "deliver",
+            claim_deliveries,
+            deliver,
             key=attrgetter("id"),
             group=attrgetter("what.channel"),
             places_of_group=10,
@@ -91,11 +103,11 @@ def queue_workers(context: WorkerContext, run_word: RunWord) -> list[Worker]:
 def interval_workers(context: WorkerContext) -> list[Worker]:
     """Return the workers that run at intervals."""
     workers = {
-        "remind": (remind_threads, _PLAN_SECONDS),
-        "trouble": (show_trouble, 15.0),
-        "forget": (forget_old, _SWEEP_SECONDS),
-        "inbox": (tidy_inbox, _SWEEP_SECONDS),
+        "remind": (remind_threads, _MINUTE_SECONDS),
+        "forget": (forget_old, _HOUR_SECONDS),
+        "inbox": (tidy_inbox, _HOUR_SECONDS),
         "heartbeat": (beat, BEAT_SECONDS),
+        "sweep": (sweep_due_times, _MINUTE_SECONDS),
     }
     return [
         alone(name, partial(run, context), every_seconds=seconds)
@@ -104,15 +116,31 @@ def interval_workers(context: WorkerContext) -> list[Worker]:
 
 
 async def beat(context: WorkerContext) -> None:
-    """Write that this process runs workers now, and read the server's clock again."""
+    """Record that this process runs workers, and read the server's clock."""
     await context.store.write(lambda tx: Heartbeats(tx).record_beat(context.owner, context.clock()))
     if isinstance(context.clock, ServerClock):
         await context.clock.read()
 
 
+async def sweep_due_times(context: WorkerContext) -> int:
+    """Sweep due times that a clock wrote while it was ahead.
+
+    Return how many there were.
+    """
+    swept = await context.store.write(lambda tx: DueTimes(tx).sweep(context.clock()))
+    if swept:
+        context.wake()
+        log.warning("due_times_swept", rows=swept)
+    return swept
+
+
 async def forget_old(context: WorkerContext) -> int:
-    """Forget some of the rows that are older than the settings allow, and return how many."""
-    if not (days := context.settings.keep_days):
+    """Forget some rows that are older than the settings allow.
+
+    Return how many were forgotten.
+    """
+    days = context.settings.keep_days
+    if not days:
         return 0
     forgotten = await forget_before(context.store, context.clock() - timedelta(days=days))
     if forgotten:
@@ -128,15 +156,28 @@ def list_commands(features: Sequence[Feature]) -> tuple[Command, ...]:
     """Return the commands of a bot with these features."""
     (agent, prefix), *others = catalogue.JOB_COMMANDS
     for feature in features:
-        added = {**agent.buttons, **feature.buttons}
-        agent = replace(agent, words=(*agent.words, *feature.agent_words), buttons=added)
+        words = (*agent.words, *feature.agent_words)
+        buttons = {**agent.buttons, **feature.buttons}
+        agent = replace(agent, words=words, buttons=buttons)
     commands = ((feature.command, feature.help_prefix) for feature in features if feature.command)
     return with_help((agent, prefix), *others, *commands, asks_help=asks_help)
 
 
-def list_hooks(features: Sequence[Feature]) -> list[object]:
+def list_own_words(features: Sequence[Feature]) -> frozenset[str]:
+    """Return the first words of the commands' texts, for near misses."""
+    return frozenset().union(*(command.word_names for command in list_commands(features)))
+
+
+JOB_HOOKS = Hooks(
+    on_posted=settle_prompt.on_posted,
+    on_refused=settle_prompt.on_refused,
+    on_blocks_refused=settle_prompt.on_blocks_refused,
+)
+
+
+def list_hooks(features: Sequence[Feature]) -> tuple[Hooks, ...]:
     """Return the hooks of a bot with these features."""
-    return [JOB_POSTS, *(hook for feature in features for hook in feature.hooks)]
+    return (JOB_HOOKS, *(feature.hooks for feature in features))
 
 
 COMMANDS = list_commands(FEATURES)
@@ -147,4 +188,6 @@ def all_workers(context: WorkerContext, features: Sequence[Feature] = FEATURES) 
     """Return the workers of a bot with these features."""
     run = partial(catalogue.run_word, list_commands(features))
     workers = [*queue_workers(context, run), *interval_workers(context)]
-    return [*workers, *(worker for feature in features for worker in feature.workers(context))]
+    for feature in features:
+        workers += feature.workers(context)
+    return workers

@@ -1,8 +1,11 @@
-"""A type for each kind of id, so that mypy refuses one in place of another; messages, and refusals."""
+"""A type for each kind of id, messages, and refusals.
+
+mypy refuses an id of one kind in place of another.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NewType
 
@@ -20,14 +23,14 @@ DeliveryId = NewType("DeliveryId", str)
 """Id of an outbox row. It is part of the post's metadata, so that the post can be found again."""
 
 UserId = NewType("UserId", str)
-Reviewer = NewType("Reviewer", str)
-"""Whom a channel chose to review its pull requests: a user, or a user group, whose ids begin with S."""
 
 ChannelId = NewType("ChannelId", str)
 
 
 def is_direct_message(channel: ChannelId) -> bool:
-    """Return whether a channel is a direct message. Slack's ids of those, and no others, begin with D.
+    """Return whether a channel is a direct message.
+
+    Slack's ids of those, and no others, begin with D.
 
     https://docs.slack.dev/apis/web-api/using-the-conversations-api
     """
@@ -46,7 +49,10 @@ SubscriptionId = NewType("SubscriptionId", int)
 
 
 def can_be_id(number: int) -> bool:
-    """Return whether a number is in the range of an id column, beyond which drivers raise errors."""
+    """Return whether a number is in the range of an id column.
+
+    Drivers raise errors for others.
+    """
     return 0 < number < 2**31
 
 
@@ -56,15 +62,13 @@ Block = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Text and blocks of a message.
-
-    ``text`` is complete by itself, because notifications and screen readers show only the text.
-    ``plain_blocks`` are posted if Slack refuses ``blocks``; if they are empty, the text is posted alone.
-    """
+    """Text and blocks of a message."""
 
     text: str
+    """It is complete by itself, because notifications and screen readers show only the text."""
     blocks: tuple[Block, ...] = ()
-    plain_blocks: tuple[Block, ...] = field(default=())
+    plain_blocks: tuple[Block, ...] = ()
+    """Posted if Slack refuses ``blocks``. If they are empty, the text is posted alone."""
 
 
 class Refusal(StrEnum):
@@ -79,7 +83,9 @@ class Refusal(StrEnum):
     NOT_A_MEMBER = "not_a_member"
     """The bot is not in the channel. It can join a public one."""
     NOT_VISIBLE = "not_visible"
-    """The bot cannot see the channel: it is private and the bot is not in it, or it does not exist."""
+    """The bot cannot see the channel: it is private and the bot is not in it, or it does not
+    exist.
+    """
     ARCHIVED = "archived"
     """The channel is archived."""
     RESTRICTED = "restricted"
@@ -95,7 +101,10 @@ class Refusal(StrEnum):
 
     @property
     def needs_operator(self) -> bool:
-        """Whether the bot's token is the cause, so that every channel is affected."""
+        """Whether the bot's token is the cause.
+
+        Every channel is affected then.
+        """
         return self in (Refusal.TOKEN, Refusal.SCOPE)
 
 
@@ -104,12 +113,17 @@ class Recommendation:
     """Work on the docs that a digest recommends."""
 
     heading: str
-    """Its kind for people, such as *Readers asked*. A digest has one recommendation of each kind."""
+    """Its kind for people, such as *Readers asked*.
+
+    A digest has one recommendation of each kind.
+    """
     key: str
     """Names it in the values of buttons and in the jobs that are asked for at it."""
     title: str
     evidence: str
-    """Its numbers, such as "11 questions, no answer"; empty if they are too small to recommend it."""
+    """Its numbers, such as "11 questions, no answer"; empty if they are too small to recommend
+    it.
+    """
     events: int
     """The size of the evidence, by which recommendations are ranked."""
     prompt: str

@@ -1,4 +1,4 @@
-"""Sources of settings, the environment and a ``.env`` file, and messages about wrong values."""
+"""The sources of settings, and messages about wrong values."""
 
 from __future__ import annotations
 
@@ -17,11 +17,17 @@ from pydantic_settings import (
 )
 
 _NOT_COMPARED = "allowed_bots"
-"""ALLOWED_HOSTS, which is similar, is other programs'. Without ALLOWED_BOTS the bot is open to fewer."""
+"""ALLOWED_HOSTS, which is similar, is other programs'.
+
+Without ALLOWED_BOTS the bot is open to fewer.
+"""
 
 
 class SettingsError(Exception):
-    """The settings are invalid. The text lists all ``problems``; these name variables, never their values."""
+    """The settings are invalid.
+
+    The text lists all ``problems``, which name variables and never their values.
+    """
 
     def __init__(self, text: str, problems: Sequence[str] = ()) -> None:
         super().__init__(text)
@@ -35,7 +41,10 @@ def words_of(problem: Mapping[str, Any]) -> str:
 
 
 class _Variables(EnvSettingsSource):
-    """The environment, and the file under it. Blanks around values are cut; a blank value is missing."""
+    """The environment, and the file under it.
+
+    Blanks around values are cut; a blank value is missing.
+    """
 
     def __init__(
         self, cls: type[BaseSettings], env: Mapping[str, str] | None, env_file: Path | None
@@ -47,21 +56,30 @@ class _Variables(EnvSettingsSource):
         super().__init__(cls)
 
     def _load_env_vars(self) -> dict[str, str | None]:
-        values = (
-            (name, (value or "").strip()) for each in self._both for name, value in each.items()
-        )
-        return {name.lower(): value for name, value in values if value}
+        values = dict[str, str | None]()
+        for source in self._both:
+            for name, value in source.items():
+                stripped = (value or "").strip()
+                if stripped:
+                    values[name.lower()] = stripped
+        return values
 
     def misspelt(self) -> dict[str, str]:
-        """Return by each setting that is missing the similar name of a variable that is no setting."""
+        """Return the misspelt names of missing settings.
+
+        Such a name is that of a variable that is similar to a setting's and is none.
+        """
         names = self.settings_cls.model_fields
         others = [name for name in self.env_vars if name not in names]
-        # Short names are similar to too many others.
-        missing = [
-            name for name in names if name not in (*self.env_vars, _NOT_COMPARED) and len(name) >= 6
-        ]
-        near = {name: difflib.get_close_matches(name, others, n=1, cutoff=0.85) for name in missing}
-        return {name.upper(): matches[0].upper() for name, matches in near.items() if matches}
+        misspelt = dict[str, str]()
+        for name in names:
+            # Short names are similar to too many others.
+            if name in self.env_vars or name == _NOT_COMPARED or len(name) < 6:
+                continue
+            near = difflib.get_close_matches(name, others, n=1, cutoff=0.85)
+            if near:
+                misspelt[name.upper()] = near[0].upper()
+        return misspelt
 
 
 class LoadedSettings(BaseSettings):
@@ -74,7 +92,10 @@ class LoadedSettings(BaseSettings):
 
     @classmethod
     def settings_customise_sources(cls, *_cls: Any, **sources: Any) -> tuple[Any, ...]:
-        """Use only the values that ``load`` passes, so that tests and the sandbox control all settings."""
+        """Use only the values that ``load`` passes.
+
+        So tests and the sandbox control all settings.
+        """
         return (sources["init_settings"],)
 
     @classmethod
@@ -89,21 +110,19 @@ class LoadedSettings(BaseSettings):
             source = _Variables(cls, env, env_file)
         except (OSError, UnicodeDecodeError) as error:
             raise SettingsError(f"{env_file} cannot be read ({type(error).__name__}).") from None
-        values, misspelt, wrong = source(), source.misspelt(), dict[str, str]()
+        values = source()
+        misspelt = source.misspelt()
+        wrong = dict[str, str]()
         try:
             settings = cls(**values)
         except ValidationError as error:
-            wrong = {
-                str(problem["loc"][0]).upper(): words_of(problem)
-                for problem in error.errors(include_input=False)
-            }
-            settings = cls(
-                **{name: value for name, value in values.items() if name.upper() not in wrong}
-            )
+            for problem in error.errors(include_input=False):
+                wrong[str(problem["loc"][0]).upper()] = words_of(problem)
+            right = {name: value for name, value in values.items() if name.upper() not in wrong}
+            settings = cls(**right)
         lines = [f"{name} {words}" for name, words in wrong.items()]
-        lines += [
-            line for line in settings._misfits(source.env_vars) if line.split()[0] not in wrong
-        ]
+        misfits = settings._misfits(source.env_vars)
+        lines += [line for line in misfits if line.split()[0] not in wrong]
         warnings: list[str] = []
         for name, near in misspelt.items():
             if f"{name} is missing" in lines:
@@ -117,7 +136,7 @@ class LoadedSettings(BaseSettings):
             else:
                 warnings.append(f"{near} is no setting: did you mean {name}?")
         if lines:
-            lines.sort(key=lambda line: [*cls.variables(), line.split()[0]].index(line.split()[0]))
+            lines.sort(key=cls._place_of)
             listed = "".join(f"  - {line}\n" for line in lines)
             message = f"These settings cannot work:\n{listed}See .env.example and docs/settings.md."
             raise SettingsError(message, lines)
@@ -130,14 +149,26 @@ class LoadedSettings(BaseSettings):
         return settings
 
     @classmethod
+    def _place_of(cls, line: str) -> int:
+        """Return the place of a problem: that of its variable in docs/settings.md."""
+        name = line.split()[0]
+        return [*cls.variables(), name].index(name)
+
+    @classmethod
     def variables(cls) -> list[str]:
         """Return the names of all variables, in the order of docs/settings.md."""
         return [name.upper() for name in cls.model_fields]
 
     def warnings(self) -> tuple[str, ...]:
-        """Return warnings about probable mistakes, a line each; they name variables, never their values."""
+        """Return warnings about probable mistakes, a line each.
+
+        They name variables, never their values.
+        """
         return self._warnings
 
     def _misfits(self, _settings: Mapping[str, str | None]) -> Iterator[str]:
-        """Return missing or conflicting settings. A wrong value is replaced by its default here."""
+        """Return missing or conflicting settings.
+
+        A wrong value is replaced by its default here.
+        """
         yield from ()

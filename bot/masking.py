@@ -1,6 +1,7 @@
-"""Masking of secrets and of personal data in texts that leave: into logs, channels and prompts.
+"""Masking of secrets and personal data in logs, channels and prompts.
 
-Every function takes time in proportion to the text's length. Their callers have removed hidden characters.
+Every function takes time in proportion to the text's length. Their callers have removed hidden
+characters.
 """
 
 from __future__ import annotations
@@ -10,11 +11,19 @@ from collections.abc import Callable
 from ipaddress import ip_address
 
 HIDDEN = "[hidden]"
-_KEY, _NUMBER, _EMAIL, _ADDRESS = "[key]", "[number]", "[email]", "[address]"
-_MIXED, _LONG = 16, 40
-"""Lengths from which letters with two digits among them are no word, and in readers' words letters alone."""
+_KEY = "[key]"
+_NUMBER = "[number]"
+_EMAIL = "[email]"
+_ADDRESS = "[address]"
+_MIN_MIXED = 16
+"""The length from which letters with two digits among them are no word."""
+_MIN_LETTERS = 40
+"""The length from which letters alone are no word, in readers' words."""
 _DIGITS = 12
-"""Digits of a number, without a break but hyphens, from which it belongs to a card, a phone or an account."""
+"""Digits of a number from which it belongs to a card, a phone or an account.
+
+The number has no break but hyphens.
+"""
 
 # ---- keys of known shapes
 
@@ -22,15 +31,16 @@ _PRIVATE_KEY = re.compile(
     "-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|\\Z)", re.DOTALL
 )
 _TELLTALE = re.compile(
-    r"xox|xapp-|mint_|github_pat_|gh[opsur]_|glpat-|[spr]k[_-]|npm[_-]|hf[_-]|A[KS]IA|eyJ|v0=|://|PRIVATE KEY"
+    r"xox|xapp-|mint_|github_pat_|gh[opsur]_|glpat-|[spr]k[_-]|npm[_-]|hf[_-]|A[KS]IA|eyJ|v0="
+    r"|://|PRIVATE KEY"
 )
 """A part of every text with such a key: looked for first, because few texts have it."""
 _SIGNATURE = re.compile(r"\bv0=[0-9a-f]{16,}")
 """Slack's signature of a request."""
 _DOTTED_RUN = re.compile(r"[A-Za-z0-9_.-]+")
 _PREFIX = re.compile(
-    r"(?<![A-Za-z0-9])(?:(xox[a-z][-.]|xapp-|mint_|github_pat_|gh[opsur]_|glpat-)|(?:[spr]k|npm|hf)[_-]"
-    r"|A[KS]IA(?=[A-Z0-9]{16})|eyJ(?=[A-Za-z0-9_-]{12}))"
+    r"(?<![A-Za-z0-9])(?:(xox[a-z][-.]|xapp-|mint_|github_pat_|gh[opsur]_|glpat-)"
+    r"|(?:[spr]k|npm|hf)[_-]|A[KS]IA(?=[A-Z0-9]{16})|eyJ(?=[A-Za-z0-9_-]{12}))"
 )
 """Beginnings of keys. The first group is of services whose keys need no digit to be one."""
 _IN_ADDRESS = re.compile("://[^\\s\"'<>]+")
@@ -39,15 +49,22 @@ _GRANT = re.compile(
     r"(/(?:response|commands|actions)/).+|((?:token|key|secret|sig|signature|password)=)[^&#]+",
     re.IGNORECASE,
 )
-"""Parts of an address that grant something: those of response URLs, the sandbox's too, and of queries."""
+"""Parts of an address that grant something: those of response URLs, the sandbox's too, and of
+queries.
+"""
 
 
 def without_keys(text: str) -> str:
-    """Return the text with ``HIDDEN`` in the place of keys of known shapes and of secrets in addresses."""
+    """Return the text with ``HIDDEN`` in the place of keys.
+
+    They are keys of known shapes, and secrets in addresses.
+    """
     if not _TELLTALE.search(text):
         return text
-    text = _IN_ADDRESS.sub(lambda match: _without_grants(match[0]), _PRIVATE_KEY.sub(HIDDEN, text))
-    return _DOTTED_RUN.sub(lambda run: _without_key(run[0]), _SIGNATURE.sub(HIDDEN, text))
+    text = _PRIVATE_KEY.sub(HIDDEN, text)
+    text = _IN_ADDRESS.sub(lambda match: _without_grants(match[0]), text)
+    text = _SIGNATURE.sub(HIDDEN, text)
+    return _DOTTED_RUN.sub(lambda run: _without_key(run[0]), text)
 
 
 def _without_key(run: str) -> str:
@@ -56,17 +73,21 @@ def _without_key(run: str) -> str:
     if match is None:
         return run
     key = run[match.start() :]
-    is_key = len(run) - match.end() >= 6 if match[1] else len(key) >= _MIXED and _has_digit(key)
+    is_key = len(key) >= _MIN_MIXED and _has_digit(key)
+    if match[1]:
+        is_key = len(run) - match.end() >= 6
     return f"{run[: match.start()]}{HIDDEN}" if is_key else run
 
 
 def _without_grants(after_scheme: str) -> str:
-    """Return the part of an address after its scheme, without passwords and tokens."""
+    """Return an address after its scheme, without passwords and tokens."""
     place, slash, path = after_scheme[3:].partition("/")
     user, at, host = place.rpartition("@")
-    user = HIDDEN if ":" in user else user
-    is_webhook = _WEBHOOK.fullmatch(host) is not None
-    path = HIDDEN if is_webhook else _GRANT.sub(rf"\1\2{HIDDEN}", f"/{path}")[1:]
+    if ":" in user:
+        user = HIDDEN
+    path = _GRANT.sub(rf"\1\2{HIDDEN}", f"/{path}")[1:]
+    if _WEBHOOK.fullmatch(host):
+        path = HIDDEN
     return f"://{user}{at}{host}{slash}{path}"
 
 
@@ -87,10 +108,10 @@ _NUMERAL = re.compile(r"\+?\(?[0-9](?:[ \u00a0\u202f()/.-]{0,3}[0-9])+")
 
 
 def masked(text: str, *, is_readers: bool = False) -> str:
-    """Mask text that looks like a key, password, card, phone or account number.
+    """Mask keys, passwords, and card, phone and account numbers.
 
-    ``is_readers``: readers' words are kept without email, web and IP addresses, too, and without any value of
-    a key, since nobody has to act on them.
+    ``is_readers``: readers' words are kept without email, web and IP addresses, too, and without
+    any value of a key, since nobody has to act on them.
     """
 
     def mask(token: str, name: str) -> str:
@@ -105,7 +126,10 @@ def masked(text: str, *, is_readers: bool = False) -> str:
 
 
 def has_key(text: str) -> bool:
-    """Return whether a prompt has a key or a password in it that is no made-up one, as far as can be seen."""
+    """Return whether a prompt seems to hold a real key or password.
+
+    Made-up ones, as in examples, do not count.
+    """
 
     def mask(token: str, name: str) -> str:
         is_secret = (
@@ -115,33 +139,43 @@ def has_key(text: str) -> bool:
 
     if not _TELLTALE.search(text) and not any(map(text.lower().count, _NAMES)):
         return False
-    runs = (run for run in _DOTTED_RUN.findall(text) if len(run) >= _MIXED and _has_digit(run))
-    is_known = any(_without_key(run) != run and not _MADE_UP.search(run) for run in runs)
-    return is_known or "PRIVATE KEY-----" in text or _each_token(text, mask) != text
+    if "PRIVATE KEY-----" in text or _each_token(text, mask) != text:
+        return True
+    return any(_is_real_key(run) for run in _DOTTED_RUN.findall(text))
+
+
+def _is_real_key(run: str) -> bool:
+    """Return whether a run has a real key of a known shape."""
+    if len(run) < _MIN_MIXED or not _has_digit(run) or _MADE_UP.search(run):
+        return False
+    return _without_key(run) != run
 
 
 def _each_token(text: str, mask: Callable[[str, str], str]) -> str:
-    """Replace each token by ``mask`` of it and of the name before it, if the name is a secret's."""
+    """Replace each token by ``mask`` of it and its name.
+
+    The name is the one before the token; it is empty unless it is a secret's.
+    """
     name = ""
 
     def replace(match: re.Match[str]) -> str:
         nonlocal name
         token = match[0].translate(_WIDE)
-        if not token.strip(":="):  # stands by itself, as in JSON
+        if not token.strip(":="):  # it stands by itself, as in JSON
             name = name[-_NAME_LENGTH:] + token[0]
             return match[0]
-        key, lower = name, token.lower()
-        is_named = key.endswith((":", "=", " is")) and key.rstrip(":=").removesuffix(
-            " is"
-        ).endswith(_NAMES)
+        before = name
+        key = before.rstrip(":=").removesuffix(" is")
+        lower = token.lower()
+        is_named = before.endswith((":", "=", " is")) and key.endswith(_NAMES)
         if is_named and lower in _SCHEMES:
             return match[0]
-        if lower.rstrip(":") == "is" and key.endswith(_PASSWORDS):
+        if lower.rstrip(":") == "is" and before.endswith(_PASSWORDS):
             name += " is"
             return match[0]
         name = lower[-_NAME_LENGTH - 1 :]
-        if is_named and not (key.endswith(" is") and not _has_digit(token)):
-            return mask(match[0], key.rstrip(":=").removesuffix(" is"))
+        if is_named and (_has_digit(token) or not before.endswith(" is")):
+            return mask(match[0], key)
         end = token.replace("=", ":").find(":")
         if end >= 0 and token[end:].strip(":=") and lower[:end].endswith(_NAMES):
             return match[0][: end + 1] + mask(match[0][end + 1 :], lower[:end])
@@ -159,8 +193,12 @@ def _masked(text: str, *, is_readers: bool) -> str:
         return _EMAIL if is_readers else text
     if _is_ip(token.rstrip(".:!?")):
         return _ADDRESS if is_readers else text
-    longest = _LONG if is_readers else len(text) + 1
-    return _RUN.sub(lambda run: _KEY if _is_key(run[0], longest) else run[0], text)
+    longest = _MIN_LETTERS if is_readers else len(text) + 1
+
+    def mask_key(run: re.Match[str]) -> str:
+        return _KEY if _is_key(run[0], longest) else run[0]
+
+    return _RUN.sub(mask_key, text)
 
 
 def _is_ip(token: str) -> bool:
@@ -173,7 +211,9 @@ def _is_ip(token: str) -> bool:
 
 
 def _is_key(run: str, longest: int) -> bool:
-    """Return whether letters, digits, hyphens and underscores look like a key, an id or a long number.
+    """Return whether a run of characters looks like a key.
+
+    It is letters, digits, hyphens and underscores. An id or a long number looks like one, too.
 
     ``longest``: the length from which letters alone are no word.
     """
@@ -185,7 +225,7 @@ def _is_key(run: str, longest: int) -> bool:
 
 def _is_solid_key(part: str, longest: int) -> bool:
     digits = sum(sign.isdigit() for sign in part)
-    return len(part) >= longest or (len(part) >= _MIXED and 2 <= digits < len(part))
+    return len(part) >= longest or (len(part) >= _MIN_MIXED and 2 <= digits < len(part))
 
 
 def _has_digit(text: str) -> bool:
@@ -200,23 +240,34 @@ def _masked_iban(match: re.Match[str]) -> str:
 
 
 def _masked_number(match: re.Match[str]) -> str:
-    """Return the placeholder of a card or phone number that is written in groups of digits."""
+    """Return the placeholder of a card or phone number.
+
+    The number is written in groups of digits. Another number is returned as it is.
+    """
     groups = re.findall("[0-9]+", match[0])
-    sizes, digits = tuple(map(len, groups)), "".join(groups)
-    around = (
-        match.string[max(match.start() - 1, 0) : match.start()]
-        + match.string[match.end() : match.end() + 1]
-    )
-    if any(map(str.isalnum, around)):  # a part of a word or of a key
+    sizes = tuple(map(len, groups))
+    digits = "".join(groups)
+    before = match.string[max(match.start() - 1, 0) : match.start()]
+    after = match.string[match.end() : match.end() + 1]
+    if before.isalnum() or after.isalnum():  # a part of a word or of a key
         return match[0]
-    is_card = 13 <= len(digits) <= 19 and set(sizes[:-1]) <= {4, 5, 6} and _fits_luhn(digits)
-    is_abroad = (match[0][0] == "+" or (digits[:2] == "00" and len(sizes) > 1)) and 8 <= len(
-        digits
-    ) <= 15
+    if _is_card(sizes, digits) or _is_phone(sizes, digits, has_plus=match[0][0] == "+"):
+        return _NUMBER
+    return match[0]
+
+
+def _is_card(sizes: tuple[int, ...], digits: str) -> bool:
+    return 13 <= len(digits) <= 19 and set(sizes[:-1]) <= {4, 5, 6} and _fits_luhn(digits)
+
+
+def _is_phone(sizes: tuple[int, ...], digits: str, *, has_plus: bool) -> bool:
+    """Return whether groups of digits, of these sizes, are a phone number."""
+    has_prefix = has_plus or (digits[:2] == "00" and len(sizes) > 1)
+    is_abroad = has_prefix and 8 <= len(digits) <= 15
     is_local = sizes[0] > 2 and len(sizes) > 1 and digits[0] == "0" and 9 <= len(digits) <= 13
     is_american = sizes[-3:] == (3, 3, 4) and sizes[:-3] in ((), (1,))
     is_french = sizes == (2, 2, 2, 2, 2) and digits[0] == "0"
-    return _NUMBER if is_card or is_abroad or is_local or is_american or is_french else match[0]
+    return is_abroad or is_local or is_american or is_french
 
 
 def _fits_luhn(digits: str) -> bool:

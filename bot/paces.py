@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from bot.ids import ChannelId
 from bot.ports import Method
 
-_TIER_3, _TIER_4 = (2, 48), (5, 95)
+_TIER_3 = (2, 48)
+_TIER_4 = (5, 95)
 _RATES: Mapping[Method, tuple[int, int]] = {
     Method.POST: (12, 240),
     Method.EDIT: _TIER_3,
@@ -23,7 +24,8 @@ _RATES: Mapping[Method, tuple[int, int]] = {
 }
 """How many calls of a method may come at once, and how many a minute after them: together the most.
 
-A method of tier 3 takes 50, of tier 4 100: https://docs.slack.dev/reference/methods names the tier of each.
+A method of tier 3 takes 50, of tier 4 100: https://docs.slack.dev/reference/methods names the tier
+of each.
 """
 
 _NO_TIME = timedelta(0)
@@ -31,20 +33,27 @@ _NO_TIME = timedelta(0)
 
 @dataclass(eq=False, slots=True)
 class Paces:
-    """When this process may call each of Slack's methods again, and post in each channel.
+    """When this process may call Slack's methods and post in channels.
 
-    Other processes have their own. Where they are too fast together, Slack asks to wait, which loses nothing.
+    Other processes have their own. Where they are too fast together, Slack asks to wait, which
+    loses nothing.
     """
 
     channel_seconds: float = 1.02
-    """Slack asks for one second between two posts in a channel; the rest allows for inexact clocks."""
+    """Slack asks for one second between two posts in a channel; the rest allows for inexact
+    clocks.
+    """
     minute_seconds: float = 60.0
     free_at: dict[str, tuple[datetime, timedelta]] = field(default_factory=dict)
-    """When a channel or a method is free, and how long that was ahead at most when it was written."""
+    """When a channel or a method is free, and how long that was ahead at most when it was
+    written.
+    """
     _intervals: dict[str, timedelta] = field(init=False, default_factory=dict)
     """The time between two calls of a method after its burst."""
     _bursts: dict[str, timedelta] = field(init=False, default_factory=dict)
-    """How far ahead of the clock calls of a method may be counted: the time of a burst but for one call."""
+    """How far ahead of the clock calls of a method may be counted: the time of a burst but for
+    one call.
+    """
 
     def __post_init__(self) -> None:
         minute = timedelta(seconds=self.minute_seconds)
@@ -54,7 +63,7 @@ class Paces:
             self._bursts[method] = (burst - 1) * interval
 
     def take(self, channel: ChannelId | None, calls: Collection[Method], now: datetime) -> bool:
-        """Count calls that are made now, with a post in ``channel`` if one is given.
+        """Count calls that are made now, and a post in ``channel``.
 
         Return False, and count none, if they must wait.
         """
@@ -69,28 +78,38 @@ class Paces:
         return True
 
     def hold(self, subject: Method | ChannelId, seconds: float, now: datetime) -> None:
-        """Do not call this method, or post in this channel, for so many seconds: Slack asked for it."""
+        """Hold a method or a channel, as Slack has asked."""
         asked = now + timedelta(seconds=seconds) + self._bursts.get(subject, _NO_TIME)
         until = max(asked, self._free_at(subject, now))
         self.free_at[subject] = until, until - now
 
     def busy_channels(self, now: datetime) -> list[str]:
-        """Return the channels that have just had a post, and forget the others."""
-        self.free_at = {
-            name: times for name, times in self.free_at.items() if self._free_at(name, now) > now
-        }
+        """Return the channels with a post just now; forget the others."""
+        for subject in list(self.free_at):
+            if self._free_at(subject, now) <= now:
+                del self.free_at[subject]
         return [subject for subject in self.free_at if subject not in _RATES]
 
     def next_seconds(self, now: datetime) -> float | None:
-        """Return in how many seconds the next channel or method is free again; None if all are."""
-        waits = [wait for subject in self.free_at if (wait := self._wait(subject, now)) > _NO_TIME]
-        return min(waits).total_seconds() if waits else None
+        """Return the seconds until the next channel or method is free.
+
+        Returns None if all are free.
+        """
+        waits = [self._wait(subject, now) for subject in self.free_at]
+        to_come = [wait for wait in waits if wait > _NO_TIME]
+        return min(to_come).total_seconds() if to_come else None
 
     def _wait(self, subject: str, now: datetime) -> timedelta:
-        """Return how long a channel or a method has to wait; nothing or less if it is free."""
+        """Return how long a channel or a method has to wait.
+
+        The time is 0 or less if it is free.
+        """
         return self._free_at(subject, now) - self._bursts.get(subject, _NO_TIME) - now
 
     def _free_at(self, subject: str, now: datetime) -> datetime:
-        """Return when a channel or method is free: now where the time is too far ahead to be true."""
+        """Return when a channel or method is free.
+
+        A time too far ahead is that of a clock that was ahead, and counts as now.
+        """
         at, longest = self.free_at.get(subject, (now, _NO_TIME))
         return at if now < at <= now + longest else now

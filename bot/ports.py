@@ -1,4 +1,4 @@
-"""Slack for the subjects: its operations, messages that arrive with their origins, and its errors."""
+"""Slack for the subjects: operations, messages with origins, errors."""
 
 from __future__ import annotations
 
@@ -49,23 +49,29 @@ class Method(StrEnum):
 
 
 def message_key(channel: ChannelId, ts: str = "") -> RequestKey:
-    """Return the key of a message, or without ``ts`` the beginning of the keys of a channel's messages."""
+    """Return the key of a message.
+
+    Without ``ts`` it is the beginning of the keys of a channel's messages.
+    """
     return RequestKey(f"message:{channel}:{ts}")
 
 
 def ts_at(at: datetime) -> MessageTs:
-    """Return the timestamp of a message that would be posted at this time."""
+    """Return the timestamp of a message posted at this time."""
     return MessageTs(f"{at.timestamp():.6f}")
 
 
 def time_of(ts: MessageTs) -> datetime:
-    """Return the time at which a message was posted. Raises ValueError for another text."""
+    """Return the time at which a message was posted.
+
+    Raises ValueError for another text.
+    """
     return datetime.fromtimestamp(float(ts), UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The origin of a request: its author, its place, and the way for an answer."""
+    """The origin of a request: author, place, and way of an answer."""
 
     key: RequestKey
     """Recognises the request when Slack delivers it again."""
@@ -78,13 +84,16 @@ class Origin:
     """The message of the request: the person's own, or the one whose button was pressed."""
     response_url: SecretStr | None = None
     """Takes private answers for 30 minutes."""
+    app: str | None = None
+    """The app that posted a message with the own token of ``user``; None without one."""
 
     @property
     def thread_for_job(self) -> MessageTs | None:
-        """The thread for the status message of a job that is asked for here; None if that begins its thread.
+        """The thread for the status message of a job asked for here.
 
-        That is the thread of the message that asked, or the one under it. In direct messages, where only the
-        bot and one person talk, a status message that begins its thread is easier to see.
+        That is the thread of the message that asked, or the one under it. It is None in direct
+        messages, where only the bot and one person talk: a status message that begins its thread is
+        easier to see.
         """
         if self.is_direct:
             return None
@@ -106,59 +115,94 @@ class Profile:
     is_deleted: bool
 
 
+class Posted(NamedTuple):
+    """A message that Slack has taken."""
+
+    ts: MessageTs
+    is_loose: bool = False
+    """Whether a reply stands outside of threads, because the first message of its thread was deleted."""
+
+
 class SharedFile(NamedTuple):
-    """A file in a message. ``url``: where Slack returns its content; None where it does not."""
+    """A file in a message."""
 
     name: str
     size_bytes: int
     is_text: bool
     url: str | None = None
+    """The address of its content; None where Slack does not return it."""
+    id: str | None = None
+    """Set for a file of a shared channel, which Slack describes only when it is asked."""
 
 
 @dataclass(frozen=True, slots=True)
-class ThreadReply:
-    """A person's reply in a thread. ``parent``: the author of its root, if Slack names one."""
+class Content:
+    """What a person sees in a message."""
+
+    text: str
+    """Slack's wire text, with forwarded messages quoted and tables as rows."""
+    files: tuple[SharedFile, ...] = ()
+    """Its own files and those of forwarded messages."""
+    omitted: tuple[str, ...] = ()
+    """The names of all that cannot be read as text, such as images in blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A message of a person."""
 
     origin: Origin
-    text: str
-    files: tuple[SharedFile, ...] = ()
+    content: Content
+
+    @property
+    def text(self) -> str:
+        return self.content.text
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadReply(_Written):
+    """A person's reply in a thread. ``parent``: the author of its root, if Slack names one."""
+
     parent: UserId | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(_Written):
     """A message outside any thread that mentions the bot or is a direct message to it."""
-
-    origin: Origin
-    text: str
-    files: tuple[SharedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A message that its author edited, with the new text; or one that was deleted, without a text."""
+    """A message that was edited, or was deleted."""
 
     origin: Origin
-    text: str | None
+    content: Content | None
+    """The new content; None for a deleted message."""
     at: str
     """Identifies an edit of a message."""
     before: str | None = None
     """The text before the change; None for a message that is read again."""
-    files: tuple[SharedFile, ...] = ()
+
+    @property
+    def text(self) -> str | None:
+        return None if self.content is None else self.content.text
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message of a thread. ``user`` is None for some bots."""
+    """A message of a thread. ``user`` is None for apps that post without one."""
 
     ts: MessageTs
     user: UserId | None
+    """Its author; None for some bots."""
     text: str
-    by_bot: bool = False
 
 
 class Messenger(Protocol):
-    """The Slack operations that use cases call. Methods raise only the subclasses of SlackError below."""
+    """The Slack operations that use cases call.
+
+    Methods raise only the subclasses of SlackError below.
+    """
 
     async def post(
         self,
@@ -167,8 +211,11 @@ class Messenger(Protocol):
         *,
         delivery: DeliveryId,
         thread: MessageTs | None,
-    ) -> MessageTs:
-        """Post a message that carries the delivery's id; return its timestamp. Never retries by itself."""
+    ) -> Posted:
+        """Post a message that carries the delivery's id.
+
+        It is never tried again by itself.
+        """
 
     async def find_posted(
         self,
@@ -178,7 +225,7 @@ class Messenger(Protocol):
         thread: MessageTs | None,
         since: datetime,
     ) -> Mapping[DeliveryId, MessageTs]:
-        """Return the timestamps of the messages that carry these deliveries' ids, where there is one.
+        """Return the timestamps of the messages with these deliveries' ids.
 
         The channel, or a thread of it, is read once for all of them.
         """
@@ -186,49 +233,73 @@ class Messenger(Protocol):
     async def read_messages_since(
         self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
     ) -> Sequence[ThreadReply | Mention | Changed]:
-        """Return people's replies in a thread after ``since``, oldest first, and their later changes.
+        """Return people's later replies in a thread, and their changes.
 
-        Without a thread, return the direct messages of the channel.
+        They are later than ``since``, the oldest first. Without a thread, they are the direct
+        messages of the channel.
         """
 
     async def read_earlier(
-        self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None
+        self,
+        channel: ChannelId,
+        thread: MessageTs,
+        *,
+        before: MessageTs | None,
+        since: MessageTs | None = None,
     ) -> Sequence[Said]:
-        """Return the messages of a thread before a message, oldest first; all of them if None.
+        """Return the first message of a thread and its newest ones, oldest first.
 
         Raises SlackUnclear for a thread that is too long to be read.
+
+        Args:
+            before: The messages after this one are left out.
+            since: The messages before this one are left out, but for the first.
         """
 
     async def whisper(
         self, channel: ChannelId, user: UserId, message: Message, *, thread: MessageTs | None
     ) -> None:
-        """Post a message that one person sees, who must be in the channel; in a thread if one is given."""
+        """Post a message that one person sees.
+
+        The person must be in the channel. ``thread``: None outside of threads.
+        """
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
-        """Replace the text and blocks of one of the bot's own messages. Succeeds if it was deleted."""
+        """Replace the text and blocks of one of the bot's messages.
+
+        Succeeds if the message was deleted.
+        """
 
     async def answer(
         self, response_url: SecretStr, message: Message, *, replaces: bool = False
     ) -> None:
-        """Send a message to one person through a response URL, which works five times within 30 minutes.
+        """Send a message to one person through a response URL.
 
-        ``replaces``: replace the message whose button was pressed. The URL of a command replaces nothing.
-        Source: https://docs.slack.dev/interactivity/handling-user-interaction
+        A response URL works five times within 30 minutes. ``replaces``: replace the message whose
+        button was pressed. The URL of a command replaces nothing. Source:
+        https://docs.slack.dev/interactivity/handling-user-interaction
         """
 
     async def send_direct(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
         """Send a direct message."""
 
     async def conversation_with(self, user: UserId) -> ChannelId:
-        """Return the channel of the direct messages with this person; open it if necessary."""
+        """Return the channel of the direct messages with a person.
+
+        It is opened if necessary.
+        """
 
     async def upload(
         self, channel: ChannelId, path: Path, *, name: str, text: str, confirm: Callable[[], None]
     ) -> None:
-        """Share a file with a channel under this name, with a text. Never repeats by itself.
+        """Share a file with a channel under this name, with a text.
 
-        ``confirm`` is called before the step that makes it visible; its exception ends the upload.
+        It is never tried again by itself. ``confirm`` is called before the step that makes it
+        visible; its exception ends the upload.
         """
+
+    async def describe_file(self, file: str) -> SharedFile:
+        """Return a file by its id, for a `SharedFile` with one."""
 
     async def read_text(self, url: str, *, most_bytes: int) -> str:
         """Return the content of a shared text file.
@@ -237,7 +308,7 @@ class Messenger(Protocol):
         """
 
     async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
-        """Return whether a file with this name has been shared in the channel."""
+        """Return whether a file of this name is shared in the channel."""
 
     async def profile(self, user: UserId) -> Profile:
         """Return a user's kind of membership in this workspace."""
@@ -245,14 +316,14 @@ class Messenger(Protocol):
     async def group_members(self, group: str) -> frozenset[UserId]:
         """Return the members of a user group."""
 
+    async def group_handles(self) -> Mapping[str, str]:
+        """Return the handles of the workspace's user groups, without the leading ``@``, by id."""
+
     async def user_zone(self, user: UserId) -> str | None:
-        """Return the IANA name of the time zone in a user's Slack profile."""
+        """Return the IANA name of a user's time zone in Slack."""
 
     async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
         """Add an emoji to a message. Succeeds if it is already there."""
-
-    async def set_status(self, channel: ChannelId, thread: MessageTs, status: str) -> None:
-        """Show a status under a thread, after the bot's name, until the bot's next post there."""
 
     async def is_public(self, channel: ChannelId) -> bool:
         """Return whether every full member of the workspace can read the channel."""
@@ -271,7 +342,10 @@ class Messenger(Protocol):
 
 
 class SlackError(Exception):
-    """A request to Slack failed. Never contains a token, a response URL or a message's text."""
+    """A request to Slack failed.
+
+    The error never contains a token, a response URL or a message's text.
+    """
 
 
 class SlackRefused(SlackError):
@@ -290,12 +364,18 @@ class SlackRefused(SlackError):
 
     @classmethod
     def not_found(cls, kind: str, meaning: Refusal = Refusal.PERMANENT) -> SlackRefused:
-        """Return the refusal of a request whose target is known to be missing. Slack is not called."""
+        """Return the refusal of a request whose target is missing.
+
+        Slack is not called.
+        """
         return cls(meaning, f"{kind}_not_found")
 
 
 class SlackThrottled(SlackError):
-    """Slack limited the rate of requests; this one had no effect. ``method`` is None outside the Web API."""
+    """Slack limited the rate of requests; this one had no effect.
+
+    ``method`` is None outside the Web API.
+    """
 
     def __init__(self, retry_after_seconds: float, method: Method | None = None) -> None:
         super().__init__(f"retry after {retry_after_seconds:g} s")
@@ -308,11 +388,17 @@ class SlackUnreachable(SlackError):
 
 
 class SlackUnclear(SlackError):
-    """Slack's answer was lost or unclear: the request may have had an effect."""
+    """Slack's answer was lost or unclear.
+
+    The request may have had an effect.
+    """
 
 
 def is_zone(name: str) -> bool:
-    """Return whether this machine has a time zone. Machines differ: zones are added and renamed."""
+    """Return whether this machine has a time zone.
+
+    Machines differ: zones are added and renamed.
+    """
     try:
         ZoneInfo(name)
     except (LookupError, ValueError, OSError):

@@ -1,4 +1,4 @@
-"""The projects of the docs service that one bot serves, and how people name them."""
+"""The projects that one bot serves, and their names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ class Project:
 
 
 class UnknownProject(Exception):
-    """A text names a project that the bot does not serve. ``text`` is the rest of it."""
+    """A text names a project that the bot does not serve.
+
+    ``text`` is the rest of it.
+    """
 
     def __init__(self, name: str, text: str) -> None:
         super().__init__(name)
@@ -35,13 +38,16 @@ class UnknownProject(Exception):
 
 
 def with_project(project: Project | None, text: str) -> str:
-    """Return a text that names its project at the start, as ``Projects.take`` reads it."""
+    """Return a text that begins with its project, for ``Projects.take``."""
     return f"project:{project.name} {text}" if project else text
 
 
 @dataclass(frozen=True, slots=True)
 class Projects:
-    """The projects that the bot serves, the default first. A single project is neither named nor shown."""
+    """The projects that the bot serves, the default first.
+
+    A single project is neither named nor shown.
+    """
 
     known: tuple[Project, ...]
     serves_former: bool = False
@@ -63,60 +69,81 @@ class Projects:
         return len(self.known) > 1
 
     def with_id(self, project: ProjectId) -> Project | None:
-        """Return the project with this id; None if it is no longer served."""
-        return next((one for one in self.known if one.id == project), None)
+        """Return the project with this id; None if none is served."""
+        for candidate in self.known:
+            if candidate.id == project:
+                return candidate
+        return None
 
     def serve(self, project: ProjectId) -> bool:
         """Return whether the bot has a key for calls about a project."""
         return self.serves_former or self.with_id(project) is not None
 
     def shown(self, project: ProjectId) -> Project | None:
-        """Return the project if messages have to name it; a project no longer served has its id as name."""
+        """Return the project if messages have to name it; None otherwise.
+
+        A project that is no longer served has its id as its name.
+        """
         if not self.serve(project):
             return Project(project, project, project)
         return self.with_id(project) if self.are_several else None
 
     def budget_of(self, project: ProjectId) -> ProjectId:
-        """Return the project that stands for the analytics budget of a project: one for all with one key."""
-        served = self.with_id(project) or (self.default if self.serves_former else None)
-        return project if served is None else served.counted_with or served.id
+        """Return the project under which a project's analytics calls count.
+
+        It is one for all projects with one key.
+        """
+        served = self.with_id(project)
+        if served is None and self.serves_former:
+            served = self.default
+        if served is None:
+            return project
+        return served.counted_with or served.id
 
     def entry(self, project: ProjectId) -> Project | None:
-        """Return the project as DOCS_PROJECTS has it; None if that is not set or has no such project."""
+        """Return the project's entry in DOCS_PROJECTS; None without one."""
         return None if self.serves_former else self.with_id(project)
 
     def named(self, name: str, text: str = "") -> Project:
-        """Return the project with this name. Raises UnknownProject, with the text that goes with the name."""
+        """Return the project with this name.
+
+        Raises UnknownProject, with the text that goes with the name.
+        """
         bare = name.rstrip(_STOPS)
-        project = next((one for one in self.known if one.name == bare.lower()), None)
-        if project is None:
-            raise UnknownProject(bare or name, text)
-        return project
+        for project in self.known:
+            if project.name == bare.lower():
+                return project
+        raise UnknownProject(bare or name, text)
 
     def take(self, text: str) -> tuple[str, Project | None]:
-        """Return a text without the project named at its start or else at its end, and that project.
+        """Return a text without its project, and that project.
 
-        Where there is one project the words are text like any other. Raises UnknownProject.
+        The project is named at the start of the text, or else at its end. Where there is one
+        project the words are text like any other. Raises UnknownProject.
         """
-        if not self.are_several:
+        if not self.are_several or not text.strip():
             return text, None
-        first, last = text.split(maxsplit=1), text.rsplit(maxsplit=1)
-        if first and (option := _OPTION.fullmatch(first[0])):
-            rest = "".join(first[1:])
-        elif last and (option := _OPTION.fullmatch(last[-1])):
-            rest = "".join(last[:-1])
-        else:
-            return text, None
-        return rest, self.named(option[1], rest)
+        first, *after_first = text.split(maxsplit=1)
+        option = _OPTION.fullmatch(first)
+        if option is not None:
+            rest = "".join(after_first)
+            return rest, self.named(option[1], rest)
+        *before_last, last = text.rsplit(maxsplit=1)
+        option = _OPTION.fullmatch(last)
+        if option is not None:
+            rest = "".join(before_last)
+            return rest, self.named(option[1], rest)
+        return text, None
 
     def take_any(self, text: str) -> tuple[str, Project | None]:
-        """Return a text of options without the first project named in it, and that project.
+        """Return a text of options without its project, and that project.
 
-        Raises UnknownProject.
+        The first project that is named counts. Raises UnknownProject.
         """
         parts = text.split() if self.are_several else []
         for place, word in enumerate(parts):
-            if option := _OPTION.fullmatch(word):
+            option = _OPTION.fullmatch(word)
+            if option is not None:
                 rest = " ".join([*parts[:place], *parts[place + 1 :]])
                 return rest, self.named(option[1], rest)
         return text, None

@@ -12,7 +12,10 @@ Cached = TypeVar("Cached")
 
 
 class TtlCache(Generic[Key, Cached]):
-    """The ``most`` newest results by key, each with the time in seconds at which it was stored."""
+    """The newest results by key, ``most`` of them.
+
+    Each has the time in seconds at which it was stored.
+    """
 
     def __init__(self, most: int = 1_000, clock: Callable[[], float] = monotonic) -> None:
         self._most = most

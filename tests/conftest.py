@@ -6,6 +6,7 @@ import asyncio
 import gc
 import logging
 import os
+import random
 import signal
 from collections.abc import AsyncIterator, Generator, Iterator
 from itertools import islice
@@ -87,6 +88,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--every-place", action="store_true", help="kill the bot at every place, not only at some"
     )
+    parser.addoption(
+        "--shuffle",
+        type=int,
+        metavar="SEED",
+        help="run the tests in the order of this seed: none may depend on those before it",
+    )
 
 
 @pytest.hookimpl(wrapper=True)
@@ -112,11 +119,14 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let each worker begin with its share of the tests that take longest, so that none ends alone with them.
 
     Each worker of pytest-xdist gets an equal part of the list, in its order.
     """
+    if (seed := config.getoption("--shuffle")) is not None:
+        random.Random(seed).shuffle(items)
+        return
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     long = [item for item in items if item.nodeid.startswith(_LONG)]
     others = iter([item for item in items if not item.nodeid.startswith(_LONG)])

@@ -114,7 +114,7 @@ async def test_the_bot_at_rest_is_measured(tmp_path: Path) -> None:
 
 async def test_one_request_is_traced_to_its_end(tmp_path: Path) -> None:
     before, entered = await trace.measure(tmp_path, idle_seconds=0.2)
-    assert 20 < before < len(entered)
+    assert 0 < before < len(entered)
     assert {"ask", "submit", "poll", "deliver"} <= {code.co_name for code in entered}
 
 

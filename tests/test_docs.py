@@ -62,7 +62,7 @@ def test_every_button_that_a_page_for_people_names_is_there() -> None:
     code = "".join(
         path.read_text() for path in (*(ROOT / "bot").rglob("*.py"), ROOT / "manifest.yml")
     )
-    assert len(named) > 10
+    assert named
     assert {
         label for label in named if not re.search(rf'["*]{re.escape(label)}["*]', code)
     } == set()
@@ -94,7 +94,7 @@ def test_every_state_of_a_job_stands_in_the_diagram() -> None:
 
 def test_every_promise_names_what_shows_it() -> None:
     promises = re.findall(r"^- .*$", (DOCS / "promises.md").read_text(), re.MULTILINE)
-    assert len(promises) > 10
+    assert promises
     for promise in promises:
         assert codes(promise), promise
         for name in codes(promise):
@@ -122,7 +122,7 @@ def test_the_runbook_has_every_exit_code() -> None:
 
 def test_every_place_that_a_recipe_names_exists() -> None:
     named = [code for code in codes(section(CONTRIBUTING.read_text(), "Recipes")) if "/" in code]
-    assert len(named) > 20
+    assert named
     for place in named:
         path, _, name = place.partition("::")
         assert (ROOT / path).exists(), place

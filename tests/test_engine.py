@@ -125,13 +125,11 @@ async def test_worker_runs_again_at_once_while_rows_are_due() -> None:
 
 async def test_row_that_hangs_delays_no_other() -> None:
     rows = Rows(["a1"])
-    async with started(Workers(), rows.worker(), due=always(ALL)) as workers:
+    async with started(Workers(look_seconds=3600), rows.worker(), due=always(ALL)) as workers:
         await rows.until(1)
         rows.waiting.append("b1")
-        began = monotonic()
         workers.wake()
         await rows.until(2)
-        assert monotonic() - began < 1
         rows.may_end.set()
 
 
@@ -220,14 +218,15 @@ async def test_broken_worker_rests_although_woken() -> None:
     worker.well_at = 0.0
     workers = Workers(look_seconds=0.002)
     workers.start([worker], always(ALL))
-    await run.get()
+    began_at = await run.get()
     for _ in range(20):
         workers.wake()
         await asyncio.sleep(0.002)
-    async with asyncio.timeout(0.9):  # the first rest is a second
-        await workers.stop(5)
-    assert run.empty()
-    assert worker.failures == 1
+    assert await workers.stop(HANG_SECONDS) == []
+    # On a slow machine the first rest, a second, may be over by now.
+    again_at = [run.get_nowait() for _ in range(run.qsize())]
+    assert all(at - began_at > 0.9 for at in again_at)
+    assert worker.failures == 1 + len(again_at)
     assert worker.well_at == 0.0, "a worker that fails grows late"
 
 
@@ -324,8 +323,8 @@ async def test_only_a_hanging_worker_is_late() -> None:
 
 async def test_idle_engine_looks_at_intervals_and_claims_nothing() -> None:
     rows, looks = Rows([]), Looks()
-    async with started(Workers(look_seconds=0.1), *[rows.worker()], due=looks):
-        await asyncio.sleep(1.05)
+    async with started(Workers(look_seconds=0.02), *[rows.worker()], due=looks):
+        await asyncio.sleep(0.21)
     assert len(rows.claimed_at) == 1, "at the start"
     assert looks.qsize() <= 22, "no more often than the interval and its guard"
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from bot.feature import Feature
+from bot.visitors.feature import VISITORS
+from tests.answers.conftest import QUESTION
+from tests.services import ASSISTANT_KEY, DOMAIN
 from tests.talk import Talk
 
 
@@ -14,3 +18,22 @@ async def test_a_bot_without_features_runs_jobs(talk: Talk) -> None:
     await talk.ben.presses("More", await talk.ben.answer_to("/docs-agent help"))
     assert "/docs-visitors" not in talk.ben.form()
     assert not [name for name in await talk.metrics() if "visitors" in name]
+
+
+async def test_a_feature_without_parts_changes_nothing(talk: Talk) -> None:
+    talk.process.features = (Feature(),)
+    await talk.started()
+    await talk.ends(pr_link=None)
+    assert "Finished without a pull request" in talk.status()
+    talk.everything()
+
+
+async def test_a_question_without_the_feature_that_answers_gets_a_reply(talk: Talk) -> None:
+    talk.process.features = (VISITORS,)
+    await talk.process.starts(assistant_key=ASSISTANT_KEY, assistant_domain=DOMAIN)
+    asked = await talk.ana.says(f"@docs-agent {QUESTION}")
+    await talk.time.passes(20)
+    [answer] = [*talk.ana.reads(), *talk.thread(asked)]
+    assert "I can't answer questions here" in answer
+    assert talk.service.questions == []
+    talk.everything()

@@ -1,10 +1,9 @@
-"""The measures of the code tell apart the things that they count."""
+"""`make size` tells apart the things that it counts."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tests import doors
 from tests.size import Size, size
 
 MODULE = '''"""A docstring,
@@ -53,9 +52,3 @@ def test_size_leaves_out_comments_docstrings_and_indents(tmp_path: Path) -> None
         tuple_assignments=1,
         lambdas=1,
     )
-
-
-def test_conversations_name_nothing_inside_and_tests_of_leases_do() -> None:
-    found = doors.count()
-    assert found["tests/scenarios/test_card.py"] == found["tests/test_talk.py"] == 0
-    assert found["tests/store/test_leases.py"] > 0

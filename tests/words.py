@@ -28,7 +28,7 @@ def measure(seed: int = 1) -> tuple[Mapping[str, Counts], Sequence[str]]:
         learned = learn([example for at, example in enumerate(examples) if at % FOLDS != fold])
         for text, kind in examples[fold::FOLDS]:
             for name, (door, send) in _DOORS.items():
-                is_sent = DEEDS[door][classify(text, door, learned)] is send
+                is_sent = DEEDS[door][classify(text, door, learned=learned)] is send
                 sent[name][kind].append(is_sent)
                 if door is Door.REPLY and is_sent == (kind is Intent.TALK):
                     wrong.append(f"{'paid' if is_sent else 'kept back'}: {text}")

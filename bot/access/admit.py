@@ -1,8 +1,8 @@
 """Authorization of requests, before anything is stored.
 
-A use case that writes takes an ``Allowed``. Only this module makes one, so a missing check is a type error. A
-form carries a ``Claimed``, which becomes an ``Allowed`` when Slack has confirmed its channel. Slack's answers
-about a person are remembered for six hours.
+A use case that writes takes an ``Allowed``. Only this module makes one, so a missing check is a
+type error. A form carries a ``Claimed``, which becomes an ``Allowed`` when Slack has confirmed its
+channel. Slack's answers about a person are remembered for six hours.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from bot.ids import ChannelId, Message, MessageTs, Refusal, RequestKey, UserId
 from bot.messages import blocks as b
 from bot.messages.blocks import with_prompt
 from bot.ports import Origin, SlackError, SlackRefused
+from bot.store import Transaction
 from bot.store.deadline import Deadline, current_deadline, within
 
 log = structlog.get_logger(__name__)
@@ -42,7 +43,7 @@ _MAKER = _Maker()
 
 
 class OriginChange(TypedDict, total=False):
-    """Fields of an origin that differ in another request of the same person."""
+    """The fields of an origin that differ in another request."""
 
     key: RequestKey
     channel: ChannelId
@@ -52,7 +53,7 @@ class OriginChange(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """A request of a user with access, from the place that Slack reports."""
+    """A request of a user with access, from Slack's place."""
 
     origin: Origin
     maker: InitVar[_Maker] = field(kw_only=True)
@@ -62,13 +63,18 @@ class Allowed:
         return self.origin.user
 
     def but(self, **change: Unpack[OriginChange]) -> Allowed:
-        """Return another request of the same person. ``ask`` and ``follow_up`` check its channel again."""
+        """Return another request of the same person.
+
+        ``ask`` and ``follow_up`` check its channel again.
+        """
         return Allowed(replace(self.origin, **change), maker=_MAKER)
 
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A request of a user with access, from a form: the channel that it names is a claim.
+    """A request of a user with access, from a form.
+
+    The channel that it names is a claim.
 
     Since the form was opened its sender may have left the channel, and a form may offer them any.
     """
@@ -81,14 +87,17 @@ class Claimed:
         return self._allowed.origin
 
     async def prove(self, context: Context, channel: ChannelId) -> Allowed | None:
-        """Return the request as one from this channel; None unless its sender can read the channel."""
+        """Return the request as one from a channel.
+
+        Returns None unless its sender can read the channel.
+        """
         if not await reads_channel(context, self.origin.user, channel):
             return None
         thread = self.origin.thread if channel == self.origin.channel else None
         return self._allowed.but(channel=channel, thread=thread)
 
     def elsewhere(self) -> Allowed:
-        """Return the request without a channel, so that there is nothing to prove."""
+        """Return the request without a channel, which needs no proof."""
         return self._allowed.but(channel=ChannelId(""))
 
 
@@ -97,7 +106,10 @@ class Declined(Exception, ABC):
 
     @abstractmethod
     def answer(self, typed: str, *, is_form: bool) -> Message:
-        """Return the reason for the sender. ``typed``: a text that Slack no longer shows, to copy."""
+        """Return the reason for the sender.
+
+        ``typed``: a text that Slack no longer shows, to copy.
+        """
 
 
 class NotAllowed(Declined):
@@ -116,14 +128,19 @@ class NotAllowed(Declined):
 
 
 class Untold(NotAllowed):
-    """Slack returned no profile in time; the same request may be allowed in a moment."""
+    """Slack returned no profile in time.
+
+    The same request may be allowed in a moment.
+    """
 
     def __init__(self) -> None:
         super().__init__(Access.UNTOLD)
 
 
 async def admit(context: Context, origin: Origin, *, channel: ChannelId | None = None) -> Allowed:
-    """Let a request in if its sender may use the bot. Raises NotAllowed, and Untold while Slack is silent.
+    """Admit a request if its sender may use the bot.
+
+    Raises NotAllowed, and Untold while Slack returns no profile.
 
     ``channel``: the channel for which the bot must be set up, if any.
     """
@@ -157,7 +174,11 @@ async def _find_access(context: Context, user: UserId) -> Access:
         return Access.NOT_LISTED
     rule = access_fingerprint(settings)
     since = context.clock() - _REMEMBERED
-    access = await context.store.read(lambda tx: Members(tx).access(user, rule, since))
+
+    def find(tx: Transaction) -> Access | None:
+        return Members(tx).access(user, rule, since)
+
+    access = await context.store.read(find)
     if access is None:
         access = await _ask_slack(context, user, rule, is_listed=is_listed)
     if access is Access.MEMBER:
@@ -166,7 +187,10 @@ async def _find_access(context: Context, user: UserId) -> Access:
 
 
 async def _ask_slack(context: Context, user: UserId, rule: str, *, is_listed: bool) -> Access:
-    """Return a user's access according to Slack, and store it under the access rule of the settings."""
+    """Return a user's access according to Slack, and store it.
+
+    It is stored under the access rule of the settings.
+    """
     try:
         async with asking_slack():
             access = access_of(await context.messenger.profile(user))
@@ -182,15 +206,22 @@ async def _ask_slack(context: Context, user: UserId, rule: str, *, is_listed: bo
             return Access.UNTOLD  # Slack hides this person from the bot
         raise Untold from None
     now = context.clock()
+
+    def remember(tx: Transaction) -> None:
+        Members(tx).remember(user, access, rule, now)
+
     # With a copy of the deadline, so that this write does not mark the request itself as stored.
     deadline = current_deadline()
     with within(deadline and Deadline(deadline.at)):
-        await context.store.write(lambda tx: Members(tx).remember(user, access, rule, now))
+        await context.store.write(remember)
     return access
 
 
 def asking_slack() -> asyncio.Timeout:
-    """Return the time limit for asking Slack on behalf of a request; leaving it raises TimeoutError."""
+    """Return the time limit for asking Slack about a request.
+
+    It raises TimeoutError.
+    """
     deadline = current_deadline()
     seconds = deadline.left_seconds() - _STORE_SECONDS if deadline else _ASK_SLACK_SECONDS
     return asyncio.timeout(min(seconds, _ASK_SLACK_SECONDS))
@@ -206,7 +237,9 @@ def is_reader(context: Context, allowed: Allowed, owner: UserId, channel: Channe
 
 
 async def reads_channel(context: Context, user: UserId, channel: ChannelId) -> bool:
-    """Return whether a user can read a channel: it is public, or Slack lists them as a member.
+    """Return whether a user can read a channel.
+
+    It is public, or Slack lists the user as a member.
 
     Admins of the bot may read all jobs. An answer of Slack that is late counts as no.
     """
@@ -214,13 +247,12 @@ async def reads_channel(context: Context, user: UserId, channel: ChannelId) -> b
         return True
     try:
         async with asking_slack():
-            return await context.messenger.is_public(channel) or await context.messenger.is_member(
-                channel, user
-            )
+            if await context.messenger.is_public(channel):
+                return True
+            return await context.messenger.is_member(channel, user)
     except (SlackError, TimeoutError) as error:
-        log.warning(
-            "membership_unknown", channel=channel, reason=str(error) or type(error).__name__
-        )
+        reason = str(error) or type(error).__name__
+        log.warning("membership_unknown", channel=channel, reason=reason)
         return False
 
 
@@ -237,18 +269,21 @@ _WHY: Mapping[Access, str] = {
     Access.GUEST: "Guests can't use this bot{here}. Ask a teammate to send this for you.",
     Access.BOT: "Bots can't use this bot{here}. Ask a teammate to send this.",
     Access.STRANGER: (
-        "People from other organisations can't use this bot{here}. Ask a teammate to send this for you."
+        "People from other organisations can't use this bot{here}. "
+        "Ask a teammate to send this for you."
     ),
     Access.GONE: "Slack says this account isn't active. Ask a teammate to send this{here} for you.",
-    Access.NOT_LISTED: "This bot is set up for some people only. Ask one of them to send this{here} for you.",
+    Access.NOT_LISTED: (
+        "This bot is set up for some people only. Ask one of them to send this{here} for you."
+    ),
     Access.CHANNEL: "I'm not set up for use{here}. Ask in another channel, or ask your bot admin.",
-    Access.UNTOLD: "Slack didn't tell me who you are, so I did nothing. Send or press it again in a minute.",
+    Access.UNTOLD: (
+        "Slack didn't tell me who you are, so I did nothing. Send or press it again in a minute."
+    ),
 }
 
 
 def not_allowed(access: Access, channel: ChannelId | None = None) -> Message:
-    """Return the answer to a user without access, who asked in ``channel``: the reason and the contact."""
-    reason = _WHY[access]
-    return b.words(
-        f":no_entry: {reason.format(here=f' in {b.channel(channel)}' if channel else '')}"
-    )
+    """Return the reason and the contact for a user without access."""
+    here = f" in {b.channel(channel)}" if channel else ""
+    return b.words(f":no_entry: {_WHY[access].format(here=here)}")

@@ -24,7 +24,10 @@ from bot.store.schema import (
 
 
 class Access(StrEnum):
-    """Result of an access check. Only ``MEMBER`` allows the use of the bot."""
+    """The result of an access check.
+
+    Only ``MEMBER`` allows the use of the bot.
+    """
 
     MEMBER = "member"
     GUEST = "guest"
@@ -42,7 +45,10 @@ class Access(StrEnum):
 
 
 def access_of(profile: Profile) -> Access:
-    """Return the access that follows from a profile alone, before the lists of the settings are applied."""
+    """Return the access that follows from a profile alone.
+
+    The lists of the settings are applied afterwards.
+    """
     if profile.is_deleted:
         return Access.GONE
     if profile.is_stranger:
@@ -57,8 +63,10 @@ def access_fingerprint(settings: Settings) -> str:
 
     Stored with each result of a check, so that a change of the lists makes older results invalid.
     """
-    users, groups = sorted(settings.allowed_users), sorted(settings.allowed_user_groups)
-    named = " ".join([*users, "|", *groups, "|", *sorted(settings.admins)])
+    users = sorted(settings.allowed_users)
+    groups = sorted(settings.allowed_user_groups)
+    admins = sorted(settings.admins)
+    named = " ".join([*users, "|", *groups, "|", *admins])
     return hashlib.blake2b(named.encode(), digest_size=16).hexdigest()
 
 
@@ -79,7 +87,10 @@ class Members(Repository):
     """Cached access by user, within one transaction."""
 
     def access(self, user: UserId, rule: str, since: datetime) -> Access | None:
-        """Return a user's access if it was stored under this ``rule`` after ``since``; None otherwise."""
+        """Return a user's stored access.
+
+        Returns None unless it was stored under this ``rule`` after ``since``.
+        """
         statement = select(members.c.access).where(
             members.c.user == user, members.c.rule == rule, members.c.checked_at > since
         )
@@ -93,7 +104,7 @@ class Members(Repository):
             self.connection.execute(update(members).where(members.c.user == user).values(**values))
 
     def may_tell_denied(self, user: UserId, rule: str, now: datetime) -> bool:
-        """Return whether to answer a denied request, and store the time of the answer.
+        """Return whether to answer a denied request; store when.
 
         Members always get an answer. Others get one once an hour.
         """
@@ -103,9 +114,5 @@ class Members(Repository):
             return True
         is_member = and_(members.c.access == Access.MEMBER, members.c.rule == rule)
         long_ago = or_(members.c.told_at.is_(None), members.c.told_at <= now - _TOLD_AGAIN_AFTER)
-        telling = (
-            update(members)
-            .where(members.c.user == user, or_(is_member, long_ago))
-            .values(told_at=now)
-        )
-        return self.connection.execute(telling).rowcount == 1
+        may_tell = update(members).where(members.c.user == user, or_(is_member, long_ago))
+        return self.connection.execute(may_tell.values(told_at=now)).rowcount == 1

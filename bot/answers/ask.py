@@ -27,7 +27,6 @@ from bot.messages.plain_text import visible
 from bot.messages.slack_text import to_plain
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
-from bot.ports import SlackError
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
@@ -126,7 +125,6 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
     client = context.discovery.get(inquiry.project)
     try:
         async with asyncio.timeout(context.timeouts.answer_seconds):
-            await _show_status(context, inquiry)
             if client and inquiry.by_assistant:
                 try:
                     reply = await client.ask(
@@ -171,12 +169,3 @@ def _delivery(inquiry: Inquiry, message: Message) -> NewDelivery:
     if inquiry.response_url is None:
         return NewDelivery.whisper(key, channel, user, message, thread=None)
     return NewDelivery.private(key, channel, user, message, response_url=inquiry.response_url)
-
-
-async def _show_status(context: WorkerContext, inquiry: Inquiry) -> None:
-    if inquiry.thread_ts is None:
-        return
-    try:
-        await context.messenger.set_status(inquiry.channel, inquiry.thread_ts, messages.STATUS)
-    except SlackError as error:
-        log.info("status_not_shown", inquiry=inquiry.id, reason=str(error))

@@ -23,7 +23,7 @@ from bot.answers.model import InquiryState
 from bot.commands.command import Answer, FormState, Invocation, Press, Word, number_in
 from bot.context import Context, WorkerContext, queue_worker
 from bot.engine import Worker
-from bot.feature import Feature
+from bot.feature import Feature, Hooks
 from bot.ids import RequestKey
 from bot.jobs.access import if_visible, steerable
 from bot.jobs.commands.intents import at_message, send_anyway
@@ -36,15 +36,12 @@ from bot.jobs.model.prompts import Prompt, Unsent
 from bot.jobs.store.inbox import Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread import PublishedHook
-from bot.jobs.thread_events import AskDocs
 from bot.messages.blocks import Action
 from bot.messages.plain_text import one_line
 from bot.messages.slack_text import from_plain
 from bot.ports import message_key
 from bot.projects import with_project
 from bot.store import Transaction
-from bot.visitors.recommendations import RecommendationSource
 
 _TITLE_LENGTH = 60
 _NOT_HERE = Answer(message=messages.NOT_HERE)
@@ -156,9 +153,12 @@ ANSWERS = Feature(
         Action.JUST_ANSWER: _just_answer,
     },
     workers=_workers,
-    hooks=(
-        RecommendationSource(recommend_gaps, list_hidden, refresh_privacy),
-        AskDocs(ask_docs, take_back_question),
-        PublishedHook(on_published),
+    hooks=Hooks(
+        on_published=on_published,
+        ask_docs=ask_docs,
+        take_back_question=take_back_question,
+        list_recommendations=recommend_gaps,
+        list_hidden=list_hidden,
+        refresh_privacy=refresh_privacy,
     ),
 )

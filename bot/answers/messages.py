@@ -27,8 +27,6 @@ READING_TOO = b.words(
     ":eyes: Reading the docs… The agent has its task already, and nobody can stop it."
 )
 """The reply where a question has started a job that runs."""
-STATUS = "is reading the docs…"
-"""The status in the thread, after the bot's name."""
 NOT_HERE = b.words("I no longer have that question. Ask it again.")
 NO_GAPS = b.words("No open questions here.")
 

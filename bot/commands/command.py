@@ -1,4 +1,4 @@
-"""Slash commands: their words, handlers, requests and forms, who may use them, and their help."""
+"""Slash commands: their words, handlers, requests, forms and help."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from bot.messages import slack_text
 from bot.messages.blocks import Action, bare
 from bot.messages.general import unknown_project
 from bot.messages.help import CommandHelp, Here, full_help, short_help
-from bot.ports import Origin
+from bot.messages.plain_text import without_quotation_marks
+from bot.ports import Content, Origin
 from bot.projects import Project, Projects, UnknownProject
 from bot.store import Transaction
 from bot.store.channels import Channels
@@ -26,22 +27,22 @@ from bot.store.channels import Channels
 
 @dataclass(frozen=True, slots=True)
 class FormState:
-    """The origin of a form: its channel, its job if it has one, and the thread for a new job.
-
-    ``about``: the key and the title of the row at which it was opened.
-    """
+    """The origin of a form."""
 
     channel: ChannelId | None = None
     response_url: SecretStr | None = None
     job: JobNumber | None = None
+    """The job that the form is about; None for a new one."""
     thread: MessageTs | None = None
+    """The thread for a new job."""
     about: tuple[str, str] | None = None
+    """The key and the title of the row at which the form was opened."""
 
     @classmethod
     def at(
         cls, origin: Origin, job: JobNumber | None = None, thread: MessageTs | None = None
     ) -> FormState:
-        """Return the state of a form that is opened in reply to a request with this origin."""
+        """Return the state of a form that answers a request."""
         return cls(origin.channel, origin.response_url, job, thread)
 
     def dumps(self) -> str:
@@ -57,9 +58,10 @@ class FormState:
 
     @classmethod
     def loads(cls, text: str) -> FormState:
-        """Return the state from its JSON, or an empty state if it is malformed.
+        """Return the state from its JSON; an empty one if malformed.
 
-        Slack signs its requests, so the text is the bot's own, but another version may have written it.
+        Slack signs its requests, so the text is the bot's own, but another version may have written
+        it.
         """
         try:
             values = json.loads(text or "{}")
@@ -67,7 +69,9 @@ class FormState:
             return cls()
         if not isinstance(values, dict):
             return cls()
-        url, job, row = values.get("response_url"), values.get("job"), values.get("about")
+        url = values.get("response_url")
+        job = values.get("job")
+        row = values.get("about")
         return cls(
             channel=ChannelId(values["channel"]) if values.get("channel") else None,
             response_url=SecretStr(url) if url else None,
@@ -79,23 +83,24 @@ class FormState:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The immediate reply to a person: a private message, a form, or nothing.
+    """The immediate reply to a person: a private message or a form.
 
     Without one, the request is stored or done, and a worker posts the outcome.
-    ``modal``: a form to open, as a Slack view object (https://docs.slack.dev/reference/views/modal-views).
-    ``replaces``: the message replaces the one whose button was pressed.
     """
 
     message: Message | None = None
     modal: Mapping[str, Any] | None = None
+    """A form to open, as a Slack view object. https://docs.slack.dev/reference/views/modal-views"""
     replaces: bool = False
+    """Whether the message replaces the one whose button was pressed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A request to the bot. ``allowed``: its sender, who may use the bot."""
+    """A request to the bot."""
 
     allowed: Allowed
+    """The request of a sender who may use the bot."""
 
     @property
     def origin(self) -> Origin:
@@ -105,43 +110,43 @@ class _Request:
 
 @dataclass(frozen=True, slots=True)
 class Invocation(_Request):
-    """A command as it was typed. ``text`` is Slack's wire text, with entities and ids.
-
-    ``command`` is the slash command, and empty for words after a mention of the bot. A word is run with
-    ``words``, the text without the project that it names, and with that ``project``.
-    """
+    """A command as it was typed."""
 
     command: str
+    """The slash command; empty for words after a mention of the bot."""
     text: str
+    """Slack's wire text, with entities and ids."""
     words: str = ""
+    """The text without the project that it names."""
     project: Project | None = None
+    """The project that the text names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Press(_Request):
-    """A pressed button or a selected menu option. ``value`` is that of the button or the option."""
+    """A pressed button or a selected menu option."""
 
     action_id: str
     value: str
+    """The value of the button or the option."""
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A submitted form. ``fields`` maps the action id of each input to its text, or to None if it is empty.
-
-    ``form`` is the state that the form was opened with.
-    """
+    """A submitted form."""
 
     claimed: Claimed
     fields: Mapping[str, str | None]
+    """The text of each input by its action id; None for an empty one."""
     form: FormState
+    """The state with which the form was opened."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShortcutUse(_Request):
-    """A message shortcut used on somebody's message. ``text`` is the message's wire text."""
+    """A message shortcut used on somebody's message."""
 
-    text: str
+    content: Content
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,16 +161,15 @@ Request = TypeVar("Request", Invocation, Press, Submission, ShortcutUse)
 
 @dataclass(frozen=True, slots=True)
 class Arrived(Generic[Request]):
-    """A request whose sender is not yet admitted.
-
-    ``request_of`` returns the request of the admitted sender. ``channel``: the bot must be set up there;
-    None for any channel. ``typed``: the text that Slack no longer shows, to copy.
-    """
+    """A request whose sender is not yet admitted."""
 
     origin: Origin
     request_of: Callable[[Allowed], Request]
+    """Returns the request of the admitted sender."""
     channel: ChannelId | None = None
+    """The channel for which the bot must be set up; None for any."""
     typed: str = ""
+    """The text that Slack no longer shows, to copy."""
     is_form: bool = False
 
 
@@ -183,81 +187,101 @@ _compiled = cache(partial(re.compile, flags=re.IGNORECASE | re.DOTALL))
 class Word:
     """A subcommand: its shape, its help and its handler.
 
-    The help, the usage hint, mentions and the access tests use it; a test searches for it in the tables of
-    docs/jobs.md and docs/visitors.md.
-
-    ``usage``: how it is typed; words in capitals stand for people's own text.
-    ``shape``: a regular expression that the whole plain text matches, in any case and in linear time.
-    ``tells``: its effect, in one sentence.
-    ``run``: its handler, which gets the match of ``shape``. ``of_job`` makes one that gets a job.
-    ``example``: the text in the help, if it is more than the usage.
-    ``hint``: its name in the usage hint; empty omits it.
-    ``after_mention``: its shape after a mention of the bot, if another; None if it does not work there.
-    ``if_several``: it works only where the bot serves several projects.
-    ``in_help``: it stands in the short help of its command.
-    ``head``: its first word, if ``usage`` does not begin with it. ``takes``: whether its own parser takes
-    the text after that word. After a mention, other texts are prompts.
+    The help, the usage hint, mentions and the access tests use it; a test searches for it in the
+    tables of docs/jobs.md and docs/visitors.md.
     """
 
     usage: str
+    """The text to type. Words in capitals stand for people's own text."""
     shape: str
+    """A regular expression that the whole plain text matches, in any case and in linear time."""
     tells: str
+    """Its effect, in one sentence."""
     run: WordRun
+    """Its handler, which gets the match of ``shape``. ``of_job`` makes one that gets a job."""
     example: str = ""
+    """The text in the help, if it is more than the usage."""
     hint: str = ""
+    """Its name in the usage hint; empty if it is not there."""
     after_mention: str | None = ""
+    """Its shape after a mention of the bot, if another; None if it does not work there."""
     if_several: bool = False
+    """Whether it works only where the bot serves several projects."""
     in_help: bool = False
+    """Whether it is in the short help of its command."""
     head: str = ""
+    """Its first word, if ``usage`` does not begin with it."""
     takes: Callable[[str], bool] | None = None
+    """Returns whether its own parser takes the text after ``head``.
+
+    After a mention, other texts are prompts.
+    """
 
     def match(
         self, plain: str, projects: Projects, *, after_mention: bool = False
     ) -> re.Match[str] | None:
         """Return the match if a plain text means this word."""
-        shape = (self.after_mention or self.shape) if after_mention else self.shape
-        if (after_mention and self.after_mention is None) or (
-            self.if_several and not projects.are_several
-        ):
+        if self.if_several and not projects.are_several:
             return None
-        if after_mention and self.takes is not None and not self.takes(" ".join(plain.split()[1:])):
+        if not after_mention:
+            return _compiled(self.shape).fullmatch(plain)
+        if self.after_mention is None:
             return None
-        return _compiled(shape).fullmatch(plain)
+        if self.takes is not None and not self.takes(" ".join(plain.split()[1:])):
+            return None
+        return _compiled(self.after_mention or self.shape).fullmatch(plain)
+
+
+def _explain_nothing(_error: Exception, _projects: Projects, _text: str) -> None:
+    """Do nothing, as the default of ``Command.misunderstood``."""
+
+
+def _asks_nothing(_plain: str) -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A slash command with its words and its handlers.
-
-    ``other`` takes the texts that are none of the ``words``, and ``alone`` the command without a text.
-    ``also`` returns the lines of its short help below its words, in mrkdwn.
-    ``full_help`` is its paragraph of the whole help about options, in mrkdwn.
-    ``takes_project``: a project at the start or the end of the text is not part of the text.
-    ``take_project`` splits a text into its text and its project. ``misunderstood`` returns the answer to an
-    error of a text, which it gets; None for errors of other kinds.
-    ``asks_help`` returns whether a plain text asks for help in other words.
-    ``buttons`` maps action ids to handlers; ``forms`` and ``shortcuts`` map callback ids.
-    """
+    """A slash command with its words and its handlers."""
 
     name: str
     summary: str
     other: Word
+    """Takes the texts that are none of the ``words``."""
     alone: Word
+    """Takes the command without a text."""
     words: tuple[Word, ...]
     also: Callable[[Here], str]
+    """Returns the lines of its short help below its words, in mrkdwn."""
     buttons: Mapping[str, PressRun] = field(default_factory=dict)
+    """The handlers of its buttons and menus by action id."""
     forms: Mapping[str, SubmitRun] = field(default_factory=dict)
+    """The handlers of its forms by callback id."""
     shortcuts: Mapping[str, ShortcutRun] = field(default_factory=dict)
+    """The handlers of its shortcuts by callback id."""
     takes_project: bool = True
+    """Whether a project at the start or the end of the text is not part of the text."""
+    has_options_only: bool = False
+    """Whether quotation marks around its words mean nothing, which phones put in."""
     take_project: TakeProject = Projects.take
-    misunderstood: Callable[[Exception, Projects, str], Message | None] = lambda *_: None
-    asks_help: Callable[[str], bool] = lambda _plain: False
+    """Splits a text into its text and its project."""
+    misunderstood: Callable[[Exception, Projects, str], Message | None] = _explain_nothing
+    """Returns the answer to an error of a text, which it gets; None for errors of other kinds."""
+    asks_help: Callable[[str], bool] = _asks_nothing
+    """Returns whether a plain text asks for help in other words."""
     full_help: str = ""
+    """Its paragraph of the whole help about options, in mrkdwn."""
 
     @property
     def all_words(self) -> tuple[Word, ...]:
         """The words in the order of the help."""
         return self.other, self.alone, *self.words
+
+    @property
+    def word_names(self) -> frozenset[str]:
+        """The first words of its texts: "status" of "status 42"."""
+        heads = {word.head or word.usage.partition(" ")[0] for word in self.all_words}
+        return frozenset(head for head in heads if head.islower() and head.isalpha())
 
     @property
     def usage_hint(self) -> str:
@@ -267,20 +291,28 @@ class Command:
     def meaning(
         self, text: str, projects: Projects, *, after_mention: bool = False
     ) -> tuple[Word, re.Match[str]] | None:
-        """Return the word that a wire text without a project means, with the match of its shape.
+        """Return the word that a wire text means, with its match.
+
+        The text is without a project.
 
         Returns None for other texts after a mention.
         """
         plain = slack_text.to_plain(text, {}, {}).strip()
-        plain = "" if slack_text.is_blank(plain) else "help" if self.asks_help(plain) else plain
+        if self.has_options_only:
+            plain = without_quotation_marks(plain)
+        if slack_text.is_blank(plain):
+            plain = ""
+        elif self.asks_help(plain):
+            plain = "help"
         for word in (*self.words, self.alone, self.other):
             if match := word.match(plain, projects, after_mention=after_mention):
                 return word, match
         return None
 
     async def run(self, context: Context, invocation: Invocation) -> Answer:
-        """Run the word that the text means, for the project that the text names."""
-        text, project = invocation.text, None
+        """Run the word and use the project that the text names."""
+        text = invocation.text
+        project = None
         try:
             if self.takes_project:
                 text, project = self.take_project(context.projects, text)
@@ -290,7 +322,8 @@ class Command:
             word, match = meaning
             return await word.run(context, replace(invocation, words=text, project=project), match)
         except (UnknownProject, ValueError) as error:
-            if (answer := self.misunderstood(error, context.projects, invocation.text)) is None:
+            answer = self.misunderstood(error, context.projects, invocation.text)
+            if answer is None:
                 raise
             return Answer(message=answer)
 
@@ -300,7 +333,10 @@ async def run_if_allowed(
     arrived: Arrived[Request],
     run: Callable[[Context, Request], Awaitable[Answer | FormErrors | None]],
 ) -> Answer | FormErrors | None:
-    """Run a request if its sender may use the bot. Otherwise return the reason and the text to copy."""
+    """Run a request if its sender may use the bot.
+
+    Otherwise return the reason, and the text to copy.
+    """
     try:
         allowed = await admit(context, arrived.origin, channel=arrived.channel)
         return await run(context, arrived.request_of(allowed))
@@ -316,7 +352,10 @@ def _told(arrived: Arrived[Request], message: Message) -> Answer | FormErrors:
 
 
 def number_in(value: str | None) -> int:
-    """Return the number that a button or a field has as its value; 0, which no row has, if it has none."""
+    """Return the number in the value of a button or a field.
+
+    Returns 0, which no row has, for another value.
+    """
     return int(value) if value and value.isdecimal() and len(value) < 10 else 0
 
 
@@ -326,20 +365,23 @@ _SHAPE = r"help(?:\s+all)?"
 def with_help(
     *commands: tuple[Command, str | None], asks_help: Callable[[str], bool]
 ) -> tuple[Command, ...]:
-    """Return the commands with ``help`` among their words, the first with the button that shows all of it.
+    """Return the commands with ``help`` among their words.
 
-    Each comes with the regular expression of the words before ``help`` after a mention; None if no mention
-    asks for its help. ``asks_help`` returns whether a plain text asks for help in other words.
+    The first one gets the button that shows the whole help.
+
+    Each comes with the regular expression of the words before ``help`` after a mention; None if no
+    mention asks for its help. ``asks_help`` returns whether a plain text asks for help in other
+    words.
     """
     every: list[Command] = []
 
     async def more(context: Context, press: Press) -> Answer:
         return await _full(context, press.origin, every)
 
-    every.extend(
-        _with_help(replace(command, asks_help=asks_help), before) for command, before in commands
-    )
-    every[0] = replace(every[0], buttons={**every[0].buttons, Action.HELP_MORE: more})
+    for command, before in commands:
+        every.append(_with_help(replace(command, asks_help=asks_help), before))
+    buttons = {**every[0].buttons, Action.HELP_MORE: more}
+    every[0] = replace(every[0], buttons=buttons)
     return tuple(every)
 
 
@@ -348,10 +390,10 @@ def _with_help(command: Command, before: str | None) -> Command:
         return await _short(context, invocation.origin, command)
 
     word = Word(
-        "help",
-        f"(?:{before})?{_SHAPE}" if before else _SHAPE,
-        "Shows the main words.",
-        show,
+        usage="help",
+        shape=f"(?:{before})?{_SHAPE}" if before else _SHAPE,
+        tells="Shows the main words.",
+        run=show,
         hint="help",
         after_mention=None if before is None else f"{before}{_SHAPE}",
     )
@@ -382,17 +424,12 @@ async def _short(context: Context, origin: Origin, command: Command) -> Answer:
 
 async def _full(context: Context, origin: Origin, commands: Sequence[Command]) -> Answer:
     by_mention = await context.store.read(lambda tx: Channels(tx).is_by_mention(origin.channel))
-    pages = [
-        CommandHelp(
-            command.name,
-            command.summary,
-            [
-                (f"{command.name} {word.example or word.usage}".strip(), word.tells)
-                for word in command.all_words
-                if word.hint != "help" and (context.projects.are_several or not word.if_several)
-            ],
-            command.full_help,
-        )
-        for command in commands
-    ]
+    pages = []
+    for command in commands:
+        rows = []
+        for word in command.all_words:
+            if word.hint != "help" and (context.projects.are_several or not word.if_several):
+                typed = f"{command.name} {word.example or word.usage}".strip()
+                rows.append((typed, word.tells))
+        pages.append(CommandHelp(command.name, command.summary, rows, command.full_help))
     return Answer(modal=full_help(pages, context.projects, by_mention=by_mention))

@@ -1,4 +1,6 @@
-"""A typed client of the documentation agent's service: agent jobs, previews, readers and content gaps.
+"""A typed client of the documentation agent's service.
+
+It covers agent jobs, previews, readers, content gaps, and answers from the docs.
 
 It imports nothing else of this project and can be used alone::
 
@@ -21,8 +23,9 @@ Every failure is a `DocsApiError`. Its class decides how the caller handles it:
 `NotFound`          the service does not know the job or the build (404)
 =================== ================================================================================
 
-The client does not retry, because the service has no idempotency keys: a prompt sent twice makes two jobs.
-It sends the key to the configured address only. No error, repr or log contains the key or a prompt.
+The client does not retry, because the service has no idempotency keys: a prompt sent twice makes
+two jobs. It sends the key to the configured address only. No error, repr or log contains the key or
+a prompt.
 """
 
 from __future__ import annotations

@@ -33,17 +33,25 @@ MAX_PAGE_SIZE = 250
 MAX_READERS_PAGE_SIZE = 100
 """Upper limit for the rows of searches, feedback and questions that one call returns."""
 MAX_RETRY_AFTER_SECONDS = 3_600.0
-"""Upper limit for a `Retry-After`: the service's limits are hourly, so a longer wait must be a mistake."""
+"""Upper limit for a `Retry-After`.
+
+The service's limits are hourly, so a longer wait must be a mistake.
+"""
 
 _SECRET_HEAD = 8
-"""How many first characters identify a secret. A shorter field is ordinary words and is not hidden."""
+"""How many first characters identify a secret.
+
+A shorter field is ordinary words, and not hidden.
+"""
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request about a project: with fields a POST of these, otherwise a GET.
+    """One request about a project.
+
+    With fields it is a POST of these, otherwise a GET.
 
     ``path`` follows the base URL. No error repeats a field.
     """
@@ -68,7 +76,10 @@ class Response:
 
     @property
     def is_json(self) -> bool:
-        """Return whether the body begins as JSON of an object or a list, or calls itself JSON."""
+        """Return whether the body is JSON by its type or its beginning.
+
+        JSON of an object or a list is meant.
+        """
         is_named = "json" in self.headers.get("content-type", "").lower()
         return is_named or self.body.lstrip()[:1] in (b"{", b"[")
 
@@ -85,8 +96,8 @@ class Response:
 def checked_base_url(base_url: str) -> str:
     """Return the address without trailing slashes.
 
-    Raises InvalidArgument unless it is a plain http(s) address. The error text does not quote the address,
-    which may contain a password.
+    Raises InvalidArgument unless it is a plain http(s) address. The error text does not quote the
+    address, which may contain a password.
     """
     try:
         url = httpx.URL(base_url.strip())
@@ -105,7 +116,10 @@ def checked_base_url(base_url: str) -> str:
 
 
 def checked_key(api_key: SecretStr) -> SecretStr:
-    """Return the key. Raises InvalidArgument, without quoting it, if it cannot be sent in a header."""
+    """Return the key.
+
+    Raises InvalidArgument, without quoting it, if it cannot be sent in a header.
+    """
     if not re.fullmatch(r"[!-~]+", api_key.get_secret_value()):
         raise InvalidArgument("api_key must be printable ASCII without blanks or line ends")
     return api_key
@@ -121,7 +135,10 @@ def analytics(
     most: int = MAX_READERS_PAGE_SIZE,
     offset: int | None = None,
 ) -> Call:
-    """Return the request for a page of analytics. The day of ``date_to`` is excluded."""
+    """Return the request for a page of analytics.
+
+    The day of ``date_to`` is excluded.
+    """
     if date_from is not None and date_to is not None and date_to <= date_from:
         raise InvalidArgument("date_to must be on a day after date_from: its whole day is left out")
     if not 1 <= limit <= most:
@@ -157,7 +174,10 @@ def checked_text(name: str, raw: str) -> str:
 
 
 def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
-    """Undo the content encoding without producing more than ``max_bytes``; raise Unavailable if it cannot."""
+    """Undo the content encoding, up to ``max_bytes``.
+
+    Raises Unavailable for a longer or broken body.
+    """
     if encoding.strip().lower() in ("", "identity"):
         return body
     if encoding.strip().lower() not in ("gzip", "x-gzip"):
@@ -175,30 +195,35 @@ def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
 
 
 def decode(answer: Response, model: type[ModelT]) -> ModelT:
-    """Return a successful response as ``model``. Raises Unavailable if it is something else."""
+    """Return a successful response as ``model``.
+
+    Raises Unavailable if it is something else.
+    """
     try:
         return model.model_validate(json.loads(answer.body))
     except ValidationError as wrong:
-        places = sorted({".".join(str(step) for step in one["loc"][:1]) for one in wrong.errors()})
-        text = f"The service's answer has not the expected shape: {', '.join(filter(None, places)) or 'all'}"
+        fields = sorted({str(problem["loc"][0]) for problem in wrong.errors() if problem["loc"]})
+        places = ", ".join(fields) or "all"
+        text = f"The service's answer has not the expected shape: {places}"
     except (ValueError, RecursionError):
         text = f"The service answered with {_content(answer)} instead of JSON"
     raise Unavailable(cleaned(text, answer.secrets), status_code=answer.status_code)
 
 
 def error_of(answer: Response, now: datetime) -> DocsApiError:
-    """Return the error of an unsuccessful response. ``now``: for a `Retry-After` with a date."""
-    status_code, text = answer.status_code, _error_text(answer)
-    # An HTML page comes from a proxy or gateway, not from the service. A gateway may rightly refuse a key or
-    # an address, but its page must not be taken to mean that a job is gone or that a prompt is invalid.
+    """Return the error of an unsuccessful response.
+
+    ``now``: for a `Retry-After` with a date.
+    """
+    status_code = answer.status_code
+    text = _error_text(answer)
+    # An HTML page comes from a proxy or gateway, not from the service. A gateway may rightly refuse
+    # a key or an address, but its page must not be taken to mean that a job is gone or that a
+    # prompt is invalid.
     kind: type[DocsApiError] = _GATEWAYS.get(status_code, Unavailable)
     if 300 <= status_code <= 399:
         text = "The service's address redirects elsewhere; redirects are not followed"
-    elif (
-        400 <= status_code <= 499
-        and status_code not in _OF_TRANSPORT
-        and _content(answer) != "a web page"
-    ):
+    elif 400 <= status_code <= 499 and status_code not in _OF_TRANSPORT and not answer.is_web_page:
         kind = {**_GATEWAYS, 404: NotFound}.get(status_code, Rejected)
     retry_after = retry_after_seconds(answer.headers.get("retry-after", ""), now)
     text = text or f"The service answered with {_content(answer)}"
@@ -210,7 +235,9 @@ _OF_TRANSPORT = frozenset({407, 408, 421, 425})
 
 
 def retry_after_seconds(header: str, now: datetime) -> float | None:
-    """Return the seconds to wait by a `Retry-After` header, from 0 to an hour; None when it is unusable.
+    """Return the seconds to wait by a `Retry-After` header.
+
+    They are from 0 to an hour. None for an unusable header.
 
     https://www.rfc-editor.org/rfc/rfc9110.html#field.retry-after
     """
@@ -220,16 +247,19 @@ def retry_after_seconds(header: str, now: datetime) -> float | None:
             seconds = float(raw)
         else:
             moment = parsedate_to_datetime(raw)
-            seconds = (
-                (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - now
-            ).total_seconds()
+            if moment.tzinfo is None:
+                moment = moment.replace(tzinfo=UTC)
+            seconds = (moment - now).total_seconds()
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
     return min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS)
 
 
 def cleaned(text: str, secrets: tuple[str, ...] = ()) -> str:
-    """Return the text made safe to show: one line of at most 500 characters, without controls or secrets."""
+    """Return the text made safe to show.
+
+    It is one line of at most 500 characters, without controls or secrets.
+    """
     plain = _one_line(text)
     for secret in map(_one_line, secrets):
         plain = _without(plain, secret)
@@ -237,23 +267,40 @@ def cleaned(text: str, secrets: tuple[str, ...] = ()) -> str:
 
 
 def _one_line(text: str) -> str:
-    # C*: controls, formats (some reverse the reading direction), surrogates, private use; Z*: separators.
-    return " ".join("".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in text).split())
+    return " ".join("".join(map(_blank_or_same, text)).split())
+
+
+def _blank_or_same(sign: str) -> str:
+    # C*: controls, formats (some reverse the reading direction), surrogates, private use. Z*:
+    # separators.
+    return " " if unicodedata.category(sign)[0] in "CZ" else sign
 
 
 def _without(text: str, secret: str) -> str:
-    """Replace every part of the text that equals the start of the secret, as far as it matches."""
+    """Replace every part of the text that equals the secret's start.
+
+    The part is as long as it matches.
+    """
     if len(secret) < _SECRET_HEAD:
         return text
-    cleaned, start = "", 0
-    while (position := text.find(secret[:_SECRET_HEAD], start)) >= 0:
-        cleaned += f"{text[start:position]}[hidden]"
-        start = position + _SECRET_HEAD
-        while (
-            start - position < len(secret) and text[start : start + 1] == secret[start - position]
-        ):
-            start += 1
-    return cleaned + text[start:]
+    parts = []
+    start = 0
+    position = text.find(secret[:_SECRET_HEAD])
+    while position >= 0:
+        parts += [text[start:position], "[hidden]"]
+        start = position + _common_length(text[position : position + len(secret)], secret)
+        position = text.find(secret[:_SECRET_HEAD], start)
+    return "".join([*parts, text[start:]])
+
+
+def _common_length(text: str, secret: str) -> int:
+    """Return how many first characters of two texts are equal."""
+    length = 0
+    for sign, other in zip(text, secret, strict=False):
+        if sign != other:
+            break
+        length += 1
+    return length
 
 
 def _error_text(answer: Response) -> str:

@@ -1,7 +1,7 @@
 """The docs service over HTTP, with httpx's requests and responses and aiohttp's connections.
 
-Requests go directly to the httpx transport. The extras of `httpx.AsyncClient` (cookies,
-redirects, credentials from the environment) are not wanted and take two fifths of a call's processor time.
+Requests go directly to the httpx transport. The extras of `httpx.AsyncClient` (cookies, redirects,
+credentials from the environment) are not wanted and take two fifths of a call's processor time.
 https://www.python-httpx.org/advanced/transports/
 """
 
@@ -42,7 +42,10 @@ def _utc_now() -> datetime:
 
 
 class Days(TypedDict, total=False):
-    """Of which days, the service's in UTC: from ``date_from`` until before the day of ``date_to``."""
+    """The days of rows, which are the service's in UTC.
+
+    They last from ``date_from`` until before the day of ``date_to``.
+    """
 
     date_from: date | None
     date_to: date | None
@@ -55,7 +58,7 @@ class WhichRows(Days, total=False):
 
 
 class ServiceClient:
-    """The connections to one address of the service, and the key that goes there.
+    """The connections to one address of the service, with its key.
 
     Safe to share between tasks.
     """
@@ -74,15 +77,18 @@ class ServiceClient:
     ) -> None:
         """Raise `InvalidArgument` for an address or key that cannot be used.
 
-        ``read_timeout_seconds`` limits the time between two chunks; plus the connect time-out, it limits the
-        whole call. Proxies from the environment are ignored; ``proxy`` is the address of one to use.
-        ``transport`` replaces the connection pool, for tests.
+        ``read_timeout_seconds`` limits the time between two chunks; plus the connect time-out, it
+        limits the whole call. Proxies from the environment are ignored; ``proxy`` is the address of
+        one to use. ``transport`` replaces the connection pool, for tests.
         """
         self._base_url = _wire.checked_base_url(base_url)
         self._api_key = _wire.checked_key(api_key)
-        connect, read = connect_timeout_seconds, read_timeout_seconds
-        self._timeout = httpx.Timeout(read, connect=connect, pool=connect).as_dict()
-        self._deadline_seconds = connect + read
+        self._timeout = httpx.Timeout(
+            read_timeout_seconds,
+            connect=connect_timeout_seconds,
+            pool=connect_timeout_seconds,
+        ).as_dict()
+        self._deadline_seconds = connect_timeout_seconds + read_timeout_seconds
         self._max_response_bytes = max_response_bytes
         self._now = now
         self._transport = transport or _aiohttp_transport(proxy)
@@ -103,19 +109,20 @@ class ServiceClient:
         await self._transport.aclose()
 
     async def _send(self, call: _wire.Call) -> _wire.Response:
-        """Return the response to a call. Raises the error of an unsuccessful one."""
+        """Return the response to a call.
+
+        Raises the error of an unsuccessful one.
+        """
         if self._is_closed:
             raise RuntimeError("the client of the docs service is closed")
         texts = [field for field in call.fields.values() if isinstance(field, str)]
         secrets = (self._api_key.get_secret_value(), *texts, *call.quoted)
+        request = self._request(call)
         try:
-            async with (
-                asyncio.timeout(self._deadline_seconds),
-                aclosing(
-                    await self._transport.handle_async_request(self._request(call))
-                ) as response,
-            ):
-                body = await self._read(response)
+            async with asyncio.timeout(self._deadline_seconds):
+                response = await self._transport.handle_async_request(request)
+                async with aclosing(response):
+                    body = await self._read(response)
         except (
             httpx.HTTPError,
             httpx.StreamError,
@@ -156,27 +163,35 @@ class ServiceClient:
                 raise Unavailable(
                     f"The service answered with more than {self._max_response_bytes} bytes"
                 )
-        if encoding := response.headers.get("content-encoding"):
-            return _wire.inflate(bytes(raw), encoding, self._max_response_bytes)
-        return bytes(raw)
+        encoding = response.headers.get("content-encoding", "")
+        return _wire.inflate(bytes(raw), encoding, self._max_response_bytes)
 
 
 class DocsClient(ServiceClient):
-    """A client of the docs service with its own connection pool. Close it, or use it in `async with`.
+    """A client of the docs service with its own connection pool.
 
-    Safe to share between tasks. Calls raise the errors of `bot.docs_api.errors`. No call is retried, except
-    that aiohttp repeats a GET once when a kept-alive connection turns out to be closed.
+    Close it, or use it in `async with`.
+
+    Safe to share between tasks. Calls raise the errors of `bot.docs_api.errors`. No call is
+    retried, except that aiohttp repeats a GET once when a kept-alive connection turns out to be
+    closed.
     """
 
     async def create_job(self, project_id: str, prompt: str) -> Job:
-        """Start a job. After an `Unavailable` with ``sent`` it may or may not exist."""
+        """Start a job.
+
+        After an `Unavailable` with ``sent`` it may or may not exist.
+        """
         path = f"/v2/agent/{_wire.segment('project_id', project_id)}/job"
         fields = {"prompt": _wire.checked_text("prompt", prompt)}
         answer = await self._send(_wire.Call(project_id, path, fields))
         return _wire.decode(answer, Job)
 
     async def get_job(self, project_id: str, job_id: str) -> Job:
-        """Return a job's current state. Raises `NotFound` when the service does not know it."""
+        """Return a job's current state.
+
+        Raises `NotFound` when the service does not know it.
+        """
         project = _wire.segment("project_id", project_id)
         job = _wire.segment("job_id", job_id)
         path = f"/v2/agent/{project}/job/{job}"
@@ -184,7 +199,10 @@ class DocsClient(ServiceClient):
         return _wire.decode(answer, Job)
 
     async def send_follow_up(self, project_id: str, job_id: str, prompt: str) -> Job:
-        """Send a further prompt to a job. The returned job may still show the state before the prompt."""
+        """Send a further prompt to a job.
+
+        The returned job may still show the state before the prompt.
+        """
         project = _wire.segment("project_id", project_id)
         job = _wire.segment("job_id", job_id)
         fields = {"prompt": _wire.checked_text("prompt", prompt)}
@@ -193,10 +211,10 @@ class DocsClient(ServiceClient):
         return _wire.decode(answer, Job)
 
     async def create_preview(self, project_id: str, branch: str) -> PreviewBuild:
-        """Ask for a preview of a branch, or for a new build of the one it has.
+        """Ask for a preview of a branch, or its new build.
 
-        The service takes five of these a minute. Its address is empty until `get_build` returns success.
-        https://www.mintlify.com/docs/api/preview/trigger
+        The service takes five of these a minute. Its address is empty until `get_build` returns
+        success. https://www.mintlify.com/docs/api/preview/trigger
         """
         fields = {"branch": _wire.checked_text("branch", branch)}
         path = f"/v1/project/preview/{_wire.segment('project_id', project_id)}"
@@ -204,7 +222,9 @@ class DocsClient(ServiceClient):
         return _wire.decode(answer, PreviewBuild)
 
     async def get_build(self, project_id: str, status_id: str) -> Build:
-        """Return how far a preview's build is. Raises `NotFound` when the service does not know it.
+        """Return how far a preview's build is.
+
+        Raises `NotFound` when the service does not know it.
 
         https://www.mintlify.com/docs/api/update/status
         """
@@ -252,8 +272,8 @@ class DocsClient(ServiceClient):
     async def searches(self, project_id: str, **which: Unpack[WhichRows]) -> SearchesPage:
         """Return the most frequent searches.
 
-        As the three calls below it reads one page only: the service has an hourly limit for all of them.
-        https://www.mintlify.com/docs/api/analytics/searches
+        As the three calls below it reads one page only: the service has an hourly limit for all of
+        them. https://www.mintlify.com/docs/api/analytics/searches
         """
         answer = await self._send(_wire.analytics(project_id, "searches", **which))
         page = _wire.decode(answer, SearchesPage)
@@ -261,7 +281,9 @@ class DocsClient(ServiceClient):
         return page
 
     async def feedback_by_page(self, project_id: str, **which: Unpack[WhichRows]) -> FeedbackByPage:
-        """Return how often pages were marked as helpful and not. The service names no order of the rows.
+        """Return how often pages were marked as helpful and not.
+
+        The service names no order of the rows.
 
         https://www.mintlify.com/docs/api/analytics/feedback-by-page
         """
@@ -292,7 +314,10 @@ class DocsClient(ServiceClient):
 
 
 class DocsClients(DocsClient):
-    """A client for each project id. A call about any other project raises `NotConfigured`."""
+    """A client for each project id.
+
+    A call about any other project raises `NotConfigured`.
+    """
 
     def __init__(self, clients: Mapping[str, DocsClient]) -> None:
         self._clients = dict(clients)
@@ -332,18 +357,18 @@ def _proxy(address: str) -> httpx.Proxy:
         raise InvalidArgument("proxy must be the address of an HTTP proxy") from None
     if proxy.auth is None:
         return proxy
-    # httpx-aiohttp passes credentials in a parameter that aiohttp has deprecated, so a header is used.
-    return httpx.Proxy(
-        proxy.url, headers={"Proxy-Authorization": aiohttp.encode_basic_auth(*proxy.auth)}
-    )
+    # httpx-aiohttp passes credentials in a parameter that aiohttp has deprecated, so a header is
+    # used.
+    credentials = aiohttp.encode_basic_auth(*proxy.auth)
+    return httpx.Proxy(proxy.url, headers={"Proxy-Authorization": credentials})
 
 
 class _Connections(AiohttpTransport):
     """httpx-aiohttp's transport without cookies."""
 
     def get_client(self) -> aiohttp.ClientSession:
-        # Not limited (0): a call that waited for a connection would seem not to reach the service. Callers
-        # limit how many calls they make at once.
+        # Not limited (0): a call that waited for a connection would seem not to reach the service.
+        # Callers limit how many calls they make at once.
         connector = aiohttp.TCPConnector(
             limit=0, keepalive_timeout=self.limits.keepalive_expiry or 5.0
         )
@@ -354,15 +379,16 @@ class _ProxiedConnections(_Connections):
     """The transport through a proxy, whose header it sends with every request."""
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        # aiohttp sends proxy headers only to open a tunnel (https), not with a forwarded request (http).
+        # aiohttp sends proxy headers only to open a tunnel (https), not with a forwarded request
+        # (http).
         if self.proxy is not None and request.url.scheme == "http":
             request.headers.update(self.proxy.headers)
         return await super().handle_async_request(request)
 
 
 def _broken(error: Exception, secrets: tuple[str, ...]) -> Unavailable:
-    # httpx-aiohttp raises ConnectTimeout for every lost connection, even one that broke after the request
-    # was sent. Only aiohttp's error, its cause, differs between the two.
+    # httpx-aiohttp raises ConnectTimeout for every lost connection, even one that broke after the
+    # request was sent. Only aiohttp's error, its cause, differs between the two.
     # https://github.com/karpetrosyan/httpx-aiohttp/blob/main/httpx_aiohttp/transport.py
     root = error.__cause__ if isinstance(error.__cause__, aiohttp.ClientError) else error
     if isinstance(root, _NEVER_CONNECTED):

@@ -1,4 +1,4 @@
-"""The service's discovery API: searching a site's pages, and the assistant that answers from them.
+"""The service's discovery API: search and assistant of a site.
 
 It has a key of its own, which belongs to one deployment, and names that deployment by its *domain*.
 https://www.mintlify.com/docs/api/introduction
@@ -21,7 +21,10 @@ MAX_ANSWER_LENGTH = 20_000
 
 
 class DiscoveryClient(ServiceClient):
-    """A client of the discovery API for one deployment. Calls raise the errors of `bot.docs_api.errors`."""
+    """A client of the discovery API for one deployment.
+
+    Calls raise the errors of `bot.docs_api.errors`.
+    """
 
     def __init__(self, domain: str, **options: Any) -> None:
         """Raise `InvalidArgument` for an address, key or domain that cannot be used.
@@ -43,7 +46,10 @@ class DiscoveryClient(ServiceClient):
         return passages.root[:limit]
 
     async def page(self, path: str) -> Passage:
-        """Return the content of a page, by the path that `search` returned. Raises `NotFound`."""
+        """Return the content of a page by its path from `search`.
+
+        Raises `NotFound`.
+        """
         fields = {"path": _wire.checked_text("path", path)}
         call = _wire.Call(self._domain, f"/v1/page/{self._domain}", fields)
         answer = await self._send(call)
@@ -75,7 +81,9 @@ class DiscoveryClient(ServiceClient):
 
 
 def read_stream(answer: _wire.Response) -> AssistantReply:
-    """Return the answer that a stream of the AI SDK carries. A body of plain text is the answer itself.
+    """Return the answer in a stream of the AI SDK.
+
+    A body of plain text is the answer itself.
 
     https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol
     """
@@ -88,7 +96,8 @@ def read_stream(answer: _wire.Response) -> AssistantReply:
         return AssistantReply(text=body.strip()[:MAX_ANSWER_LENGTH])
     texts: list[str] = []
     sources: dict[str, CitedPage] = {}
-    thread_id, is_whole = None, False
+    thread_id = None
+    is_finished = False
     for part in _read_parts(body):
         match part.type:
             case "text-start" if texts:
@@ -98,13 +107,13 @@ def read_stream(answer: _wire.Response) -> AssistantReply:
             case "source-url" if part.url and len(sources) < MAX_SOURCES:
                 sources.setdefault(part.url, CitedPage(url=part.url, title=part.title))
             case "error":
-                raise Unavailable(
-                    _wire.cleaned(f"The assistant failed: {part.error_text}", answer.secrets)
-                )
+                problem = f"The assistant failed: {part.error_text}"
+                raise Unavailable(_wire.cleaned(problem, answer.secrets))
             case "finish":
-                thread_id, is_whole = part.thread_id or part.message_metadata.thread_id, True
+                thread_id = part.thread_id or part.message_metadata.thread_id
+                is_finished = True
     text = "".join(texts).strip()
-    if not is_whole or not text:
+    if not is_finished or not text:
         raise Unavailable("The answer broke off" if text else "The assistant sent no text")
     return AssistantReply(
         text=text[:MAX_ANSWER_LENGTH], sources=tuple(sources.values()), thread_id=thread_id
@@ -112,7 +121,7 @@ def read_stream(answer: _wire.Response) -> AssistantReply:
 
 
 def _read_parts(body: str) -> Iterator[StreamPart]:
-    """Yield the parts of a stream; lines that are no part are passed over."""
+    """Yield the parts of a stream, without other lines."""
     for line in body.splitlines():
         if not line.startswith("data:"):
             continue

@@ -1,4 +1,4 @@
-"""The errors of the docs service's client, each with the data that a caller needs to handle it."""
+"""The errors of the docs service's client."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from __future__ import annotations
 class DocsApiError(Exception):
     """Base class: a call has failed.
 
-    ``text`` is one short line that is safe to show; it is the service's own error text if there was one.
-    ``status_code`` is the HTTP status of the response, None when there was none.
+    ``text`` is one short line that is safe to show; it is the service's own error text if there was
+    one. ``status_code`` is the HTTP status of the response, None when there was none.
     ``retry_after_seconds`` is the response's `Retry-After`, None when it had none.
     """
 
@@ -34,10 +34,13 @@ class InvalidArgument(DocsApiError, ValueError):
 
 
 class Unavailable(DocsApiError):
-    """No usable response: time-out, broken connection, redirect, 5xx, or a body that cannot be used.
+    """There is no usable response.
 
-    ``sent`` is False only when the request certainly did not reach the service (refused connection, unknown
-    host, connect time-out), so that it is safe to retry. If True, it may have been carried out.
+    A time-out, a broken connection, a redirect, a 5xx, or a body that cannot be used.
+
+    ``sent`` is False only when the request certainly did not reach the service (refused connection,
+    unknown host, connect time-out), so that it is safe to retry. If True, it may have been carried
+    out.
     """
 
 
@@ -50,7 +53,7 @@ class RateLimited(DocsApiError):
 
 
 class Rejected(DocsApiError):
-    """The service refuses this request (400, or a 4xx status without a class of its own)."""
+    """The service refuses this request (400 and other 4xx)."""
 
 
 class Unauthorized(DocsApiError):
@@ -58,7 +61,7 @@ class Unauthorized(DocsApiError):
 
 
 class Forbidden(DocsApiError):
-    """The key lacks the scope, or the caller's address is not allowed (403)."""
+    """The key lacks the scope, or the address is not allowed (403)."""
 
 
 class NotFound(DocsApiError):

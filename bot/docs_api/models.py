@@ -1,14 +1,15 @@
 """The docs service's responses as frozen models with Python names.
 
-Jobs are parsed leniently: only the id is required, and invalid optional fields become None. Rejecting a job
-because of an invalid date would leave its caller not knowing whether the job exists. Counts are parsed
-strictly: a missing number is an error, never zero.
+Jobs are parsed leniently: only the id is required, and invalid optional fields become None.
+Rejecting a job because of an invalid date would leave its caller not knowing whether the job
+exists. Counts are parsed strictly: a missing number is an error, never zero.
 
-No model has a value that a database refuses. An id of a job with a NUL character or a lone surrogate, or one
-that is too long, is an error, and so is a count beyond 64 bits. In a job's other texts and in the path of a
-page such characters are replaced: a job's end is reported even if its link is odd, and a path that a visitor
-made up must not make all rows unreadable. Searches, comments and questions are like paths.
-The address that a reader left for an answer is not read, nor the assistant's reply.
+No model has a value that a database refuses. An id of a job with a NUL character or a lone
+surrogate, or one that is too long, is an error, and so is a count beyond 64 bits. In a job's other
+texts and in the path of a page such characters are replaced: a job's end is reported even if its
+link is odd, and a path that a visitor made up must not make all rows unreadable. Searches, comments
+and questions are like paths. The address that a reader left for an answer is not read, nor the
+assistant's reply.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ MAX_LINES = 300
 _MAX_COUNT = 2**63 - 1
 _ALL_PERCENT = 100
 _YEARS = range(1970, 9_999)
-"""A time in another year counts as invalid: in some time zone it is outside the range of `datetime`."""
+"""A time in another year counts as invalid: in some time zone it is outside the range of
+`datetime`.
+"""
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 """PostgreSQL takes no NUL character; databases and UTF-8 streams refuse lone surrogates.
 
@@ -79,14 +82,27 @@ def _text_or_empty(raw: object) -> str:
     return _NOT_STORABLE.sub(" ", raw)[:MAX_TEXT_LENGTH] if isinstance(raw, str) else ""
 
 
+def _text_or_none(raw: object) -> str | None:
+    return _text_or_empty(raw) or None
+
+
+def _flag_or_none(raw: object) -> bool | None:
+    return raw if isinstance(raw, bool) else None
+
+
 def _moment_or_none(raw: object) -> datetime | None:
-    """Parse an ISO 8601 time as aware UTC; a time without a zone counts as UTC. None when it is invalid."""
+    """Parse an ISO 8601 time as aware UTC; None if invalid.
+
+    A time without a zone counts as UTC.
+    """
     try:
         moment = raw if isinstance(raw, datetime) else datetime.fromisoformat(str(raw).strip())
-        aware = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        in_utc = moment.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    return aware if aware.year in _YEARS else None
+    return in_utc if in_utc.year in _YEARS else None
 
 
 def _percent_or_none(raw: object) -> float | None:
@@ -105,12 +121,10 @@ def _texts(raw: object) -> tuple[str, ...]:
 
 
 _LenientTexts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
-_LenientText = Annotated[str | None, BeforeValidator(lambda raw: _text_or_empty(raw) or None)]
+_LenientText = Annotated[str | None, BeforeValidator(_text_or_none)]
 _Text = Annotated[str, BeforeValidator(_text_or_empty)]
 _LenientPercent = Annotated[float | None, BeforeValidator(_percent_or_none)]
-_LenientFlag = Annotated[
-    bool | None, BeforeValidator(lambda raw: raw if isinstance(raw, bool) else None)
-]
+_LenientFlag = Annotated[bool | None, BeforeValidator(_flag_or_none)]
 _LenientMoment = Annotated[datetime | None, BeforeValidator(_moment_or_none)]
 _StrictId = Annotated[str, Field(max_length=MAX_ID_LENGTH), AfterValidator(_usable)]
 _Count = Annotated[int, Field(ge=0, le=_MAX_COUNT, strict=True)]
@@ -128,7 +142,7 @@ class _Answer(BaseModel):
 
 
 class JobSource(_Answer):
-    """The repository and git ref that the job works on, as the service writes them."""
+    """The repository and git ref of a job, in the service's words."""
 
     repository: _LenientText = None
     ref: _LenientText = None
@@ -137,7 +151,8 @@ class JobSource(_Answer):
 class Job(_Answer):
     """One agent job, as the service described it at one moment.
 
-    ``pr_link`` is the service's unchecked text: it may be null in every status and need not be a web address.
+    ``pr_link`` is the service's unchecked text: it may be null in every status and need not be a
+    web address.
     """
 
     id: _StrictId
@@ -151,23 +166,32 @@ class Job(_Answer):
     @property
     def known_status(self) -> JobStatus | None:
         """Return the status as a JobStatus; None for an undocumented one."""
-        return next((status for status in JobStatus if status == self.status), None)
+        return JobStatus(self.status) if self.status in set(JobStatus) else None
 
     @property
     def is_running(self) -> bool:
-        """Return whether the job may still change. An undocumented status counts as running."""
+        """Return whether the job may still change.
+
+        An undocumented status counts as running.
+        """
         return self.known_status in (None, JobStatus.ACTIVE)
 
 
 class PreviewBuild(_Answer):
-    """A preview of a branch whose build has begun. ``preview_url`` is the service's unchecked text."""
+    """A preview of a branch whose build has begun.
+
+    ``preview_url`` is the service's unchecked text.
+    """
 
     status_id: _StrictId
     preview_url: _LenientText = None
 
 
 class Build(_Answer):
-    """The build of a preview, as the service described it at one moment. ``logs``: its last lines."""
+    """The build of a preview, as the service described it once.
+
+    ``logs``: its last lines.
+    """
 
     status: _Text = ""
     summary: _LenientText = None
@@ -176,11 +200,14 @@ class Build(_Answer):
     @property
     def known_status(self) -> BuildStatus | None:
         """Return the status as a BuildStatus; None for an undocumented one."""
-        return next((status for status in BuildStatus if status == self.status), None)
+        return BuildStatus(self.status) if self.status in set(BuildStatus) else None
 
 
 class Visitors(_Answer):
-    """Approximate unique visitors. ``total`` is deduplicated, so it need not be ``human + ai``."""
+    """Approximate unique visitors.
+
+    ``total`` is deduplicated, so it need not be ``human + ai``.
+    """
 
     human: _Count
     ai: _Count
@@ -188,13 +215,19 @@ class Visitors(_Answer):
 
 
 class PageVisitors(Visitors):
-    """Unique visitors of one documentation page. Counts of several pages must not be added."""
+    """Unique visitors of one documentation page.
+
+    Counts of several pages must not be added.
+    """
 
     path: Annotated[str, BeforeValidator(_without_unstorable)]
 
 
 class VisitorsPage(_Answer):
-    """One page of the visitors export. ``totals`` cover the whole site and the whole date range."""
+    """One page of the visitors export.
+
+    ``totals`` cover the whole site and the whole date range.
+    """
 
     totals: Visitors
     visitors: tuple[PageVisitors, ...]
@@ -226,7 +259,8 @@ class ViewsPage(_Answer):
 class SearchCount(_Answer):
     """A search text, which may hold personal data, and its frequency.
 
-    ``ctr``: the percentage of these searches that were followed by a click, 0 to 100; None if it is missing.
+    ``ctr``: the percentage of these searches that were followed by a click, 0 to 100; None if it is
+    missing.
     """
 
     search_query: _Text = ""
@@ -236,7 +270,10 @@ class SearchCount(_Answer):
 
 
 class SearchesPage(_Answer):
-    """The searches with the most hits. ``total_searches``: all hits of the date range, also of other rows."""
+    """The searches with the most hits.
+
+    ``total_searches``: all hits of the date range, also of other rows.
+    """
 
     searches: tuple[SearchCount, ...]
     total_searches: _Count
@@ -249,7 +286,9 @@ class SearchesPage(_Answer):
 
 
 class PageFeedbackCounts(_Answer):
-    """The feedback on one page. ``thumbs_up`` and ``thumbs_down`` need not add up to ``total``.
+    """The feedback on one page.
+
+    ``thumbs_up`` and ``thumbs_down`` need not add up to ``total``.
 
     ``code``: the remarks on the page's blocks of code.
     """
@@ -271,8 +310,8 @@ class FeedbackByPage(_Answer):
 class Feedback(_Answer):
     """One vote or comment. ``helpful`` is None if the service omits it.
 
-    ``source`` is "contextual", "code_snippet", "thumbs_only", or "agent" for other AI agents; it may be
-    another text, and so may ``status``.
+    ``source`` is "contextual", "code_snippet", "thumbs_only", or "agent" for other AI agents; it
+    may be another text, and so may ``status``.
     """
 
     id: _Text = ""
@@ -292,7 +331,9 @@ class FeedbackPage(_Answer):
 
 
 class Turn(_Answer):
-    """One question to the assistant. ``id`` is the conversation's, so turns may share it.
+    """One question to the assistant.
+
+    ``id`` is the conversation's, so turns may share it.
 
     ``query_category`` is the group of questions that the service puts it into.
     """
@@ -306,7 +347,7 @@ class Turn(_Answer):
 
     @property
     def is_unanswered(self) -> bool:
-        """Return whether the docs lack an answer to the question, by the service's judgement."""
+        """Return whether the docs lack an answer, as the service judges."""
         return self.resolution_status == "unanswered"
 
 
@@ -318,13 +359,19 @@ class AssistantPage(_Answer):
 
 
 class PassageMetadata(_Answer):
-    """The part of a passage's metadata that the bot uses; the service may send anything."""
+    """The used part of a passage's metadata.
+
+    The service may send anything.
+    """
 
     title: _Text = ""
 
 
 class Passage(_Answer):
-    """A text of the docs with its page. ``path`` is a path of the site, or an address."""
+    """A text of the docs with its page.
+
+    ``path`` is a path of the site, or an address.
+    """
 
     content: _Text = ""
     path: _Text = ""
@@ -353,6 +400,10 @@ class AssistantReply(_Answer):
     thread_id: str | None = None
 
 
+def _str_or_empty(raw: object) -> str:
+    return raw if isinstance(raw, str) else ""
+
+
 def _id_or_none(raw: object) -> str | None:
     is_id = isinstance(raw, str) and 0 < len(raw) <= MAX_ID_LENGTH and not _NOT_STORABLE.search(raw)
     return raw if is_id and isinstance(raw, str) else None
@@ -363,10 +414,13 @@ class _StreamMetadata(_Answer):
 
 
 class StreamPart(_StreamMetadata):
-    """A part of the assistant's stream. Each type has some of the fields; unknown types have a type alone."""
+    """A part of the assistant's stream.
+
+    Each type has some of the fields; unknown types have a type alone.
+    """
 
     type: _Text = ""
-    delta: Annotated[str, BeforeValidator(lambda raw: raw if isinstance(raw, str) else "")] = ""
+    delta: Annotated[str, BeforeValidator(_str_or_empty)] = ""
     url: _Text = ""
     title: _Text = ""
     error_text: _Text = ""

@@ -1,4 +1,4 @@
-"""GitHub's REST API over HTTP: calls about one pull request, and one about the token.
+"""GitHub's REST API: calls about a pull request and the token.
 
 https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
 """
@@ -32,11 +32,17 @@ from bot.github.models import (
 )
 
 API_URL = "https://api.github.com"
-_LONGEST_LIMIT = timedelta(days=1)
-_MOST_REDIRECTS = 3
-_MOST_KEPT, _MOST_KEPT_BYTES = 10, 200_000
-"""Answers with files that stay in memory: GitHub does not count a call that finds them unchanged."""
-_PULL_REQUEST, _COMPARISON = TypeAdapter(PullRequest), TypeAdapter(Comparison)
+_MAX_PAUSE = timedelta(days=1)
+_MAX_REDIRECTS = 3
+_MAX_KEPT = 10
+"""Answers with files that stay in memory:
+
+GitHub does not count a call that finds them unchanged.
+"""
+_MAX_KEPT_BYTES = 200_000
+"""The size of the longest answer that stays in memory."""
+_PULL_REQUEST = TypeAdapter(PullRequest)
+_COMPARISON = TypeAdapter(Comparison)
 _FILES = TypeAdapter(tuple[PullRequestFile, ...])
 Answer = TypeVar("Answer")
 
@@ -46,10 +52,12 @@ def _utc_now() -> datetime:
 
 
 class GithubClient:
-    """A client of GitHub with its own connections. Close it, or use it in `async with`.
+    """A client of GitHub with its own connections.
 
-    Safe to share between tasks. Calls raise the errors of `bot.github.models`, and none is retried. The token
-    goes to the host of ``api_url`` only, and no error, repr or log contains it.
+    Close it, or use it in `async with`.
+
+    Safe to share between tasks. Calls raise the errors of `bot.github.models`, and none is retried.
+    The token goes to the host of ``api_url`` only, and no error, repr or log contains it.
     """
 
     def __init__(
@@ -64,8 +72,9 @@ class GithubClient:
     ) -> None:
         """Raise ValueError for an address that is not an API of GitHub.
 
-        ``token`` is a fine-grained token with *Pull requests: read*; without one, public pull requests are
-        visible. ``timeout_seconds`` limits a whole call. ``transport`` replaces the connections, for tests.
+        ``token`` is a fine-grained token with *Pull requests: read*; without one, public pull
+        requests are visible. ``timeout_seconds`` limits a whole call. ``transport`` replaces the
+        connections, for tests.
         """
         site_of(api_url)
         self._api_url = api_url.rstrip("/")
@@ -75,21 +84,24 @@ class GithubClient:
         self._now = now
         self._files: dict[PullRequestId, tuple[str, tuple[PullRequestFile, ...]]] = {}
         self._paused_until = now()
+        headers = {
+            "Accept": "application/vnd.github+json",
+            "User-Agent": "docs-bot",
+            "X-GitHub-Api-Version": "2022-11-28",
+        }
+        if token:
+            headers["Authorization"] = f"Bearer {token.get_secret_value()}"
         self._http = httpx.AsyncClient(
-            headers={
-                "Accept": "application/vnd.github+json",
-                "User-Agent": "docs-bot",
-                "X-GitHub-Api-Version": "2022-11-28",
-                **({"Authorization": f"Bearer {token.get_secret_value()}"} if token else {}),
-            },
+            headers=headers,
             timeout=timeout_seconds,
             follow_redirects=True,
-            max_redirects=_MOST_REDIRECTS,
+            max_redirects=_MAX_REDIRECTS,
             event_hooks={"request": [self._stay_here]},
             transport=transport,
             proxy=proxy,
             trust_env=False,
-            # OpenSSL, unlike httpx, reads SSL_CERT_FILE, which takes 17 ms. A given transport needs none.
+            # OpenSSL, unlike httpx, reads SSL_CERT_FILE, which takes 17 ms. A given transport needs
+            # none.
             verify=True if transport else ssl.create_default_context(),
         )
 
@@ -107,12 +119,18 @@ class GithubClient:
         await self._http.aclose()
 
     async def _stay_here(self, request: httpx.Request) -> None:
-        """Refuse to follow a redirect to another address. httpx calls this before each request."""
+        """Refuse to follow a redirect to another address.
+
+        httpx calls this before each request.
+        """
         if not str(request.url).startswith(self._base):
             raise GithubUnavailable("GitHub redirects to another address")
 
     def pull_request_of(self, link: str, repository: str | None = None) -> PullRequestId | None:
-        """Return to which pull request of this server, and of this repository, a link leads, or None."""
+        """Return the pull request of a link; None for any other link.
+
+        It is one of this server and of this repository.
+        """
         return pull_request_of(link, self._api_url, repository)
 
     def pause(self, until: datetime) -> None:
@@ -120,7 +138,9 @@ class GithubClient:
         self._paused_until = until
 
     async def check(self) -> None:
-        """Check that GitHub answers and takes the token, at no cost. A server without limits answers 404.
+        """Check that GitHub answers and takes the token, at no cost.
+
+        A server without limits answers 404.
 
         https://docs.github.com/en/rest/rate-limit/rate-limit
         """
@@ -129,7 +149,10 @@ class GithubClient:
             raise self._error(answer)
 
     async def pull_request(self, which: PullRequestId, etag: str = "") -> PullRequest | None:
-        """Return a pull request; None if it has not changed since the answer with this ``etag``."""
+        """Return a pull request.
+
+        Returns None if it has not changed since the answer with this ``etag``.
+        """
         answer = await self._fetch(which.path, etag)
         if answer.status_code == 304:
             return None
@@ -145,22 +168,25 @@ class GithubClient:
         if answer.status_code == 304:
             return cached
         files = _read(_FILES, answer)
-        while len(self._files) >= _MOST_KEPT:
+        while len(self._files) >= _MAX_KEPT:
             del self._files[next(iter(self._files))]
-        if (etag := _etag_of(answer)) and len(answer.content) <= _MOST_KEPT_BYTES:
-            self._files[which] = etag, files
+        new_etag = _etag_of(answer)
+        if new_etag and len(answer.content) <= _MAX_KEPT_BYTES:
+            self._files[which] = new_etag, files
         return files
 
     async def compare(self, which: PullRequestId, base: str, head: str) -> Comparison:
-        """Compare two commits of a pull request in the first 300 files. Requires *Contents: read*.
+        """Compare two commits of a pull request in the first 300 files.
+
+        Requires *Contents: read*.
 
         https://docs.github.com/en/rest/commits/commits#compare-two-commits
         """
         return _read(_COMPARISON, await self._fetch(which.compare_path(base, head)))
 
     async def _fetch(self, path: str, etag: str = "") -> httpx.Response:
-        """Return an answer with status 200, or 304 if it is the one with this ``etag``."""
-        if self._now() < self._paused_until <= self._now() + _LONGEST_LIMIT:
+        """Return an answer with status 200, or with 304 for its ``etag``."""
+        if self._now() < self._paused_until <= self._now() + _MAX_PAUSE:
             raise Paused("No call before the pause is over", self._paused_until)
         answer = await self._get(path, {"If-None-Match": etag} if etag else None)
         if answer.status_code == 200 or (answer.status_code == 304 and etag):
@@ -180,7 +206,8 @@ class GithubClient:
 
         https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
         """
-        status, headers = answer.status_code, answer.headers
+        status = answer.status_code
+        headers = answer.headers
         message = f"GitHub answered {status}"
         is_used_up = headers.get("x-ratelimit-remaining") == "0"
         is_limit = is_used_up or "retry-after" in headers or b"rate limit" in answer.content.lower()
@@ -188,11 +215,17 @@ class GithubClient:
             return Limited(message, self._until(headers, is_used_up=is_used_up))
         if status == 401:
             return RefusedToken(message)
-        return NotVisible(message) if status in (403, 404, 410, 451) else GithubUnavailable(message)
+        if status in (403, 404, 410, 451):
+            return NotVisible(message)
+        return GithubUnavailable(message)
 
     def _until(self, headers: httpx.Headers, *, is_used_up: bool) -> datetime | None:
-        """Return the time of the next call by the headers of an answer, within a day."""
-        now, wait = self._now(), headers.get("retry-after", "")
+        """Return the time of the next call, within a day.
+
+        It comes from the headers of an answer; None without them.
+        """
+        now = self._now()
+        wait = headers.get("retry-after", "")
         try:
             if wait.isdecimal():
                 until = now + timedelta(seconds=int(wait))
@@ -204,13 +237,18 @@ class GithubClient:
                 return None
         except (ValueError, OverflowError, OSError):
             return None
-        return min(max(until, now), now + _LONGEST_LIMIT)
+        return min(max(until, now), now + _MAX_PAUSE)
 
 
 def _etag_of(answer: httpx.Response) -> str:
-    """Return the ETag; empty if it is too long to keep or fits no header, which costs a full answer."""
-    etag = answer.headers.get("etag", "")
-    return etag if len(etag) <= MAX_TEXT_LENGTH and etag.isascii() and etag.isprintable() else ""
+    """Return the ETag; empty if it cannot be kept or sent.
+
+    Without one the next call gets a full answer.
+    """
+    etag: str = answer.headers.get("etag", "")
+    if len(etag) > MAX_TEXT_LENGTH or not etag.isascii() or not etag.isprintable():
+        return ""
+    return etag
 
 
 def _read(kind: TypeAdapter[Answer], answer: httpx.Response) -> Answer:

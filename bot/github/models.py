@@ -1,4 +1,4 @@
-"""A pull request and its files as GitHub describes them, and where links to pull requests lead."""
+"""A pull request and its files as GitHub describes them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,17 @@ from pydantic import (
 
 
 class GithubError(Exception):
-    """Base class: a call has failed. The text is short and safe to show: it quotes nothing of the answer."""
+    """A call has failed.
+
+    The text is short and safe to show: it quotes nothing of the answer.
+    """
 
 
 class NotVisible(GithubError):
-    """The pull request does not exist, or the token may not read it (404, 410, 451, and most 403)."""
+    """The pull request is missing or may not be read.
+
+    The status is 404, 410, 451, or 403 in most cases.
+    """
 
 
 class RefusedToken(GithubError):
@@ -33,7 +39,10 @@ class RefusedToken(GithubError):
 
 
 class Limited(GithubError):
-    """Too many calls. ``until``: when to call again, aware and in UTC; None if GitHub sends no time."""
+    """There were too many calls.
+
+    ``until``: when to call again, aware and in UTC; None if GitHub sends no time.
+    """
 
     def __init__(self, text: str, until: datetime | None) -> None:
         super().__init__(text)
@@ -45,11 +54,17 @@ class Paused(Limited):
 
 
 class GithubUnavailable(GithubError):
-    """No usable answer: time-out, broken connection, redirect to another host, 5xx, or an unreadable body."""
+    """There is no usable answer.
+
+    A time-out, a broken connection, a redirect to another host, a 5xx, or an unreadable body.
+    """
 
 
 MAX_TEXT_LENGTH = 300
-"""Upper limit for a title, a branch and an ETag, in characters. GitHub's titles have at most 256."""
+"""Upper limit for a title, a branch and an ETag, in characters.
+
+GitHub's titles have at most 256.
+"""
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 _LINK = re.compile(
     r"/([A-Za-z0-9_-][A-Za-z0-9._-]{0,99})/([A-Za-z0-9._-]{1,100})/pull/([1-9][0-9]{0,8})/?"
@@ -80,7 +95,7 @@ class PullRequestId:
 
     @property
     def repository(self) -> str:
-        """Return the owner and the repository in lower case, as GitHub compares them."""
+        """Return owner and repository in lower case, as GitHub compares them."""
         return f"{self.owner}/{self.repo}".lower()
 
     @property
@@ -89,12 +104,15 @@ class PullRequestId:
         return f"/repos/{self.owner}/{self.repo}/pulls/{self.number}"
 
     def compare_path(self, base: str, head: str) -> str:
-        """Return the path of the comparison of two commits. It has all files on each page of its commits."""
+        """Return the path of the comparison of two commits.
+
+        It has all files on each page of its commits.
+        """
         return f"/repos/{self.owner}/{self.repo}/compare/{base}...{head}?per_page=1"
 
 
 def site_of(api_url: str) -> str:
-    """Return the host, and the port if it has one, to whose pages an API belongs.
+    """Return the host, with its port, of an API's pages.
 
     Raises ValueError, which does not quote the address, for one that is not an API of GitHub.
     https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api
@@ -111,7 +129,9 @@ def site_of(api_url: str) -> str:
 
 
 def pull_request_of(link: str, api_url: str, repository: str | None = None) -> PullRequestId | None:
-    """Return to which pull request of the API's site a link leads; None for any other address.
+    """Return the pull request of a link; None for any other address.
+
+    The link leads to the API's site.
 
     ``repository``: it must be of this one, given by its address or as ``owner/repo``; None for any.
     """
@@ -127,10 +147,9 @@ def pull_request_of(link: str, api_url: str, repository: str | None = None) -> P
     if repository is None:
         return which
     named = _REPOSITORY.fullmatch(repository.strip().lower())
-    is_same = (
-        named is not None and named[1] in (None, site_of(api_url)) and named[2] == which.repository
-    )
-    return which if is_same else None
+    if named is None or named[1] not in (None, site_of(api_url)):
+        return None
+    return which if named[2] == which.repository else None
 
 
 def _one_line(text: str) -> str:
@@ -144,21 +163,28 @@ def _in_utc(at: datetime) -> datetime:
         raise ValueError("a time beyond the calendar") from None
 
 
+def _sha_or_none(raw: object) -> object:
+    return raw if re.fullmatch(_SHA, str(raw)) else None
+
+
+def _continues(status: object) -> bool:
+    return status in ("ahead", "identical")
+
+
+def _is_open(state: object) -> bool:
+    return state == "open"
+
+
 _Text = Annotated[str, AfterValidator(_one_line)]
 _Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 _Count = Annotated[int, Field(ge=0, lt=2**31, strict=True)]
 
 
-_Commit = Annotated[
-    str | None, BeforeValidator(lambda raw: raw if re.fullmatch(_SHA, str(raw)) else None)
-]
+_Commit = Annotated[str | None, BeforeValidator(_sha_or_none)]
 
 
 class PullRequestFile(BaseModel):
-    """A file that a pull request, or the commits between two, change.
-
-    ``previous``: its path before it was moved. ``patch``: None for a binary file and for too large a patch.
-    """
+    """A file that a pull request, or the commits between two, change."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
@@ -167,43 +193,45 @@ class PullRequestFile(BaseModel):
     additions: _Count
     deletions: _Count
     previous: Annotated[str | None, Field(alias="previous_filename")] = None
+    """Its path before it was moved."""
     patch: str | None = None
+    """None for a binary file and for too large a patch."""
 
 
 class Comparison(BaseModel):
-    """The files that differ between two commits. ``is_ahead``: the second one continues the first one."""
+    """The files that differ between two commits."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
-    is_ahead: Annotated[
-        bool, Field(alias="status"), BeforeValidator(lambda raw: raw in ("ahead", "identical"))
-    ]
+    is_ahead: Annotated[bool, Field(alias="status"), BeforeValidator(_continues)]
+    """Whether the second commit continues the first one."""
     files: tuple[PullRequestFile, ...] = ()
 
 
 class PullRequest(BaseModel):
-    """A pull request at one moment.
-
-    ``additions`` and ``deletions`` are lines. ``merged_by`` is a login of GitHub; None until merged, and
-    where the account is gone. ``head``: the newest commit. ``etag`` is for the next call.
-    """
+    """A pull request at one moment."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
     title: _Text
-    is_open: Annotated[bool, Field(alias="state"), BeforeValidator(lambda raw: raw == "open")]
+    is_open: Annotated[bool, Field(alias="state"), BeforeValidator(_is_open)]
     draft: Annotated[bool, BeforeValidator(bool)] = False
     additions: _Count
+    """Added lines."""
     deletions: _Count
+    """Removed lines."""
     changed_files: _Count
     merged_at: _Moment | None = None
     closed_at: _Moment | None = None
     merged_by: Annotated[_Text | None, Field(validation_alias=AliasPath("merged_by", "login"))] = (
         None
     )
+    """A login of GitHub; None until merged, and where the account is gone."""
     branch: Annotated[_Text | None, Field(validation_alias=AliasPath("head", "ref"))] = None
     head: Annotated[_Commit, Field(validation_alias=AliasPath("head", "sha"))] = None
+    """The newest commit."""
     etag: str = ""
+    """For the next call."""
 
     @property
     def state(self) -> PullRequestState:

@@ -25,7 +25,7 @@ from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.pull_requests import Previews
-from bot.jobs.thread import PublishedHook, say, update_status_message
+from bot.jobs.thread import say, update_status_message
 from bot.messages.slack_text import from_plain
 from bot.store import Transaction
 
@@ -219,8 +219,9 @@ def keep_review(
         by = readable.allowed.user
         new = replace(job, review=choice, reviewed_by=by, reviewed_at=now, remind_at=None)
     Jobs(tx).save(job, new)
-    for hook in context.hooks_of(PublishedHook) if choice is Review.REVIEWED else ():
-        hook.run(context, tx, job.number)
+    if choice is Review.REVIEWED:
+        for hooks in context.hooks:
+            hooks.on_published(context, tx, job.number)
     return True
 
 

@@ -15,7 +15,7 @@ from functools import partial
 import structlog
 
 from bot.access.admit import Allowed, Declined, NotAllowed, Untold, admit
-from bot.access.model import Members, access_fingerprint
+from bot.access.model import Access, Members, access_fingerprint
 from bot.context import Context, WorkerContext, make_claim
 from bot.engine import back_off_seconds, unless_taken_over
 from bot.ids import Message, MessageTs, RequestKey, is_direct_message
@@ -40,14 +40,14 @@ from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
 from bot.jobs.store.inbox import MISSED_FOR, RETRIED_FOR, Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread_events import AskDocs, answer_in_private, close, send, show_taken, take
+from bot.jobs.thread_events import answer_in_private, close, send, show_taken, take
 from bot.logs import about_request
 from bot.masking import has_key
 from bot.messages import slack_text
 from bot.messages.general import unknown_choice, unknown_project
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
-from bot.ports import Changed, Mention, ThreadRef, ThreadReply, time_of, ts_at
+from bot.ports import Changed, Content, Mention, ThreadRef, ThreadReply, time_of, ts_at
 from bot.projects import Project, UnknownProject
 from bot.store import Transaction
 
@@ -148,7 +148,7 @@ def _store_change(changed: Changed, now: datetime, tx: Transaction) -> bool:
         change = Correction.DELETED if text is None else Correction.EDITED
         Inbox(tx).change(message, change=change, edited=text, said_at=now, due_at=now)
     elif text is None:
-        emptied: dict[str, object] = dict.fromkeys(("parent", "text", "files", "due_at"))
+        emptied: dict[str, object] = dict.fromkeys(("parent", "text", "files", "omitted", "due_at"))
         Inbox(tx).change(message, state=HeardState.SETTLED, user="", **emptied)
     else:
         Inbox(tx).change(message, state=HeardState.NEW, text=text, said_at=now, due_at=now)
@@ -175,7 +175,7 @@ def _stands_for_us(context: Context, message: ThreadReply | Mention, tx: Transac
 
 def _as_message(changed: Changed, text: str) -> ThreadReply | Mention:
     kind = Mention if changed.origin.thread is None else ThreadReply
-    return kind(changed.origin, text, changed.files)
+    return kind(changed.origin, replace(changed.content or Content(text), text=text))
 
 
 # ---- the worker that takes it out
@@ -341,7 +341,11 @@ async def _decline(
 
     def refuse(tx: Transaction) -> None:
         now = context.clock()
-        if Members(tx).may_tell_denied(origin.user, rule, now):
+        # Bots read no private messages. One whom Slack does not describe may be a bot.
+        is_bot = declined.access is Access.BOT or (
+            origin.app is not None and declined.access is Access.UNTOLD
+        )
+        if not is_bot and Members(tx).may_tell_denied(origin.user, rule, now):
             note = NewDelivery.whisper(
                 f"{origin.key}:not_allowed",
                 origin.channel,
@@ -392,7 +396,7 @@ def _change(
             Inbox(tx).save(message, due_at=context.after(_SOON_SECONDS))
             return
         case Follows.ASK_ANEW | Follows.TAKE_BACK:
-            is_over = all(not docs.take_back(tx, edited) for docs in context.hooks_of(AskDocs))
+            is_over = not any(hooks.take_back_question(tx, edited) for hooks in context.hooks)
         case Follows.TELL if prompt and part_text(context, tx, edited) is not None:
             if isinstance(access, NotAllowed):
                 raise access
@@ -445,7 +449,7 @@ def _tell_too_late(
 ) -> None:
     text = part_text(context, tx, message) or ""
     raw, _ = _join(context, [text], takes_project=prompt.kind is PromptKind.START)
-    if raw in prompt.raw or _asks_nothing(raw, prompt, message):
+    if raw in prompt.raw or _asks_nothing(context, raw, prompt, message):
         return
     job = Jobs(tx).get_or_raise(prompt.job)
     is_here = job.thread is not None and job.thread.channel == message.channel
@@ -500,7 +504,7 @@ def _words_left(
     for stored in Inbox(tx).parts(RequestKey(prompt.key)):
         part = message if stored.id == message.id else stored
         text = part_text(context, tx, part)
-        if text is not None and not _asks_nothing(text, prompt, part):
+        if text is not None and not _asks_nothing(context, text, prompt, part):
             left.append((part, text))
     return left
 
@@ -523,13 +527,13 @@ def _plain(raw: str) -> str:
     return slack_text.to_plain(raw, {}, {})
 
 
-def _asks_nothing(raw: str, prompt: Prompt, message: InboxMessage) -> bool:
+def _asks_nothing(context: Context, raw: str, prompt: Prompt, message: InboxMessage) -> bool:
     """Return whether a text has no request. A text like the stored prompt has one."""
-    plain, was, door = _plain(raw), _plain(prompt.raw), message.door
-    intent = classify(plain, door)
-    is_unsent = deed_for(intent, door, retries=False) is not Deed.SEND and intent is not classify(
-        was, door
-    )
+    plain = _plain(raw)
+    door = message.door
+    intent = classify(plain, door, context.own_words)
+    was = classify(_plain(prompt.raw), door, context.own_words)
+    is_unsent = deed_for(intent, door, retries=False) is not Deed.SEND and intent is not was
     return is_unsent or (slack_text.is_blank(plain) and not message.files)
 
 

@@ -12,7 +12,7 @@ import structlog
 from bot.context import WorkerContext
 from bot.docs_api import DocsApiError, Job, JobStatus, NotConfigured, NotFound, Unavailable
 from bot.engine import unless_taken_over
-from bot.ids import JobNumber, Message
+from bot.ids import Message
 from bot.jobs.messages import jobs as messages
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobState, TrackedJob
@@ -31,9 +31,8 @@ from bot.jobs.service_health import (
 from bot.jobs.settle_prompt import with_details
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread import PublishedHook, result_message, say, say_end, take_buttons
+from bot.jobs.thread import result_message, say, say_end, take_buttons
 from bot.messages.blocks import linkable, web_address
-from bot.ports import SlackError, SlackRefused
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 
 log = structlog.get_logger(__name__)
@@ -78,32 +77,6 @@ async def poll(context: WorkerContext, job: TrackedJob) -> None:
             context.count("polls", "answered")
         if has_news:
             context.wake()
-    await _show_status(context, job)
-
-
-_STATUS, _STATUS_SECONDS, _REFUSED_SECONDS, _SLACK_SECONDS = "is working on it…", 75.0, 3_600.0, 2.0
-_REFUSED = JobNumber(0)
-
-
-async def _show_status(context: WorkerContext, polled: TrackedJob) -> None:
-    """Show under the thread of a running job that the agent works. Slack removes that by itself.
-
-    A workspace that refuses it is asked again in an hour. No error matters.
-    """
-    statuses = context.statuses
-    if statuses.get(_REFUSED, _REFUSED_SECONDS) or statuses.get(polled.number, _STATUS_SECONDS):
-        return
-    job = await context.store.read(lambda tx: Jobs(tx).get(polled.number))
-    if job is None or job.thread is None or job.state is not JobState.WORKING:
-        return
-    statuses.put(job.number, True)
-    try:
-        async with asyncio.timeout(_SLACK_SECONDS):
-            await context.messenger.set_status(job.thread.channel, job.thread.ts, _STATUS)
-    except (SlackError, TimeoutError) as error:
-        if isinstance(error, SlackRefused):
-            statuses.put(_REFUSED, True)
-        log.info("status_not_shown", job=job.number, reason=str(error) or type(error).__name__)
 
 
 _HOURLY_SECONDS = 3_600.0
@@ -207,8 +180,8 @@ def _end_iteration(
     say_end(tx, job, result_message(context, tx, job), now)
     watch(context, tx, job)
     if job.state is JobState.NO_PULL_REQUEST:
-        for hook in context.hooks_of(PublishedHook):
-            hook.run(context, tx, job.number)
+        for hooks in context.hooks:
+            hooks.on_published(context, tx, job.number)
     context.count("ends", job.state)
     log.info("job_ended", job=job.number, state=job.state, iteration=job.iteration)
 

@@ -35,7 +35,7 @@ from bot.jobs.model.jobs import JobState, Review, TrackedJob
 from bot.jobs.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.pull_requests import PullRequests
-from bot.jobs.thread import PublishedHook, say, update_result, update_status_message
+from bot.jobs.thread import say, update_result, update_status_message
 from bot.messages.blocks import web_address
 from bot.store import Transaction
 
@@ -226,8 +226,8 @@ def _show(
         )
         Jobs(tx).save(job, new)
     if has_ended and pull.is_merged:
-        for hook in context.hooks_of(PublishedHook):
-            hook.run(context, tx, job.number)
+        for hooks in context.hooks:
+            hooks.on_published(context, tx, job.number)
     job = Jobs(tx).get_or_raise(job.number)
     update_status_message(tx, job, now)
     if last is None or (last.iteration, last.made) != (pull.iteration, pull.made) or has_ended:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeGuard
 
 import structlog
@@ -30,9 +30,10 @@ _OVERLOADED = 503
 FIRST_SECONDS = 30.0
 _CAP_SECONDS = 1_800.0
 """First and longest back-off after a refused key."""
-_AT_ONCE = 50
-_ENDED_SECONDS = 120.0
-"""After an older back-off only jobs whose own calls failed show it: others may be well by now."""
+_SHOWN_FAILURES = 3
+"""The failures in a row from which people read of them. Fewer are often over in a few seconds."""
+_KNOWN_FOR = timedelta(minutes=2)
+"""How long after a back-off the service counts as failing although no job shows it."""
 
 
 def is_key_problem(error: Exception) -> TypeGuard[Unauthorized | Forbidden]:
@@ -60,10 +61,32 @@ def is_refused(tx: Transaction, project: ProjectId) -> bool:
 
 
 def trouble_of(back_off: BackOff) -> QueueWhy | None:
-    """Return the trouble of a back-off to show; None for a service that only asks to wait."""
+    """Return the trouble of a back-off; None for a service that only asks to wait."""
     if back_off.is_refusal:
         return QueueWhy.KEY
     return None if back_off.reason == RateLimited.__name__ else QueueWhy.SERVICE
+
+
+def failing_since(tx: Transaction, project: ProjectId, now: datetime) -> datetime | None:
+    """Return since when the service has failed, for people; None if it answers, as far as is known."""
+    back_off = BackOffs(tx).of(project)
+    if back_off is None or trouble_of(back_off) is not QueueWhy.SERVICE:
+        return None
+    if back_off.attempts < _SHOWN_FAILURES:
+        return None
+    is_recent = back_off.until + _KNOWN_FOR > now
+    return back_off.since if is_recent or Jobs(tx).has_failed_polls(project) else None
+
+
+def show_back_off(tx: Transaction, job: TrackedJob, now: datetime) -> TrackedJob:
+    """Return a job as its new prompt waits for the end of a back-off; unchanged if there is none."""
+    back_off = BackOffs(tx).of(job.project)
+    if back_off is None or not back_off.lasts(now):
+        return job
+    if not back_off.is_refusal and failing_since(tx, job.project, now) is None:
+        return job
+    why = trouble_of(back_off)
+    return replace(job, queue_until=back_off.until, queue_why=why)
 
 
 def service_failed(
@@ -163,40 +186,6 @@ def _tell_admins(
     for admin in sorted(context.settings.admins):
         key = f"{occasion}:{now.isoformat()}:{admin}"
         Outbox(tx).add(NewDelivery.private(key, _NOWHERE, admin, message), now)
-
-
-async def show_trouble(context: WorkerContext) -> int:
-    """Show in the status messages of open jobs since when the docs service fails or refuses the bot.
-
-    Trouble that has lasted for ten minutes is shown once, and taken back when the service works again. Return
-    how many jobs were changed.
-    """
-
-    def update_jobs(tx: Transaction) -> int:
-        back_offs = BackOffs(tx).all()
-        changed = list[TrackedJob]()
-        for job in Jobs(tx).with_trouble(back_offs, _AT_ONCE):
-            changed.append(Jobs(tx).save(job, replace(job, trouble=None, trouble_since=None)))
-        began, recent = (
-            context.after(-context.timeouts.trouble_seconds),
-            context.after(-_ENDED_SECONDS),
-        )
-        for project, back_off in back_offs.items():
-            trouble = trouble_of(back_off)
-            if trouble is None or back_off.since > began:
-                continue
-            # Where only prompts are refused, the running jobs are well.
-            only_failing = back_off.until < recent or back_off.reason == MAY_NOT_WRITE
-            for job in Jobs(tx).without_trouble(
-                project, trouble, _AT_ONCE, only_failing=only_failing
-            ):
-                new = replace(job, trouble=trouble, trouble_since=back_off.since)
-                changed.append(Jobs(tx).save(job, new))
-        return len(changed)
-
-    if not await context.store.read(lambda tx: BackOffs(tx).all() or Jobs(tx).has_trouble()):
-        return 0
-    return await context.write(update_jobs)
 
 
 def analytics_budget(context: Context, tx: Transaction, project: ProjectId) -> Budget:

@@ -19,7 +19,6 @@ from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import edit, link_from_earlier, say, take_buttons, update_status_message
 from bot.messages import slack_text
-from bot.outbox.delivery_errors import PostHooks
 from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.projects import Project
@@ -229,15 +228,19 @@ def _job_of(tx: Transaction, delivery: Delivery, kind: DeliveryKind) -> TrackedJ
     return Jobs(tx).get(number) if number is not None and delivery.what.kind is kind else None
 
 
-def _on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
+def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     job = _job_of(tx, delivery, DeliveryKind.ROOT)
-    if job is None:
+    if job is not None:
+        thread = None if delivery.is_loose else job.thread_ts
+        job = Jobs(tx).save(job, replace(job, root_ts=delivery.posted_ts, thread_ts=thread))
+        link_from_earlier(context, tx, job)
         return
-    job = Jobs(tx).save(job, replace(job, root_ts=delivery.posted_ts))
-    link_from_earlier(context, tx, job)
+    job = _job_of(tx, delivery, DeliveryKind.REPLY)
+    if job is not None and delivery.is_loose:
+        Jobs(tx).save(job, replace(job, thread_ts=delivery.posted_ts))
 
 
-def _on_refused(
+def on_refused(
     context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted
 ) -> None:
     if job := _job_of(tx, delivery, DeliveryKind.ROOT):
@@ -270,10 +273,7 @@ def _refuse(context: WorkerContext, tx: Transaction, job: TrackedJob, refusal: N
         Outbox(tx).add(note, now)
 
 
-def _on_blocks_refused(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
+def on_blocks_refused(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     if job := _job_of(tx, delivery, DeliveryKind.ROOT):
         # A waiting edit was drawn with rich text, which the plain status message does not have.
         update_status_message(tx, job, context.clock())
-
-
-JOB_POSTS = PostHooks(_on_posted, _on_refused, on_blocks_refused=_on_blocks_refused)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -41,6 +40,7 @@ from bot.jobs.model.quota import (
     still_counted,
 )
 from bot.jobs.service_health import (
+    failing_since,
     is_about_service,
     is_refused,
     postpone_prompts,
@@ -110,23 +110,22 @@ def _claim_free(
 def _set_times(
     context: WorkerContext, tx: Transaction, rest: Sequence[Queued], next_at: datetime
 ) -> bool:
-    """Set the due time of those that wait, and show it with their places. Return whether any was set.
+    """Set the due time of prompts that wait, and show it. Return whether any was set.
 
     A time that moves by less than two minutes is not shown anew: each use that frees moves all of them.
     """
-    now, has_moved = context.clock(), False
+    now = context.clock()
+    has_moved = False
     until = max(next_at, context.after(1.0))
-    for waiting, before in sorted(zip(rest, itertools.count()), key=lambda place: place[0].job):
-        last, is_moved_up = waiting.told_until or now, waiting.told_before != before
-        is_shown = (
-            not waiting.in_queue or abs(until - last) >= _MOVED or (until == last and is_moved_up)
-        )
+    for waiting in rest:
+        last = waiting.told_until or now
+        is_shown = not waiting.in_queue or abs(until - last) >= _MOVED
         if not is_shown and waiting.due_at > now:
             continue
         has_moved = True
         Prompts(tx).put_in_queue(waiting.id, min(until, now + QUOTA_PERIOD))
         if is_shown:
-            show_wait(tx, waiting.job, until, QueueWhy.LIMIT, before)
+            show_wait(tx, waiting.job, until, QueueWhy.LIMIT)
         if not waiting.in_queue:
             context.count("prompts", "queued")
     return has_moved
@@ -229,7 +228,7 @@ def _write_error(
             # The service was not reached, so no use was spent and a retry is safe.
             due_at = context.after(back_off_seconds(prompt.attempts, context.chance()))
             back_to_waiting(context, tx, prompt, due_at)
-            if prompt.attempts >= 3:
+            if failing_since(tx, project, now) is not None:
                 show_wait(tx, prompt.job, due_at, QueueWhy.SERVICE)
         case Unauthorized() | Forbidden() if prompt.sent_at and Prompts(tx).took_any_since(
             project, prompt.sent_at

@@ -6,8 +6,7 @@ Each message has a key of its own, so that it is sent once. All wait until the s
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from bot.context import Context
@@ -23,7 +22,6 @@ from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import Clock
 from bot.store import Transaction
-from bot.store.channels import Channels
 
 
 def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
@@ -53,19 +51,8 @@ def say_end(tx: Transaction, job: TrackedJob, message: Message, now: datetime) -
 
 def post_reminder(context: Context, tx: Transaction, job: TrackedJob, now: datetime) -> None:
     """Remind the thread of the job's pull request, once for each iteration."""
-    reviewers = Channels(tx).reviewers(job.channel)
-    reminder = messages.reminder(job, status_message_link(context, job), now, reviewers)
+    reminder = messages.reminder(job, status_message_link(context, job), now)
     say(tx, job, f"remind:{job.iteration}", reminder, now)
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedHook:
-    """Gets a job whose change is in the docs: its pull request is merged, or it ended well without one.
-
-    Where the bot can't see the pull request, people's mark *Reviewed* counts as the merge.
-    """
-
-    run: Callable[[Context, Transaction, JobNumber], None]
 
 
 def update_status_messages(clock: Clock, tx: Transaction) -> None:
@@ -105,16 +92,10 @@ def _redraw(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     _edit(tx, job, None, status_message.redrawn(drawn, posted_plain=posted.is_plain), now)
 
 
-def show_wait(
-    tx: Transaction,
-    number: JobNumber,
-    until: datetime,
-    reason: QueueWhy | None,
-    before: int | None = None,
-) -> None:
-    """Write the time and the reason of a job's wait, and how many prompts go first."""
+def show_wait(tx: Transaction, number: JobNumber, until: datetime, reason: QueueWhy | None) -> None:
+    """Write the time and the reason of a job's wait."""
     job = Jobs(tx).get_or_raise(number)
-    Jobs(tx).save(job, replace(job, queue_until=until, queue_why=reason, queue_before=before))
+    Jobs(tx).save(job, replace(job, queue_until=until, queue_why=reason))
 
 
 def take_buttons(tx: Transaction, before: TrackedJob, now: datetime) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 import structlog
@@ -15,6 +15,7 @@ from bot.ids import JobNumber, Message
 from bot.jobs.access import Readable, if_visible, may_steer
 from bot.jobs.ask import Also, Asked, ask, find_rival, follow_up
 from bot.jobs.decisions import keep_review, review, run_again, to_withdraw
+from bot.jobs.files import describe_files, fitting_files
 from bot.jobs.interpret import Heard
 from bot.jobs.messages import intents, job_answers
 from bot.jobs.model.inbox import HeardState, InboxMessage
@@ -30,7 +31,6 @@ from bot.jobs.model.intents import (
 )
 from bot.jobs.model.jobs import Review, TakeThread, TrackedJob
 from bot.jobs.model.prompts import PromptRequest, Unsent
-from bot.jobs.prepare import fitting_files
 from bot.jobs.store.inbox import Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
@@ -47,15 +47,6 @@ from bot.store import Transaction
 
 REACTION = "+1"
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class AskDocs:
-    """Takes a question about the docs, and returns an immediate reply; takes one back."""
-
-    ask: Callable[[Context, Allowed, Unsent, Also], Awaitable[Message | None]]
-    take_back: Callable[[Transaction, InboxMessage], bool]
-    """Takes back the question of a message. False if it says the same as before, or is over."""
 
 
 def _taking(context: Context, heard: Heard) -> Also:
@@ -99,7 +90,7 @@ async def take(context: Context, heard: Heard) -> bool:
     with suppress(UnknownProject):
         without_project, _ = context.projects.take(heard.text)
     plain = slack_text.to_plain(without_project, {}, {})
-    intent = classify(plain, heard.door)
+    intent = classify(plain, heard.door, context.own_words)
     deed = deed_for(intent, heard.door, retries=job is not None and job.can_run_again)
     is_by_app, thanks = (
         origin.user in context.settings.allowed_bots,
@@ -148,6 +139,7 @@ def _asking(heard: Heard) -> Also:
                 due_at=None,
                 text=None,
                 files=None,
+                omitted=None,
             )
 
     return write
@@ -258,8 +250,9 @@ async def ask_first(
     if request.is_sure or len(whole) > Unsent.LONGEST:
         return None
     draft = Unsent(allowed.origin.key, allowed.origin.thread, whole.strip())
-    if request.files and not fitting_files(request.files):
-        return intents.files_cannot_go([file.name for file in request.files], draft)
+    files = await describe_files(context, request.files)
+    if files and not fitting_files(files):
+        return intents.files_cannot_go([file.name for file in files], draft)
     rival = await find_rival(context, allowed, request.raw, request.project)
     return (
         intents.page_is_taken(rival, status_message_link(context, rival), draft) if rival else None
@@ -349,8 +342,9 @@ async def respond(
         case Intent.NO:
             return intents.WHAT_SHOULD_CHANGE
         case Intent.QUESTION:
-            for docs in context.hooks_of(AskDocs):
-                return await docs.ask(context, allowed, unsent, also)
+            for hooks in context.hooks:
+                if hooks.ask_docs is not None:
+                    return await hooks.ask_docs(context, allowed, unsent, also)
             return intents.cannot_answer(unsent)
         case Intent.PING:
             return intents.CANNOT_PING

@@ -1,1 +1,1 @@
-"""All texts and blocks that the bot sends, as pure functions from model values to messages."""
+"""Texts and blocks of messages, as pure functions."""

@@ -1,7 +1,8 @@
 """Builders for Block Kit, with Slack's length limits and its rules for escaping text.
 
-Limits of blocks: https://docs.slack.dev/reference/block-kit/blocks. The limit of a whole message is not
-documented: in practice Slack refuses more than about 13,200 characters, so the bot stays under 12,000.
+Limits of blocks: https://docs.slack.dev/reference/block-kit/blocks. The limit of a whole message is
+not documented: in practice Slack refuses more than about 13,200 characters, so the bot stays under
+12,000.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
-from bot.ids import Block, ChannelId, Message, Reviewer, UserId, is_direct_message
+from bot.ids import Block, ChannelId, Message, UserId, is_direct_message
 from bot.messages.plain_text import clip, grapheme_boundary, one_line, visible
 
 SECTION_LENGTH = 3_000
@@ -23,8 +24,9 @@ BUTTON_LENGTH = 75
 URL_LENGTH = 3_000
 PLAIN_INPUT_LENGTH = 3_000
 OPTION_LENGTH = 75
-MOST_OPTIONS = 100
-_PLACEHOLDER_LENGTH, _HINT_LENGTH = 150, 2_000
+MAX_OPTIONS = 100
+_PLACEHOLDER_LENGTH = 150
+_HINT_LENGTH = 2_000
 _HOST_LENGTH = 48
 _HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
 _CODE_LENGTH = 300
@@ -32,18 +34,20 @@ MESSAGE_LENGTH = 12_000
 _UNCOUNTED_KEYS = frozenset({"type", "action_id", "value", "style", "url"})
 """Keys of a block whose values are not shown."""
 EDITED_BYTES = 3_900
-"""``chat.update`` refuses more than 4,000 bytes of text. https://docs.slack.dev/reference/methods/chat.update"""
+"""``chat.update`` refuses more than 4,000 bytes of text.
+
+https://docs.slack.dev/reference/methods/chat.update
+"""
 
 
 class Action(StrEnum):
-    """Action ids of the buttons and menus in the bot's messages, which ``bot.commands`` handles."""
+    """The action ids of the buttons and menus in the bot's messages."""
 
     VIEW_PULL_REQUEST = "view_pull_request"
     RUN_AGAIN = "run_again"
     SEND_AGAIN = "send_again"
     DISMISS = "dismiss"
     REVIEWED = "reviewed"
-    NOT_NEEDED = "not_needed"
     UNDO_REVIEW = "undo_review"
     WITHDRAW = "withdraw"
     SHOW_ATTACHMENTS = "show_attachments"
@@ -90,7 +94,9 @@ LINKS = (Action.VIEW_PULL_REQUEST, Action.OPEN_PREVIEW)
 
 
 def escape(text: str) -> str:
-    """Escape untrusted text for mrkdwn, so that it contains no mention, link or entity.
+    """Escape untrusted text for mrkdwn.
+
+    The result contains no mention, link or entity.
 
     https://docs.slack.dev/messaging/formatting-message-text#escaping
     """
@@ -103,34 +109,49 @@ _EMOJI = re.compile(r":(?=[^\s:]+:)")
 
 
 def unmarked(text: str) -> str:
-    """Escape untrusted text for mrkdwn, so that it has no formatting and no emoji, and ends no quotation.
+    """Escape untrusted text for mrkdwn, also its formatting.
+
+    The result has no formatting and no emoji, and ends no quotation.
 
     Slack has no escapes for such signs, so others that look alike stand in their place.
     https://docs.slack.dev/messaging/formatting-message-text#basic-formatting
     """
     safe = escape(text).translate(_LOOKALIKES)
-    return _EMOJI.sub("∶", _EDGE.sub(lambda run: "ˍ" * len(run[0]), safe))
+    return _EMOJI.sub("∶", _EDGE.sub(_replace_underscores, safe))
+
+
+def _replace_underscores(run: re.Match[str]) -> str:
+    return "ˍ" * len(run[0])
 
 
 def quoted(text: str, length: int) -> str:
-    """Return untrusted text for use inside a sentence or a quotation: `unmarked`, clipped, on one line."""
+    """Return untrusted text for use inside a sentence or a quotation.
+
+    It is `unmarked`, clipped, and on one line.
+    """
     return unmarked(one_line(text, length))
 
 
 def label(text: str) -> str:
-    """Return a project's label, or a name that somebody typed for one, for use inside a sentence."""
+    """Return a project's label for use inside a sentence.
+
+    It may be a name that somebody typed.
+    """
     return quoted(text, 60)
 
 
 def clip_mrkdwn(mrkdwn: str, length: int) -> str:
     """Clip mrkdwn to ``length`` characters without splitting an entity, mention or link."""
-    return (
-        mrkdwn if len(mrkdwn) <= length else mrkdwn[: _safe_cut(mrkdwn, length - 1)].rstrip() + "…"
-    )
+    if len(mrkdwn) <= length:
+        return mrkdwn
+    return mrkdwn[: _safe_cut(mrkdwn, length - 1)].rstrip() + "…"
 
 
 def _safe_cut(mrkdwn: str, at: int) -> int:
-    """Return the last index up to ``at`` that is not inside ``<…>``, ``&…;`` or a grapheme."""
+    """Return the last index up to ``at`` where mrkdwn may be cut.
+
+    It is not inside ``<…>``, ``&…;`` or a grapheme.
+    """
     begun = mrkdwn.rfind("<", 0, at)
     if begun > mrkdwn.rfind(">", 0, at) and begun > 0:
         return begun
@@ -139,7 +160,10 @@ def _safe_cut(mrkdwn: str, at: int) -> int:
 
 
 def clip_bytes(mrkdwn: str, size: int) -> str:
-    """Clip mrkdwn to ``size`` bytes of UTF-8. A clipped text ends with "…"."""
+    """Clip mrkdwn to ``size`` bytes of UTF-8.
+
+    A clipped text ends with "…".
+    """
     encoded = mrkdwn.encode("utf-8")
     if len(encoded) <= size:
         return mrkdwn
@@ -148,41 +172,39 @@ def clip_bytes(mrkdwn: str, size: int) -> str:
 
 
 def mention(user: UserId) -> str:
-    """Return a mention, which notifies the user. Slack's ids are letters and digits; others are escaped."""
+    """Return a mention, which notifies the user.
+
+    Slack's ids are letters and digits; others are escaped.
+    """
     return f"<@{user}>" if user.isalnum() else escape(user)
 
 
-def mention_all(whom: Iterable[Reviewer]) -> str:
-    """Return mentions, which notify users and the members of user groups."""
-    groups = {name for name in whom if name.startswith("S") and name.isalnum()}
-    return " ".join(
-        f"<!subteam^{name}>" if name in groups else mention(UserId(name)) for name in whom
-    )
-
-
 def channel(channel: ChannelId) -> str:
-    """Return a channel's name as a link. Slack shows it only to those who may know it."""
+    """Return a channel's name as a link.
+
+    Slack shows it only to those who may know it.
+    """
     if is_direct_message(channel):
         return "direct messages"
     return f"<#{channel}>" if channel.isalnum() else quoted(channel, 60)
 
 
 def web_address(url: str | None) -> str | None:
-    """Return the URL if it is safe to link to, with its host in ASCII, else None.
+    """Return the URL if it is safe to link to; None otherwise.
 
-    It must be https (or http on this machine, as in the sandbox), of at most ``URL_LENGTH`` characters, and
-    not misleading.
+    Its host is in ASCII.
+
+    It must be https (or http on this machine, as in the sandbox), of at most ``URL_LENGTH``
+    characters, and not misleading.
     """
-    if (
-        not url
-        or len(url) > URL_LENGTH
-        or visible(url) != url
-        or any(sign.isspace() for sign in url)
-    ):
+    if not url or len(url) > URL_LENGTH or visible(url) != url:
+        return None
+    if any(sign.isspace() for sign in url):
         return None
     try:
         parts = urlsplit(url)
-        host, _ = parts.hostname or "", parts.port
+        host = parts.hostname or ""
+        port = parts.port
     except ValueError:
         return None
     ascii_host = _in_ascii(host)
@@ -192,25 +214,26 @@ def web_address(url: str | None) -> str | None:
         return None
     if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(host)):
         return None
-    return (
-        url if ascii_host == host else url.replace(parts.netloc, _netloc(ascii_host, parts.port), 1)
-    )
+    if ascii_host == host:
+        return url
+    return url.replace(parts.netloc, _netloc(ascii_host, port), 1)
 
 
 def _in_ascii(host: str) -> str | None:
-    """Return a host in Punycode; None if it is odd, or if browsers could read it as another one."""
+    """Return a host in Punycode.
+
+    Returns None if the host is odd, or if browsers could read it as another one.
+    """
     if _is_loopback(host) or _HOST.fullmatch(host):
         return host
     try:
         encoded = host.encode("idna")
-        same = encoded.decode("idna") == host
+        is_same = encoded.decode("idna") == host
     except UnicodeError:
         return None
-    return (
-        encoded.decode()
-        if same and not host.isascii() and _HOST.fullmatch(encoded.decode())
-        else None
-    )
+    if not is_same or host.isascii() or not _HOST.fullmatch(encoded.decode()):
+        return None
+    return encoded.decode()
 
 
 def _netloc(host: str, port: int | None) -> str:
@@ -225,16 +248,20 @@ def _is_loopback(host: str) -> bool:
 
 
 def host_of(address: str) -> str:
-    """Return the host of a `web_address`, and the port if there is one, for readers: clipped at the front."""
+    """Return the host of a `web_address`, with its port, for readers.
+
+    It is clipped at the front.
+    """
     parts = urlsplit(address)
     host = _netloc(parts.hostname or "", parts.port)
     return host if len(host) <= _HOST_LENGTH else f"…{host[1 - _HOST_LENGTH :]}"
 
 
 def linkable(url: str | None, hosts: Collection[str]) -> str | None:
-    """Return the URL without its scheme, so that it is no `web_address`, if its host is not among ``hosts``.
+    """Return the URL, without its scheme if its host is foreign.
 
-    No hosts means any host.
+    A foreign host is not among ``hosts``; without hosts there is none. Without a scheme the URL is
+    no `web_address`.
     """
     address = web_address(url)
     if not url or address is None or not hosts or urlsplit(address).hostname in hosts:
@@ -245,7 +272,7 @@ def linkable(url: str | None, hosts: Collection[str]) -> str | None:
 
 
 def link(url: str | None, label: str) -> str:
-    """Return a link in mrkdwn, or only the label if ``web_address`` refuses the URL."""
+    """Return a link in mrkdwn; only the label without a safe URL."""
     address = web_address(url)
     if address is None:
         return unmarked(label)
@@ -254,7 +281,7 @@ def link(url: str | None, label: str) -> str:
 
 
 def moment(at: datetime, form: str = "{date_short_pretty} at {time}") -> str:
-    """Return a time that Slack shows each reader in their own time zone.
+    """Return a time that Slack shows in each reader's time zone.
 
     https://docs.slack.dev/messaging/formatting-message-text
     """
@@ -268,7 +295,9 @@ def section(mrkdwn: str) -> Block:
 
 
 def _mrkdwn(mrkdwn: str) -> dict[str, Any]:
-    """Return a text object in which Slack does not turn plain words into mentions and links.
+    """Return a text object whose plain words stay plain words.
+
+    Slack turns none of them into a mention or a link.
 
     https://docs.slack.dev/reference/block-kit/composition-objects/text-object
     """
@@ -281,7 +310,10 @@ def context(*mrkdwn: str) -> Block:
 
 
 def quote(text: str) -> Block:
-    """Return untrusted text as a quotation. Rich text has no markup, so nothing is escaped."""
+    """Return untrusted text as a quotation.
+
+    Rich text has no markup, so nothing is escaped.
+    """
     content = visible(text) or " "
     elements = [{"type": "text", "text": content}]
     return {"type": "rich_text", "elements": [{"type": "rich_text_quote", "elements": elements}]}
@@ -297,11 +329,18 @@ def button(
         "action_id": action_id,
         "value": value,
     }
-    return made | ({"style": style} if style else {}) | ({"url": url} if url else {})
+    if style:
+        made["style"] = style
+    if url:
+        made["url"] = url
+    return made
 
 
 def actions(buttons: Sequence[Block]) -> tuple[Block, ...]:
-    """Return a row of buttons, or nothing without buttons, because Slack refuses an empty row."""
+    """Return a row of buttons; nothing without buttons.
+
+    Slack refuses an empty row.
+    """
     return ({"type": "actions", "elements": list(buttons)},) if buttons else ()
 
 
@@ -313,14 +352,23 @@ def plain_text(text: str, length: int = _HINT_LENGTH) -> Block:
 def modal(
     title: str, *blocks: Block, callback_id: str, private: str = "", submit: str = ""
 ) -> Block:
-    """Return a view in a window of its own; with ``submit``, the label of its button, a form.
+    """Return a view in a window of its own, or a form.
+
+    ``submit``: the label of a form's button.
 
     https://docs.slack.dev/reference/views/modal-views
     """
-    made = {"type": "modal", "callback_id": callback_id, "title": plain_text(title)}
-    made |= {"submit": plain_text(submit)} if submit else {}
-    close = plain_text("Cancel" if submit else "Close")
-    return made | {"close": close, "private_metadata": private, "blocks": list(blocks)}
+    made: Block = {
+        "type": "modal",
+        "callback_id": callback_id,
+        "title": plain_text(title),
+        "close": plain_text("Cancel" if submit else "Close"),
+        "private_metadata": private,
+        "blocks": list(blocks),
+    }
+    if submit:
+        made["submit"] = plain_text(submit)
+    return made
 
 
 def option(label: str, value: str) -> Block:
@@ -329,22 +377,31 @@ def option(label: str, value: str) -> Block:
 
 
 def menu(placeholder: str, action_id: Action, options: Sequence[tuple[str, str]]) -> Block:
-    """Return a menu of ``(label, value)`` options. Only the first ``MOST_OPTIONS`` are used."""
+    """Return a menu of ``(label, value)`` options.
+
+    Only the first ``MAX_OPTIONS`` are used.
+    """
     return {
         "type": "static_select",
         "action_id": action_id,
         "placeholder": plain_text(placeholder, _PLACEHOLDER_LENGTH),
-        "options": [option(*choice) for choice in options[:MOST_OPTIONS]],
+        "options": [option(*choice) for choice in options[:MAX_OPTIONS]],
     }
 
 
 def code(text: str, length: int = _CODE_LENGTH) -> str:
-    """Return untrusted text as inline code, escaped, clipped, on one line and without backticks."""
+    """Return untrusted text as inline code.
+
+    It is escaped, clipped, on one line, and without backticks.
+    """
     return f"`{escape(one_line(text, length)).replace('`', chr(39)) or ' '}`"
 
 
 def bare(message: Message) -> str:
-    """Return a message as plain text without markup, for places like an error under a form's input."""
+    """Return a message as plain text without markup.
+
+    It is for places like an error under a form's input.
+    """
     without_sign = re.sub(r"^:[a-z_]+: ", "", message.text)
     text = re.sub(r"[*`]", "", re.sub(r"<#\w+>", "that channel", without_sign))
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
@@ -356,19 +413,24 @@ def words(text: str) -> Message:
 
 
 def message(*blocks: Block, most_bytes: int | None = None) -> Message:
-    """Return a message of blocks, with the same content as text and as plain blocks.
+    """Return a message of blocks, also as text and plain blocks.
 
-    Plain blocks contain no link buttons; the text has the links. ``most_bytes``: clip the text to this size.
+    Plain blocks contain no link buttons; the text has the links. ``most_bytes``: clip the text to
+    this size.
     """
-    text = "".join(map(_said, blocks)).lstrip("\n")
-    text = text if most_bytes is None else clip_bytes(text, most_bytes)
+    text = "".join(map(_block_text, blocks)).lstrip("\n")
+    if most_bytes is not None:
+        text = clip_bytes(text, most_bytes)
     rows = [block["elements"] for block in blocks if block["type"] == "actions"]
     plain_rows = [actions([made for made in row if "url" not in made]) for row in rows]
     return Message(text, blocks, (*text_blocks(text), *chain(*plain_rows)))
 
 
-def _said(block: Block) -> str:
-    """Return a block as mrkdwn: lines, each after a line end, or links after the last line."""
+def _block_text(block: Block) -> str:
+    """Return a block as mrkdwn.
+
+    It is lines, each after a line end, or links after the last line.
+    """
     lines: list[str] = []
     match block["type"]:
         case "section":
@@ -383,28 +445,36 @@ def _said(block: Block) -> str:
             linked = [made for made in block["elements"] if "url" in made]
             return "".join(f" {link(made['url'], made['text']['text'])}" for made in linked)
         case "data_visualization":
-            series = block["chart"]["series"]
-            points = zip(*(item["data"] for item in series), strict=True)
-            names = [item["name"] for item in series]
-            row_texts = [
-                _row_said(point[0]["label"], names, (f"{item['value']:,}" for item in point), ", ")
-                for point in points
-            ]
-            lines = [f"{block['title']}: {'; '.join(row_texts)}."]
+            lines = [_chart_text(block)]
         case "data_table":
-            (_, *names), *rows = [[cell["text"] for cell in row] for row in block["rows"]]
-            lines = [
-                f"*{escape(block['caption'])}*",
-                *(
-                    f"{rank}. {_row_said(code(label), names, map(escape, texts), ' · ')}"
-                    for rank, (label, *texts) in enumerate(rows, 1)
-                ),
-            ]
+            lines = _table_lines(block)
     return "".join(f"\n{line}" for line in lines)
 
 
-def _row_said(label: str, names: Sequence[str], texts: Iterable[str], sign: str) -> str:
-    return f"{label} {sign.join(f'{name} {text}' for name, text in zip(names, texts, strict=True))}"
+def _chart_text(block: Block) -> str:
+    """Return the points of a chart in one line."""
+    series = block["chart"]["series"]
+    names = [item["name"] for item in series]
+    rows = []
+    for point in zip(*(item["data"] for item in series), strict=True):
+        counts = [f"{item['value']:,}" for item in point]
+        rows.append(_row_text(point[0]["label"], names, counts, ", "))
+    return f"{block['title']}: {'; '.join(rows)}."
+
+
+def _table_lines(block: Block) -> list[str]:
+    """Return the caption of a table and its rows, as lines."""
+    (_, *names), *rows = [[cell["text"] for cell in row] for row in block["rows"]]
+    lines = [f"*{escape(block['caption'])}*"]
+    for rank, (label, *texts) in enumerate(rows, 1):
+        row = _row_text(code(label), names, map(escape, texts), " · ")
+        lines.append(f"{rank}. {row}")
+    return lines
+
+
+def _row_text(label: str, names: Sequence[str], texts: Iterable[str], sign: str) -> str:
+    cells = [f"{name} {text}" for name, text in zip(names, texts, strict=True)]
+    return f"{label} {sign.join(cells)}"
 
 
 def with_buttons(text: str, buttons: Sequence[Block]) -> Message:
@@ -413,25 +483,33 @@ def with_buttons(text: str, buttons: Sequence[Block]) -> Message:
 
 
 def text_blocks(mrkdwn: str) -> tuple[Block, ...]:
-    """Return text as sections, split at line ends if possible and clipped to the length of a message."""
+    """Return text as sections, clipped to the length of a message.
+
+    It is split at line ends if possible.
+    """
     rest = clip_mrkdwn(mrkdwn, MESSAGE_LENGTH - 500)
     made = []
-    while rest:
-        line = rest.rfind("\n", SECTION_LENGTH // 2, SECTION_LENGTH) + 1
-        cut = (line or _safe_cut(rest, SECTION_LENGTH)) if len(rest) > SECTION_LENGTH else len(rest)
+    while len(rest) > SECTION_LENGTH:
+        line_end = rest.rfind("\n", SECTION_LENGTH // 2, SECTION_LENGTH) + 1
+        cut = line_end or _safe_cut(rest, SECTION_LENGTH)
         made.append(section(rest[:cut]))
         rest = rest[cut:]
+    if rest:
+        made.append(section(rest))
     return tuple(made)
 
 
 def fits(message: Message) -> bool:
-    """Return whether a message is within Slack's limits and its plain blocks are not clipped."""
+    """Return whether a message is within Slack's limits, unclipped."""
     heaviest = max(_weight(message.blocks), _weight(message.plain_blocks))
     return heaviest <= MESSAGE_LENGTH and len(message.text) <= MESSAGE_LENGTH - 500
 
 
 def _weight(part: Any) -> int:
-    """Count the visible characters after escaping. Slack does not document which ones it counts."""
+    """Count the visible characters after escaping.
+
+    Slack does not document which characters it counts.
+    """
     if isinstance(part, str):
         return len(escape(part))
     if isinstance(part, list | tuple):
@@ -444,14 +522,17 @@ def _weight(part: Any) -> int:
 
 
 def split(text: str, length: int) -> Iterable[str]:
-    """Split text into pieces of weight ``length`` at most, at line ends if possible, without losing anything.
+    """Split text into pieces of weight ``length`` at most.
 
-    A character weighs as much as its entity or its UTF-8 form, because Slack does not document its unit.
+    It is split at line ends if possible, and nothing is lost.
+
+    A character weighs as much as its entity or its UTF-8 form, because Slack does not document its
+    unit.
     """
     while text:
         room = _fitting_length(text, length)
-        line = text.rfind("\n", room // 2, room) + 1 if room < len(text) else 0
-        cut = line or grapheme_boundary(text, room)
+        line_end = text.rfind("\n", room // 2, room) + 1 if room < len(text) else 0
+        cut = line_end or grapheme_boundary(text, room)
         yield text[:cut]
         text = text[cut:]
 
@@ -471,17 +552,18 @@ COPIED_LENGTH = 10_000
 
 
 def with_prompt(refusal: Message, prompt: str) -> Message:
-    """Return a refusal with the prompt under it to copy, or its beginning if it is too long for a message.
+    """Return a refusal with the prompt under it to copy.
+
+    A prompt that is too long for a message is cut.
 
     Without a prompt, or where people still see their text, the refusal stays alone.
     """
-    whole = visible(prompt).strip()
-    if not whole:
+    full_text = visible(prompt).strip()
+    if not full_text:
         return refusal
-    copied = next(iter(split(whole, COPIED_LENGTH)), "")
-    headline = (
-        f"{refusal.text} What you wrote{'' if copied == whole else ' (its beginning)'}, to copy:"
-    )
+    copied = next(iter(split(full_text, COPIED_LENGTH)), "")
+    what = "What you wrote" if copied == full_text else "What you wrote (its beginning)"
+    headline = f"{refusal.text} {what}, to copy:"
     return message(section(headline), quote(copied))
 
 

@@ -1,10 +1,8 @@
-"""General answers: the projects, the choices of a channel, and the messages of a trial."""
+"""General answers: projects, a channel's choices, and trials."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from bot.ids import ChannelId, Message, Reviewer
+from bot.ids import ChannelId, Message
 from bot.messages import blocks as b
 from bot.projects import Project, Projects
 
@@ -14,25 +12,28 @@ EXAMPLE = "Add a quickstart for the Python SDK"
 
 def list_projects(projects: Projects) -> str:
     """Return the projects with the names that people type, in mrkdwn."""
-    return ", ".join(
-        b.code(project.name)
-        + (f" ({b.label(project.label)})" if project.label != project.name else "")
-        for project in projects.known
-    )
+    names = []
+    for project in projects.known:
+        name = b.code(project.name)
+        if project.label != project.name:
+            name += f" ({b.label(project.label)})"
+        names.append(name)
+    return ", ".join(names)
 
 
 def naming(projects: Projects) -> str:
     """Return the paragraph of the help about naming a project, in mrkdwn."""
     name = projects.known[-1].name
     return (
-        f"*Which docs*: {b.code(f'project:{name}')} at the start or the end of what you ask, or among the "
-        f"options, is for those docs. {b.code(f'/docs-agent project {name}')} makes them this channel's. "
+        f"*Which docs*: {b.code(f'project:{name}')} at the start or the end of what you ask, "
+        "or among the options, is for those docs. "
+        f"{b.code(f'/docs-agent project {name}')} makes them this channel's. "
         f"I know {list_projects(projects)}."
     )
 
 
 def project_here(project: Project, projects: Projects) -> Message:
-    """Return the project of a channel's requests, and the way to choose another."""
+    """Return a channel's project, and the way to choose another."""
     if not projects.are_several:
         return b.words(f"These prompts go to *{b.label(project.label)}*.")
     other = next(candidate.name for candidate in projects.known if candidate != project)
@@ -55,25 +56,26 @@ def may_not_choose(project: Project, channel: ChannelId) -> Message:
     """Return the refusal to choose a channel's project."""
     return b.words(
         f":no_entry: Only an admin of this bot chooses the project of {b.channel(channel)}. "
-        f"Begin what you ask with {b.code(f'project:{project.name}')} instead. That works for everybody."
+        f"Begin what you ask with {b.code(f'project:{project.name}')} instead. "
+        "That works for everybody."
     )
 
 
 def replies_setting(*, by_mention: bool) -> Message:
-    """Return the channel's choice of replies that steer jobs, and the way to change it."""
+    """Return which replies steer the channel's jobs, and the other choice."""
     if by_mention:
         return b.words(
             "Here only replies that mention me are follow-ups. "
             "`/docs-agent replies on` takes every reply in a job's thread."
         )
     return b.words(
-        "Here every reply in a job's thread is a follow-up. `/docs-agent replies off` takes only those that "
-        "mention me."
+        "Here every reply in a job's thread is a follow-up. "
+        "`/docs-agent replies off` takes only those that mention me."
     )
 
 
 def replies_chosen(*, by_mention: bool) -> Message:
-    """Return the confirmation of a channel's choice of replies that steer its jobs."""
+    """Return the confirmation of which replies steer a channel's jobs."""
     which = "only replies that mention me" if by_mention else "all replies in a job's thread"
     return b.words(f":white_check_mark: From now on, {which} are follow-ups in this channel.")
 
@@ -82,43 +84,6 @@ REPLIES_IN_DIRECT = b.words(
     "In direct messages every reply is for me, so there is nothing to choose."
 )
 """The refusal to choose the replies that count in direct messages."""
-
-
-def reviewers_here(reviewers: Sequence[Reviewer]) -> Message:
-    """Return the reviewers of a channel's pull requests, and the way to change them."""
-    if reviewers:
-        return b.words(
-            f"{_REMINDERS} {b.mention_all(reviewers)}. `/docs-agent reviewers none` sends them to whoever "
-            "asked for the job."
-        )
-    return b.words(
-        f"{_REMINDERS} whoever asked for the job. `/docs-agent reviewers @docs-team` changes it."
-    )
-
-
-def reviewers_chosen(reviewers: Sequence[Reviewer]) -> Message:
-    """Return the confirmation of a channel's choice of reviewers."""
-    whom = b.mention_all(reviewers) or "whoever asked for the job"
-    return b.words(
-        f":white_check_mark: From now on: {_REMINDERS[0].lower()}{_REMINDERS[1:]} {whom}."
-    )
-
-
-_REMINDERS = "Reminders of this channel's open pull requests, and the digest's list of them, go to"
-MOST_REVIEWERS = 10
-
-
-NO_REVIEWERS = b.words(
-    f":no_entry: Name people or a user group, {MOST_REVIEWERS} at most, and choose them from Slack's "
-    "suggestions after `@`. Nothing was changed."
-)
-"""The answer to a choice of no reviewers, or too many."""
-
-
-REVIEWERS_IN_DIRECT = b.words(
-    "In direct messages reminders go to you, so there is nothing to choose."
-)
-"""The refusal to choose reviewers in direct messages."""
 
 
 def unknown_choice(name: str, projects: Projects) -> Message:
@@ -135,7 +100,10 @@ def unknown_in_options(name: str, projects: Projects) -> str:
 
 
 def unknown_project(name: str, projects: Projects, prompt: str) -> Message:
-    """Return the answer to a prompt for an unknown project. The prompt is quoted to copy."""
+    """Return the answer to a prompt for an unknown project.
+
+    The prompt is quoted to copy.
+    """
     first = b.code(f"project:{projects.default.name}")
     text = (
         f":no_entry: I don't know the project “{b.label(name)}”, so nothing was started. "

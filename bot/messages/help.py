@@ -1,4 +1,4 @@
-"""The help of one command in a few lines, and the view of the whole help."""
+"""The short help of a command, and the whole help."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from bot.messages.general import EXAMPLE, naming
 from bot.projects import Projects
 
 _EVERY_REPLY = (
-    "*In a job's thread* just reply: what I send to the agent gets :eyes:, and talk among yourselves I leave "
-    "alone. In a thread that people had begun before, mention me. "
+    "*In a job's thread* just reply: what I send to the agent gets :eyes:, and talk among "
+    "yourselves I leave alone. In a thread that people had begun before, mention me. "
 )
 _BY_MENTION = (
-    "*In a job's thread* mention me: in this channel only such replies are follow-ups, and they get :eyes: "
-    "when I take them. "
+    "*In a job's thread* mention me: in this channel only such replies are follow-ups, and they "
+    "get :eyes: when I take them. "
 )
 _IN_THREADS = (
     "Begin with `#7` to name one of several jobs. "
@@ -24,13 +24,15 @@ _IN_THREADS = (
     "Slack allows no slash commands in threads, so `/docs-followup` names its job."
 )
 _ELSEWHERE = (
-    "*Elsewhere*: mention me in a channel, a group direct message or a thread, or write me a direct message, "
-    "to start a job. I answer in the thread. The words of the commands work after a mention, too: "
+    "*Elsewhere*: mention me in a channel, a group direct message or a thread, or write me a "
+    "direct message, to start a job. I answer in the thread. "
+    "The words of the commands work after a mention, too: "
     "`jobs`, `status 42`, `limits`, `visitors last week`. "
     "Or choose *Ask the docs agent* from the menu of somebody's message."
 )
 _COST = (
-    "*What it costs*: each new job and each follow-up is one use of the docs service's hourly limit. "
+    "*What it costs*: each new job and each follow-up is one use of the docs service's hourly "
+    "limit. "
     "Looking, listing, thanks and replies that aren't meant for me cost nothing."
 )
 
@@ -44,11 +46,12 @@ WAYS_ON = (
 
 @dataclass(frozen=True, slots=True)
 class CommandHelp:
-    """The help of one command. ``words``: the text to type, and its effect."""
+    """The help of one command."""
 
     name: str
     summary: str
     words: Sequence[tuple[str, str]]
+    """Each text to type, with its effect."""
     options: str = ""
     """A paragraph about its options, in mrkdwn."""
 
@@ -69,7 +72,10 @@ class Here:
     """See ``TrackedJob``."""
 
     def mentioned(self, text: str) -> str:
-        """Return a text for the bot, after a mention unless it is a direct message."""
+        """Return a text for the bot, after a mention where needed.
+
+        A direct message needs none.
+        """
         return text if self.is_direct else f"@{self.bot_name} {text}"
 
 
@@ -80,12 +86,16 @@ def _typed(text: str) -> str:
 def about_replies(place: Here) -> str:
     """Return the lines of a command's help about threads, in mrkdwn."""
     way = "only replies that mention me are follow-ups" if place.by_mention else "just reply"
-    where, prompt = "Here" if place.is_direct else "Anywhere", _typed(place.mentioned(EXAMPLE))
+    where = "Here" if place.is_direct else "Anywhere"
+    prompt = _typed(place.mentioned(EXAMPLE))
     return f"*In a job's thread* {way}.\n*{where}* {prompt} starts a job, too."
 
 
 def short_help(command: CommandHelp, also: str, place: Here) -> Message:
-    """Return the help of one command: its main words, and a button for the rest. ``also`` is mrkdwn."""
+    """Return the main words of a command, with further buttons.
+
+    ``also`` is mrkdwn.
+    """
     if place.projects.are_several:
         mine = place.projects.named(place.project)
         other = next(
@@ -106,15 +116,17 @@ def _paragraph(command: CommandHelp) -> str:
 def full_help(
     commands: Sequence[CommandHelp], projects: Projects, *, by_mention: bool = False
 ) -> Block:
-    """Return the view of the whole help: all commands with examples, and the other ways to use the bot.
+    """Return the view of the whole help.
+
+    It has all commands with examples, and the other ways to use the bot.
 
     ``by_mention``: see ``TrackedJob``.
     """
     in_threads = (_BY_MENTION if by_mention else _EVERY_REPLY) + _IN_THREADS
-    paragraphs = [
-        *map(_paragraph, commands),
-        *(command.options for command in commands if command.options),
-    ]
+    paragraphs = [_paragraph(command) for command in commands]
+    paragraphs += [command.options for command in commands if command.options]
     paragraphs += [in_threads, _ELSEWHERE]
-    paragraphs += [*([naming(projects)] if projects.are_several else []), _COST]
+    if projects.are_several:
+        paragraphs.append(naming(projects))
+    paragraphs.append(_COST)
     return b.modal("Help", *map(b.section, paragraphs), callback_id="help")

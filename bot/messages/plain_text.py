@@ -1,4 +1,6 @@
-"""Untrusted text made safe to show: no hidden characters, clipped between graphemes, and no formulas in CSV.
+"""Untrusted text made safe to show.
+
+It has no hidden characters, is clipped between graphemes, and is no formula in CSV.
 
 https://owasp.org/www-community/attacks/CSV_Injection
 """
@@ -13,7 +15,10 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
 _HIDING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
-"""Bidirectional classes of characters that change the order of a text. https://www.unicode.org/reports/tr9/"""
+"""Bidirectional classes of characters that change the order of a text.
+
+https://www.unicode.org/reports/tr9/
+"""
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
     "\U000e0080-\U000e0fff]"
@@ -38,7 +43,7 @@ _EMOJI = re.compile(f"({_FLAG}|[#*0-9]\ufe0f\u20e3|{_WITH_LOOK}(?:\u200d{_WITH_L
 https://www.unicode.org/reports/tr51/#Emoji_Sequences
 """
 
-_MOST_MARKS = 4
+_MAX_MARKS = 4
 """Marks that a letter of any language has at most, such as Hebrew's with its points and accents."""
 _FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 """Regional indicators. Two of them form the flag of a country."""
@@ -48,31 +53,35 @@ def visible(text: str) -> str:
     """Return untrusted text without invisible characters, and with normalised line ends.
 
     Control characters, lone surrogates, tags and marks of the text's direction become U+FFFD. Other
-    format characters (category ``Cf``) and variation selectors are dropped, except within an emoji. More than
-    `_MOST_MARKS` combining marks on a character, which would cover the lines around it, are dropped, too.
+    format characters (category ``Cf``) and variation selectors are dropped, except within an emoji.
+    More than `_MAX_MARKS` combining marks on a character, which would cover the lines around it,
+    are dropped, too.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     signs = set(lines)
-    changes = {ord(sign): replacement for sign in signs if (replacement := _shown(sign)) != sign}
+    changes = {ord(sign): _replacement_of(sign) for sign in signs if _replacement_of(sign) != sign}
     if changes:
         parts = _EMOJI.split(lines)
         parts[::2] = [part.translate(changes) for part in parts[::2]]
         lines = "".join(parts)
     marks = {sign for sign in signs if unicodedata.category(sign) in ("Mn", "Me")}
-    return "".join(_few(lines, marks)) if marks else lines
+    return "".join(_limit_marks(lines, marks)) if marks else lines
 
 
-def _few(text: str, marks: Collection[str]) -> Iterator[str]:
-    """Yield the characters of a text, and of each run of ``marks`` the first `_MOST_MARKS`."""
+def _limit_marks(text: str, marks: Collection[str]) -> Iterator[str]:
+    """Yield the characters of a text with few ``marks`` in a row.
+
+    Of each run the first `_MAX_MARKS` stay.
+    """
     run = 0
     for sign in text:
         run = run + 1 if sign in marks else 0
-        if run <= _MOST_MARKS:
+        if run <= _MAX_MARKS:
             yield sign
 
 
 @lru_cache(4_096)
-def _shown(sign: str) -> str:
+def _replacement_of(sign: str) -> str:
     """Return the replacement of a character outside emoji."""
     category = unicodedata.category(sign)
     if category in ("Cc", "Cs"):
@@ -83,14 +92,19 @@ def _shown(sign: str) -> str:
 
 
 def clip(text: str, length: int) -> str:
-    """Clip text to ``length`` characters without splitting a grapheme. A clipped text ends with "…"."""
-    return (
-        text if len(text) <= length else text[: grapheme_boundary(text, length - 1)].rstrip() + "…"
-    )
+    """Clip text to ``length`` characters without splitting a grapheme.
+
+    A clipped text ends with "…".
+    """
+    if len(text) <= length:
+        return text
+    return text[: grapheme_boundary(text, length - 1)].rstrip() + "…"
 
 
 def grapheme_boundary(text: str, at: int) -> int:
-    """Return the last index up to ``at`` that does not split an accent, emoji sequence or flag.
+    """Return the last index up to ``at`` that splits no grapheme.
+
+    A grapheme is a letter with its accents, an emoji sequence or a flag, for example.
 
     Returns ``at`` if there is none within 40 characters.
     """
@@ -101,10 +115,11 @@ def grapheme_boundary(text: str, at: int) -> int:
 
 
 def _splits_grapheme(text: str, at: int) -> bool:
-    """Return whether the characters on both sides of ``at`` belong to one grapheme."""
+    """Return whether both sides of ``at`` belong to one grapheme."""
     if not 0 < at < len(text):
         return False
-    before, after = text[at - 1], text[at]
+    before = text[at - 1]
+    after = text[at]
     if after in _FLAG_LETTERS:
         near = text[max(at - 64, 0) : at]
         return (len(near) - len(near.rstrip(_FLAG_LETTERS))) % 2 == 1
@@ -116,8 +131,20 @@ def _splits_grapheme(text: str, at: int) -> bool:
     )
 
 
+_WORD = re.compile(r"\S+")
+_QUOTATION_MARKS = "\"'“”„‟«»‹›‘’‚‛"
+
+
+def without_quotation_marks(text: str) -> str:
+    """Return a text without the quotation marks at the ends of its words: ``path “/api”``."""
+    return _WORD.sub(lambda word: word[0].strip(_QUOTATION_MARKS), text)
+
+
 def one_line(text: str, length: int) -> str:
-    """Return untrusted text on one line, clipped and without hidden characters, but not escaped."""
+    """Return untrusted text on one line, clipped.
+
+    It has no hidden characters, but is not escaped.
+    """
     return clip(" ".join(visible(text).split()), length)
 
 
@@ -139,21 +166,31 @@ _OTHER_SEPARATORS = frozenset(";\t|")
 
 
 def escape_formula(cell: str) -> str:
-    """Return the cell, with an apostrophe before it if a spreadsheet could read it as a formula."""
-    starts = (at for at, sign in enumerate(cell) if unicodedata.category(sign)[0] not in _INVISIBLE)
-    start = next(starts, len(cell))
+    """Return the cell of a spreadsheet as text.
+
+    It has an apostrophe before it if a spreadsheet could read it as a formula.
+    """
+    start = 0
+    while start < len(cell) and unicodedata.category(cell[start])[0] in _INVISIBLE:
+        start += 1
     head = unicodedata.normalize("NFKC", cell[start : start + 1])
-    return f"'{cell}" if head in _FORMULA_STARTS or _LEADING_CONTROLS & set(cell[:start]) else cell
+    if head in _FORMULA_STARTS or _LEADING_CONTROLS & set(cell[:start]):
+        return f"'{cell}"
+    return cell
 
 
 def csv_line(cells: Sequence[str | int]) -> str:
-    """Return one line of CSV with its line end (RFC 4180), with formulas escaped."""
+    """Return one line of CSV with its line end (RFC 4180).
+
+    Formulas are escaped.
+    """
     row = [escape_formula(cell) if isinstance(cell, str) else cell for cell in cells]
-    quote_all = any(_OTHER_SEPARATORS & set(cell) for cell in row if isinstance(cell, str))
+    quotes_all = any(_OTHER_SEPARATORS & set(cell) for cell in row if isinstance(cell, str))
     line = io.StringIO(newline="")
-    csv.writer(
+    writer = csv.writer(
         line,
-        quoting=csv.QUOTE_NONNUMERIC if quote_all else csv.QUOTE_MINIMAL,
+        quoting=csv.QUOTE_NONNUMERIC if quotes_all else csv.QUOTE_MINIMAL,
         lineterminator="\r\n",
-    ).writerow(row)
+    )
+    writer.writerow(row)
     return line.getvalue()

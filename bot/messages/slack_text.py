@@ -1,4 +1,4 @@
-"""Conversion of Slack's message text, with its ids and entities, to plain text for the agent.
+"""Conversion of Slack's message text to plain text.
 
 https://docs.slack.dev/messaging/formatting-message-text, and for commands
 https://docs.slack.dev/interactivity/implementing-slash-commands
@@ -10,45 +10,62 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
+from types import MappingProxyType
 
-from bot.ids import ChannelId, Reviewer, UserId
+from bot.ids import ChannelId, UserId
 from bot.messages.plain_text import visible
 
 _ENTITY = re.compile(
-    r"<((?:[@#][A-Z0-9]+|!(?:here|channel|everyone|(?:subteam|date)\^[^<>|]*)|[A-Za-z][A-Za-z0-9+.-]*:[^<>|]*)"
-    r"(?:\|[^<>]*)?)>"
+    r"<((?:[@#][A-Z0-9]+|!(?:here|channel|everyone|(?:subteam|date)\^[^<>|]*)"
+    r"|[A-Za-z][A-Za-z0-9+.-]*:[^<>|]*)(?:\|[^<>]*)?)>"
 )
 """Slack's entities. Other text between ``<`` and ``>``, such as ``List<Job>``, does not match."""
 _USER = re.compile(r"<@([A-Z0-9]+)(?:\|([^<>]*))?>")
 _NAME = re.compile(r"<([@#])([A-Z0-9]+)(?:\|([^<>]*))?>")
-_REVIEWER = re.compile(r"<(?:@([UW][A-Z0-9]+)|!subteam\^(S[A-Z0-9]+))(?:\|[^<>]*)?>")
+_GROUP = re.compile(r"<!subteam\^[A-Z0-9]+>")
 _AFTER_MENTION = re.compile(r"\A(?:[ \t,]|:(?![a-z0-9_+'-]+:))*")
-"""The characters between a mention and the text after it. The colon of an emoji (``:tada:``) stays."""
+"""The characters between a mention and the text after it, but for the colon of an emoji
+(``:tada:``).
+"""
 _ASIDE = re.compile(r"(?:!|aside\b)", re.IGNORECASE)
+_QUOTED_OR_CODE = re.compile(
+    r"^&gt;&gt;&gt;.*|^[ \t]*&gt;[^\n]*|```.*?(?:```|\Z)|(?<![\w`])`[^`\n]+`(?![\w`])",
+    re.MULTILINE | re.DOTALL,
+)
+"""Quoted lines, all lines after ``>>>``, and code. A backtick within a word begins no code."""
+
+
+_NO_GROUPS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedNames:
-    """The users that a text mentions by id only, and its channels, each with its name or an empty text."""
+    """The users that a text mentions by id only, and its channels."""
 
     users: frozenset[UserId]
     channels: Mapping[ChannelId, str]
+    """The names of the channels, or empty texts, by id."""
+    has_groups: bool = False
+    """Whether the text mentions user groups by id only."""
 
 
 def unresolved_names(raw: str, most: int) -> UnresolvedNames:
-    """Return the names, the first ``most``, that ``to_plain`` lacks; those of all channels may be private."""
-    named = {
-        (sign, name): label for sign, name, label in _NAME.findall(raw) if sign == "#" or not label
-    }
-    first = list(islice(named.items(), most))
-    users = (UserId(name) for (sign, name), _ in first if sign == "@")
-    channels = {ChannelId(name): label for (sign, name), label in first if sign == "#"}
-    return UnresolvedNames(frozenset(users), channels)
+    """Return the users and channels whose names ``to_plain`` lacks.
 
-
-def reviewers_in(raw: str) -> tuple[Reviewer, ...]:
-    """Return the users and user groups that a text mentions, each once."""
-    return tuple(dict.fromkeys(Reviewer(user or group) for user, group in _REVIEWER.findall(raw)))
+    They are the first ``most``, with all channels, since their names may be private.
+    """
+    labels = dict[tuple[str, str], str]()
+    for sign, name, label in _NAME.findall(raw):
+        if sign == "#" or not label:
+            labels[sign, name] = label
+    users = set[UserId]()
+    channels = dict[ChannelId, str]()
+    for (sign, name), label in islice(labels.items(), most):
+        if sign == "@":
+            users.add(UserId(name))
+        else:
+            channels[ChannelId(name)] = label
+    return UnresolvedNames(frozenset(users), channels, _GROUP.search(raw) is not None)
 
 
 def channels_in(raw: str) -> frozenset[ChannelId]:
@@ -56,20 +73,33 @@ def channels_in(raw: str) -> frozenset[ChannelId]:
     return frozenset(ChannelId(name) for sign, name, _ in _NAME.findall(raw) if sign == "#")
 
 
-def to_plain(raw: str, users: Mapping[UserId, str], channels: Mapping[ChannelId, str]) -> str:
-    """Return Slack's text as a person reads it. Unknown names stay ids.
+def to_plain(
+    raw: str,
+    users: Mapping[UserId, str],
+    channels: Mapping[ChannelId, str],
+    groups: Mapping[str, str] = _NO_GROUPS,
+) -> str:
+    """Return Slack's text as a person reads it. Unknown names of users and channels stay ids.
 
-    A name in ``channels`` goes before the one that Slack wrote into the text.
+    A name in ``channels`` goes before the one that Slack wrote into the text. ``groups``: the handles
+    of user groups. An unknown one is "a group".
     """
-
     parts = _ENTITY.split(raw)
-    parts[1::2] = [_entity(entity, users, channels) for entity in parts[1::2]]
+    parts[1::2] = [_entity(entity, users, channels, groups) for entity in parts[1::2]]
     # Each by itself: once joined, two parts may form an entity that nobody wrote.
-    plain = [part.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") for part in parts]
-    return "".join(plain)
+    return "".join(_unescape(part) for part in parts)
 
 
-def _entity(entity: str, users: Mapping[UserId, str], channels: Mapping[ChannelId, str]) -> str:
+def _unescape(text: str) -> str:
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def _entity(
+    entity: str,
+    users: Mapping[UserId, str],
+    channels: Mapping[ChannelId, str],
+    groups: Mapping[str, str],
+) -> str:
     inside, _, label = entity.partition("|")
     match inside[:1]:
         case "@":
@@ -77,33 +107,34 @@ def _entity(entity: str, users: Mapping[UserId, str], channels: Mapping[ChannelI
         case "#":
             return "#" + (channels.get(ChannelId(inside[1:])) or label or inside[1:])
         case "!":
-            return _special(inside[1:], label)
+            return _special(inside[1:], label, groups)
         case _:
             return _link(inside, label)
 
 
-def _special(inside: str, label: str) -> str:
+def _special(inside: str, label: str, groups: Mapping[str, str]) -> str:
     kind, _, of = inside.partition("^")
     if kind == "date":
         return label or of
     if kind == "subteam":
-        return label or f"@{of}"
+        handle = groups.get(of)
+        return label or (f"@{handle}" if handle else "a group")
     return label if label.startswith("@") else f"@{label or inside}"
 
 
 def _link(address: str, label: str) -> str:
     bare = address.removeprefix("mailto:").removeprefix("tel:")
-    if (
-        not label
-        or label in (address, bare)
-        or address.split("://", 1)[-1].rstrip("/") == label.rstrip("/")
-    ):
-        return bare if address.startswith(("mailto:", "tel:")) else address
+    if not label or label in (address, bare):
+        return bare
+    scheme, _, rest = address.partition("://")
+    if rest.rstrip("/") == label.rstrip("/"):
+        # Slack makes a link of each name that ends like a domain: README.md, example.com.
+        return label if scheme == "http" else address
     return f"{label} ({address})"
 
 
 def from_plain(text: str) -> str:
-    """Escape plain text from a form, so that it can be stored like text from a message."""
+    """Escape plain text from a form, as Slack escapes messages."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -113,27 +144,39 @@ def is_blank(text: str) -> bool:
 
 
 def mentions(raw: str, user: UserId) -> bool:
-    """Return whether the text mentions this user."""
-    return any(mentioned == user for mentioned, _ in _USER.findall(raw))
+    """Return whether the text mentions this user, outside of quotes and code."""
+    if f"<@{user}" not in raw:
+        return False
+    own_words = _QUOTED_OR_CODE.sub(" ", raw)
+    return any(mentioned == user for mentioned, _ in _USER.findall(own_words))
 
 
 def without_leading_mention(raw: str, user: UserId) -> str:
     """Return the text without a mention of this user at its start."""
-    match = _USER.match(raw.lstrip())
-    return (
-        _AFTER_MENTION.sub("", raw.lstrip()[match.end() :]) if match and match[1] == user else raw
-    )
+    text = raw.lstrip()
+    match = _USER.match(text)
+    if match is None or match[1] != user:
+        return raw
+    return _AFTER_MENTION.sub("", text[match.end() :])
 
 
 def is_aside(raw: str) -> bool:
-    """Return whether the text starts with ``aside`` or ``!`` and so is not meant for the agent."""
+    """Return whether the text is not for the agent.
+
+    It starts with ``aside`` or ``!``.
+    """
     return bool(_ASIDE.match(raw.lstrip()))
 
 
 def mentions_somebody_else_first(raw: str, bot: UserId) -> bool:
-    """Return whether the text starts with a mention of another user, a group or the channel."""
+    """Return whether the text starts with a mention of somebody else.
+
+    That is another user, a group or the channel. A text that mentions the bot as well is for
+    the bot, too.
+    """
+    if mentions(raw, bot):
+        return False
     text = raw.lstrip()
     if text.startswith(("<!subteam^", "<!here", "<!channel", "<!everyone")):
         return True
-    match = _USER.match(text)
-    return match is not None and match[1] != bot
+    return _USER.match(text) is not None

@@ -106,11 +106,11 @@ class Trial:
     async def post(self, name: str, message: Message, thread: MessageTs | None) -> MessageTs:
         """Post a message, to be deleted at the end."""
         delivery = DeliveryId(f"try-{self.token}-{name}")
-        ts = await self.messenger.post(
+        posted = await self.messenger.post(
             self.options.channel, message, delivery=delivery, thread=thread
         )
-        self.posted.append(ts)
-        return ts
+        self.posted.append(posted.ts)
+        return posted.ts
 
 
 @dataclass(frozen=True, slots=True)

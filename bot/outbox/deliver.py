@@ -1,4 +1,4 @@
-"""The worker of the outbox: deliveries go out in order, at Slack's pace, and never twice."""
+"""The worker that delivers: in order, at Slack's pace, and never twice."""
 
 from __future__ import annotations
 
@@ -18,15 +18,21 @@ from bot.engine import unless_taken_over
 from bot.ids import ChannelId, Message, MessageTs, Refusal
 from bot.logs import about_request
 from bot.outbox.delivery_errors import (
-    MOST_TRIES,
-    PostHooks,
+    MAX_TRIES,
     give_up,
     hold_pace,
     settle_failed_delivery,
 )
 from bot.outbox.model import PACED, CsvFile, Delivery, DeliveryKind, DeliveryState, delivered
 from bot.outbox.store import Outbox
-from bot.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
+from bot.ports import (
+    Posted,
+    SlackError,
+    SlackRefused,
+    SlackThrottled,
+    SlackUnclear,
+    SlackUnreachable,
+)
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 
 log = structlog.get_logger(__name__)
@@ -35,11 +41,14 @@ log = structlog.get_logger(__name__)
 async def claim_deliveries(
     context: WorkerContext, limit: int, full: Collection[str] = ()
 ) -> Sequence[Delivery]:
-    """Claim the deliveries that may go out now: in order within a thread, and as Slack's paces allow.
+    """Claim the deliveries that may go out now.
+
+    They are in order within a thread, and as Slack's paces allow.
 
     ``full``: the channels in which enough deliveries are under way.
     """
-    now, paces = context.clock(), context.paces
+    now = context.clock()
+    paces = context.paces
     busy = paces.busy_channels(now)
     ready = await context.store.read(lambda tx: Outbox(tx).ready(now, busy))
     chosen: list[int] = []
@@ -48,8 +57,10 @@ async def claim_deliveries(
         paced = delivery.channel if delivery.kind in PACED else None
         if may_go and paces.take(paced, delivery.calls, now):
             chosen.append(delivery.seq)
-    if (busy or len(chosen) < len(ready)) and (seconds := paces.next_seconds(now)) is not None:
-        context.wake_after(seconds)
+    if busy or len(chosen) < len(ready):
+        seconds = paces.next_seconds(now)
+        if seconds is not None:
+            context.wake_after(seconds)
     if not chosen:
         return []
     return await context.store.write(lambda tx: Outbox(tx).claim(context.claimer(), chosen))
@@ -64,7 +75,7 @@ async def deliver(context: WorkerContext, delivery: Delivery) -> None:
     outcome: Callable[[Transaction], None]
     with about_request(delivery.request), unless_taken_over("delivery", delivery.id):
         try:
-            ts = await _carry_out(context, delivery)
+            posted = await _carry_out(context, delivery)
         except SlackError as error:
             log.info("delivery_not_sent", delivery=delivery.id, job=draft.job, reason=str(error))
             if isinstance(error, SlackThrottled):
@@ -73,7 +84,7 @@ async def deliver(context: WorkerContext, delivery: Delivery) -> None:
         except (LeaseLost, DatabaseTrouble):
             raise
         except Exception:
-            if delivery.attempts < MOST_TRIES:
+            if delivery.attempts < MAX_TRIES:
                 raise
             log.error("delivery_broken", delivery=delivery.id, job=draft.job, exc_info=True)
             outcome = partial(
@@ -84,33 +95,41 @@ async def deliver(context: WorkerContext, delivery: Delivery) -> None:
                 code="unexpected_error",
             )
         else:
+            ts = posted and posted.ts
             log.info("delivery_sent", delivery=delivery.id, kind=draft.kind, job=draft.job, ts=ts)
             context.count("deliveries", "sent")
-            outcome = partial(_settle_sent, context, delivery=delivery, ts=ts)
+            outcome = partial(_settle_sent, context, delivery=delivery, posted=posted)
         await context.settle(outcome)
         context.wake()
 
 
 def _settle_sent(
-    context: WorkerContext, tx: Transaction, delivery: Delivery, ts: MessageTs | None
+    context: WorkerContext, tx: Transaction, delivery: Delivery, posted: Posted | None
 ) -> None:
     """Record a delivery as sent, and the consequences."""
     if delivery.what.kind is DeliveryKind.EDIT:
         Outbox(tx).remove(delivery, owner=context.owner)
         return
+    ts = posted and posted.ts
     Outbox(tx).save(delivery, delivered(delivery, context.clock(), ts), owner=context.owner)
-    for hooks in context.hooks_of(PostHooks):
-        hooks.on_posted(context, tx, replace(delivery, posted_ts=ts))
+    is_loose = posted is not None and posted.is_loose
+    for hooks in context.hooks:
+        hooks.on_posted(context, tx, replace(delivery, posted_ts=ts, is_loose=is_loose))
 
 
-async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
-    """Make the call to Slack, unless an earlier attempt has. Return the timestamp of a post."""
+async def _carry_out(context: WorkerContext, delivery: Delivery) -> Posted | None:
+    """Make the call to Slack, unless an earlier attempt has.
+
+    Return what was posted.
+    """
     draft = delivery.what
     messenger = context.messenger
     is_unclear = delivery.state is DeliveryState.UNCLEAR
-    if is_unclear and (ts := await _find(context, delivery)) is not None:
-        log.info("delivery_found", delivery=delivery.id)
-        return ts if draft.kind not in _PRIVATE else None
+    if is_unclear:
+        found = await _find(context, delivery)
+        if found is not None:
+            log.info("delivery_found", delivery=delivery.id)
+            return found if draft.kind not in _PRIVATE else None
     # A suspended process must neither repeat nor overwrite another process's posts.
     check_lease(context, delivery)
     match draft.kind:
@@ -124,7 +143,7 @@ async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | 
             elif draft.edits is None:
                 raise SlackRefused.not_found("message")
         case DeliveryKind.PRIVATE:
-            await _tell(context, delivery)
+            await _send_privately(context, delivery)
         case DeliveryKind.WHISPER:
             await _whisper(context, delivery)
         case DeliveryKind.REACTION:
@@ -140,22 +159,57 @@ _PRIVATE = frozenset({DeliveryKind.PRIVATE, DeliveryKind.WHISPER})
 """Messages to one person, which become direct messages if Slack refuses the first way."""
 
 
-async def _find(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
-    """Search Slack for the message of an earlier attempt; None if it is missing or cannot be searched."""
+_SEARCHED = frozenset({DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST})
+
+
+async def _find(context: WorkerContext, delivery: Delivery) -> Posted | None:
+    """Search Slack for the message of an earlier attempt.
+
+    Returns None if it is missing or cannot be searched.
+    """
     draft = delivery.what
-    messenger = context.messenger
-    thread = None
-    match draft.kind:
+    is_private = draft.kind in _PRIVATE and draft.user is not None
+    if draft.kind not in _SEARCHED and not is_private:
+        return None
+    try:
+        return await _find_in_thread(context, delivery)
+    except SlackRefused as refusal:
+        if is_private and refusal.meaning not in (Refusal.PASSING, Refusal.TOKEN):
+            return None  # there is no direct message with this person
+        raise
+
+
+async def _find_in_thread(context: WorkerContext, delivery: Delivery) -> Posted | None:
+    """Search the thread of a delivery, or the channel if it has none, or a deleted one."""
+    thread = _thread_of(delivery)
+    try:
+        ts = await _search(context, delivery, thread)
+        return None if ts is None else Posted(ts)
+    except SlackRefused as refusal:
+        if thread is None or refusal.meaning is not Refusal.THREAD_GONE:
+            raise
+    ts = await _search(context, delivery, None)
+    return None if ts is None else Posted(ts, is_loose=True)
+
+
+def _thread_of(delivery: Delivery) -> MessageTs | None:
+    """Return the thread in which a delivery is posted; None for the channel."""
+    match delivery.what.kind:
         case DeliveryKind.ROOT:
-            thread = delivery.thread_ts
+            return delivery.thread_ts
         case DeliveryKind.REPLY:
-            thread = delivery.thread_ts or delivery.root_ts
+            return delivery.thread_ts or delivery.root_ts
         case DeliveryKind.POST:
-            thread = draft.message_ts
-        case DeliveryKind.PRIVATE | DeliveryKind.WHISPER if draft.user is not None:
-            pass
+            return delivery.what.message_ts
         case _:
             return None
+
+
+async def _search(
+    context: WorkerContext, delivery: Delivery, thread: MessageTs | None
+) -> MessageTs | None:
+    draft = delivery.what
+    messenger = context.messenger
 
     async def find() -> MessageTs | None:
         # Of a private answer only its direct message can be searched.
@@ -167,26 +221,20 @@ async def _find(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
         )
         return posted.get(delivery.id)
 
-    try:
-        search = as_member(context, draft.channel, find) if delivery.joins else find()
-        return await find_earlier(search)
-    except SlackRefused as refusal:
-        if draft.kind in _PRIVATE and refusal.meaning not in (Refusal.PASSING, Refusal.TOKEN):
-            return None  # there is no direct message with this person
-        raise
+    search = as_member(context, draft.channel, find) if delivery.joins else find()
+    return await find_earlier(search)
 
 
-async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
-    """Post a message; join the channel for it if the bot is not in it and a request came from there."""
+async def _post(context: WorkerContext, delivery: Delivery) -> Posted:
+    """Post a message.
+
+    The bot joins the channel for it if it is not in it and a request came from there.
+    """
     messenger = context.messenger
     channel = delivery.what.channel
-    thread = delivery.thread_ts
-    if delivery.what.kind is DeliveryKind.REPLY:
-        if delivery.root_ts is None:
-            raise SlackRefused.not_found("thread", Refusal.THREAD_GONE)
-        thread = thread or delivery.root_ts
-    elif delivery.what.kind is DeliveryKind.POST:
-        thread = delivery.what.message_ts
+    if delivery.what.kind is DeliveryKind.REPLY and delivery.root_ts is None:
+        raise SlackRefused.not_found("thread", Refusal.THREAD_GONE)
+    thread = _thread_of(delivery)
     message = message_of(delivery)
     try:
         return await messenger.post(channel, message, delivery=delivery.id, thread=thread)
@@ -199,15 +247,18 @@ async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
 
 
 def message_of(delivery: Delivery) -> Message:
-    """Return the message of a delivery; its plain form if Slack has refused the blocks."""
+    """Return the message of a delivery, plain if Slack refused its blocks."""
     message = delivery.what.message
     if message is None:
         raise ValueError(f"delivery {delivery.id} has nothing to say")
     return Message(message.text, message.plain_blocks) if delivery.plain else message
 
 
-async def _tell(context: WorkerContext, delivery: Delivery) -> None:
-    """Send a private message through the response URL, or as a direct message if Slack refuses the URL."""
+async def _send_privately(context: WorkerContext, delivery: Delivery) -> None:
+    """Send a private message through its response URL or directly.
+
+    It is a direct message if Slack refuses the URL.
+    """
     draft = delivery.what
     if draft.response_url is not None:
         try:
@@ -225,21 +276,23 @@ async def _tell(context: WorkerContext, delivery: Delivery) -> None:
 
 
 async def _whisper(context: WorkerContext, delivery: Delivery) -> None:
-    """Show a message to one person where they wrote or pressed; if Slack refuses that, as ``_tell`` does.
+    """Show a message to one person where they wrote or pressed.
+
+    If Slack refuses that, the message is sent as ``_send_privately`` does.
 
     It cannot be searched, so after an unclear outcome it is shown again. The direct message can be.
     """
     draft = delivery.what
     if draft.user is None:
         raise SlackRefused.not_found("user")
+    message = message_of(delivery)
     try:
-        message, thread = message_of(delivery), draft.message_ts
-        await context.messenger.whisper(draft.channel, draft.user, message, thread=thread)
+        await context.messenger.whisper(draft.channel, draft.user, message, thread=draft.message_ts)
     except SlackRefused as refusal:
         if refusal.meaning in (Refusal.BLOCKS, Refusal.PASSING, Refusal.TOKEN):
             raise
         log.info("whisper_refused", delivery=delivery.id, reason=refusal.code)
-        await _tell(context, delivery)
+        await _send_privately(context, delivery)
 
 
 Result = TypeVar("Result")
@@ -249,10 +302,10 @@ _JOINABLE = frozenset({Refusal.NOT_A_MEMBER})
 
 
 def check_lease(context: WorkerContext, delivery: Delivery) -> None:
-    """Raise LeaseLost when less than a third of the lease is left for the call.
+    """Raise LeaseLost if less than a third of the lease is left.
 
-    A process that was suspended (a paused machine, a sleeping laptop) must not repeat another process's
-    post. The delivery is claimed again when its lease has run out.
+    A process that was suspended (a paused machine, a sleeping laptop) must not repeat another
+    process's post. The delivery is claimed again when its lease has run out.
     """
     needed = timedelta(seconds=context.timeouts.lease_seconds * _CALL_SHARE)
     if delivery.held_until is not None and context.clock() + needed > delivery.held_until:
@@ -265,7 +318,10 @@ async def as_member(
     call: Callable[[], Awaitable[Result]],
     joinable: frozenset[Refusal] = _JOINABLE,
 ) -> Result:
-    """Make a call. If Slack refuses it with a meaning in ``joinable``, join the channel and retry once."""
+    """Make a call, and join the channel for it if necessary.
+
+    If Slack refuses the call with a meaning in ``joinable``, the bot joins and calls again once.
+    """
     try:
         return await call()
     except SlackRefused as refusal:
@@ -276,7 +332,7 @@ async def as_member(
 
 
 async def _join(context: WorkerContext, channel: ChannelId, refusal: SlackRefused) -> None:
-    """Join a channel after the refusal of a call. Only public channels can be joined.
+    """Join a public channel after the refusal of a call.
 
     If joining is refused, raise the refusal of the call, which has the better code.
     """
@@ -290,8 +346,9 @@ async def _join(context: WorkerContext, channel: ChannelId, refusal: SlackRefuse
 async def find_earlier(search: Awaitable[Result]) -> Result:
     """Return the result of a search for an earlier attempt.
 
-    Raises `SlackUnclear` if the search is refused with BLOCKS. That refusal concerns the search and not the
-    blocks of the delivery, which may have been posted: it is posted again only after a search.
+    Raises `SlackUnclear` if the search is refused with BLOCKS. That refusal concerns the search and
+    not the blocks of the delivery, which may have been posted: it is posted again only after a
+    search.
     """
     try:
         return await search
@@ -306,19 +363,21 @@ _OUTSIDE = frozenset({Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE})
 
 
 async def share_file(context: WorkerContext, delivery: Delivery) -> None:
-    """Upload the file of a delivery, unless an earlier attempt has shared it already."""
-    file = await context.store.read(partial(_make, context, delivery))
+    """Upload the file of a delivery, unless an earlier attempt has."""
+    file = await context.store.read(partial(_make_file, context, delivery))
     if file is None:
         raise SlackRefused.not_found("file")
-    channel = (
-        await context.messenger.conversation_with(delivery.what.user)
-        if delivery.what.user
-        else delivery.what.channel
-    )
+    channel = delivery.what.channel
+    if delivery.what.user:
+        channel = await context.messenger.conversation_with(delivery.what.user)
     if delivery.state is DeliveryState.UNCLEAR:
-        find = partial(context.messenger.find_file, channel, file.name, since=delivery.created_at)
+
+        async def find() -> bool:
+            search = context.messenger.find_file(channel, file.name, since=delivery.created_at)
+            return await find_earlier(search)
+
         # Only a member can search: join a public channel.
-        if await as_member(context, channel, lambda: find_earlier(find())):
+        if await as_member(context, channel, find):
             return
     check_lease(context, delivery)
     try:
@@ -330,9 +389,13 @@ async def share_file(context: WorkerContext, delivery: Delivery) -> None:
         raise SlackUnreachable(type(error).__name__) from None
 
 
-def _make(context: WorkerContext, delivery: Delivery, tx: Transaction) -> CsvFile | None:
-    files = (hooks.make_file(context, tx, delivery) for hooks in context.hooks_of(PostHooks))
-    return next((file for file in files if file is not None), None)
+def _make_file(context: WorkerContext, delivery: Delivery, tx: Transaction) -> CsvFile | None:
+    """Return the file of a delivery; None if nothing makes it."""
+    for hooks in context.hooks:
+        file = hooks.make_file(context, tx, delivery)
+        if file is not None:
+            return file
+    return None
 
 
 async def _upload(

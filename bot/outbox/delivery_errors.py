@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 
 import structlog
@@ -13,7 +11,6 @@ from bot.engine import back_off_seconds
 from bot.ids import Refusal, is_direct_message
 from bot.outbox.model import (
     PACED,
-    CsvFile,
     Delivery,
     DeliveryKind,
     DeliveryState,
@@ -29,58 +26,64 @@ from bot.store import Transaction
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class PostHooks:
-    """The hooks of a subject for its posts and files in the outbox."""
-
-    on_posted: Callable[[WorkerContext, Transaction, Delivery], None]
-    on_refused: Callable[[WorkerContext, Transaction, Delivery, NotPosted], None]
-    make_file: Callable[[WorkerContext, Transaction, Delivery], CsvFile | None] = lambda *_: None
-    on_blocks_refused: Callable[[WorkerContext, Transaction, Delivery], None] = lambda *_: None
-
-
 def give_up(
     context: WorkerContext, tx: Transaction, delivery: Delivery, meaning: Refusal, code: str
 ) -> None:
-    """Make a delivery a dead letter, and notify the requester where that is still possible.
+    """Make a delivery a dead letter, and notify its requester if possible.
 
     ``code`` is Slack's error code, or the bot's own if Slack gave none.
     """
     if delivery.what.kind is DeliveryKind.REACTION:
-        log.warning("reaction_refused", reason=code)  # matters little: one line for all of a reason
+        # It matters little: one line for all of a reason.
+        log.warning("reaction_refused", reason=code)
     else:
-        kind, number = delivery.what.kind, delivery.what.job
-        log.warning("delivery_dead", delivery=delivery.id, kind=kind, job=number, reason=code)
+        log.warning(
+            "delivery_dead",
+            delivery=delivery.id,
+            kind=delivery.what.kind,
+            job=delivery.what.job,
+            reason=code,
+        )
     if meaning is Refusal.NOT_VISIBLE and is_direct_message(delivery.what.channel):
         meaning = Refusal.BETWEEN_PEOPLE
-    now, draft = context.clock(), delivery.what
+    now = context.clock()
+    draft = delivery.what
     refusal = NotPosted(meaning, draft.channel, now, draft.job)
     Outbox(tx).save(delivery, delivery_dead(delivery, now, code), owner=context.owner)
     if draft.kind is DeliveryKind.ROOT and draft.job is not None:
         Outbox(tx).dead_letter_thread(draft.job, code, now)
-    for hooks in context.hooks_of(PostHooks):
+    for hooks in context.hooks:
         hooks.on_refused(context, tx, delivery, refusal)
     context.count("deliveries", "dead")
 
 
-MOST_TRIES = 12
+MAX_TRIES = 12
 """Maximum tries of a delivery that Slack refuses for the moment, about ten minutes."""
 _PATIENCE = timedelta(hours=24)
 """How old a delivery gets while Slack refuses the token or gives no clear answer."""
 _TOKEN_RETRIED = (DeliveryKind.REPLY, DeliveryKind.EDIT, DeliveryKind.PRIVATE, DeliveryKind.WHISPER)
 """Deliveries that wait for a new token. The others fail at once."""
-_LEAST_SEARCHES = 40
-"""How often an unclear delivery is tried, also one as old as that. An operator may have it tried again."""
-_MOST_PAUSE_SECONDS = 60.0
+_MIN_SEARCHES = 40
+"""How often an unclear delivery is tried, also one as old as that.
+
+An operator may have it tried again.
+"""
+_MAX_PAUSE_SECONDS = 60.0
 """The longest pause of a delivery while Slack cannot be reached or gives no clear answer."""
 _CHANNEL_LIMIT_SECONDS = 1.0
-"""The longest wait that Slack's limit for a channel can ask for; more is asked for the whole workspace."""
+"""The longest wait that Slack's limit for a channel can ask for.
+
+A longer one is asked for the whole workspace.
+"""
 
 
 def settle_failed_delivery(
     context: WorkerContext, tx: Transaction, delivery: Delivery, error: SlackError
 ) -> None:
-    """Write the consequence of an error: a later try, a search, a try without blocks, or a dead letter."""
+    """Write the consequence of an error.
+
+    That is a later try, a search, a try without blocks, or a dead letter.
+    """
     context.count("deliveries", type(error).__name__.removeprefix("Slack").lower())
     asked_seconds = error.retry_after_seconds if isinstance(error, SlackThrottled) else 0.0
     waits = _is_temporary(context, delivery, error)
@@ -99,13 +102,9 @@ def settle_failed_delivery(
             )
             _retry(context, tx, delivery, 0.0, plain=True)
         case _ if waits:
-            cap = _MOST_PAUSE_SECONDS if isinstance(error, SlackUnreachable) else 300.0
-            _retry(
-                context,
-                tx,
-                delivery,
-                back_off_seconds(delivery.attempts, context.chance(), cap=cap),
-            )
+            cap = _MAX_PAUSE_SECONDS if isinstance(error, SlackUnreachable) else 300.0
+            seconds = back_off_seconds(delivery.attempts, context.chance(), cap=cap)
+            _retry(context, tx, delivery, seconds)
         case SlackRefused():
             give_up(context, tx, delivery, error.meaning, error.code)
         case _:
@@ -118,14 +117,18 @@ def _is_temporary(context: WorkerContext, delivery: Delivery, error: SlackError)
             log.error("token_refused", reason=error.code)
             return context.clock() - delivery.created_at < _PATIENCE
         case SlackRefused(meaning=Refusal.PASSING):
-            return delivery.attempts < MOST_TRIES
+            return delivery.attempts < MAX_TRIES
         case _:
             return isinstance(error, SlackThrottled | SlackUnreachable)
 
 
 def hold_pace(context: WorkerContext, delivery: Delivery, error: SlackThrottled) -> None:
-    """Hold the method that Slack limited; only the channel if the wait is as short as its limit asks for."""
-    seconds, now = error.retry_after_seconds, context.clock()
+    """Hold the method that Slack has limited.
+
+    Only the channel is held if the wait is as short as a channel's limit asks for.
+    """
+    seconds = error.retry_after_seconds
+    now = context.clock()
     if delivery.what.kind in PACED and seconds <= _CHANNEL_LIMIT_SECONDS:
         context.paces.hold(delivery.what.channel, seconds, now)
     elif error.method is not None:
@@ -145,20 +148,20 @@ def _retry(
     postponed = delivery_postponed(delivery, due_at, plain=delivery.plain or plain)
     Outbox(tx).save(delivery, postponed, owner=context.owner)
     if plain:
-        for hooks in context.hooks_of(PostHooks):
+        for hooks in context.hooks:
             hooks.on_blocks_refused(context, tx, delivery)
 
 
 def _look_later(
     context: WorkerContext, tx: Transaction, delivery: Delivery, asked_seconds: float
 ) -> None:
-    """Search Slack for a delivery before it is tried again; give it up after a day."""
+    """Search Slack for a delivery before the next try, for a day."""
     age = context.clock() - delivery.created_at
-    if age >= _PATIENCE and delivery.attempts >= _LEAST_SEARCHES:
+    if age >= _PATIENCE and delivery.attempts >= _MIN_SEARCHES:
         give_up(context, tx, delivery, Refusal.PERMANENT, "no_clear_answer")
         return
     pause_seconds = back_off_seconds(
-        delivery.attempts, 1.0, first=context.timeouts.doubt_seconds, cap=_MOST_PAUSE_SECONDS
+        delivery.attempts, 1.0, first=context.timeouts.doubt_seconds, cap=_MAX_PAUSE_SECONDS
     )
     look_at = context.after(max(pause_seconds, asked_seconds))
     Outbox(tx).save(delivery, delivery_unclear(delivery, look_at), owner=context.owner)

@@ -1,4 +1,4 @@
-"""The outbox: messages to send, the state of each delivery, and the paces that Slack allows."""
+"""The outbox: messages to send, and the states of their deliveries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ class DeliveryKind(StrEnum):
     """The kind of Slack call that a delivery makes."""
 
     ROOT = "root"
-    """A job's status message: the root of its thread, or a reply in one. The job keeps its timestamp."""
+    """A job's status message: the root of its thread, or a reply in one.
+
+    The job keeps its timestamp.
+    """
     EDIT = "edit"
     """An edit of the job's status message, or of a post in its thread (``NewDelivery.edits``).
 
@@ -38,15 +41,21 @@ class DeliveryKind(StrEnum):
     REPLY = "reply"
     """A reply in the job's thread."""
     PRIVATE = "private"
-    """A message for one person: through the response URL while that is valid, else as a direct message."""
+    """A message for one person: through the response URL while that is valid, else as a direct
+    message.
+    """
     WHISPER = "whisper"
-    """A message where one person wrote, which only they see; if Slack refuses it, a direct message."""
+    """A message where one person wrote, which only they see; if Slack refuses it, a direct
+    message.
+    """
     REACTION = "reaction"
     """An emoji on a person's message. Optional, so it is given up after the first refusal."""
     POST = "post"
     """A message in a channel, outside every job's thread."""
     FILE = "file"
-    """A CSV file with all rows of an answer: in a channel, or in the direct messages of ``user``."""
+    """A CSV file with all rows of an answer: in a channel, or in the direct messages of
+    ``user``.
+    """
 
 
 CALLS: Mapping[DeliveryKind, tuple[Method, ...]] = {
@@ -81,7 +90,9 @@ _JOINING = (DeliveryKind.ROOT, DeliveryKind.POST, DeliveryKind.FILE)
 
 
 class DeliveryState(StrEnum):
-    """``pending → sending → sent | dead``. Whether one that lost its lease was sent is unclear, too.
+    """The state of a delivery: ``pending → sending → sent | dead``.
+
+    A delivery whose sender lost its lease is unclear, too.
 
     An operator makes a dead one unclear again.
     """
@@ -106,7 +117,10 @@ class NewDelivery:
     user: UserId | None = None
     message: Message | None = None
     message_ts: MessageTs | None = None
-    """The message that gets a reaction, or the thread of a whisper or a post; None outside of threads."""
+    """The message that gets a reaction, or the thread of a whisper or a post;
+
+    None outside of threads.
+    """
     reaction: str | None = None
     response_url: SecretStr | None = None
     subscription: SubscriptionId | None = None
@@ -128,16 +142,23 @@ class NewDelivery:
     ) -> Self:
         """Return a message for one person, about something in this channel.
 
-        ``thread``: where the pressed button stands, since a response URL shows a message outside of threads.
+        ``thread``: where the pressed button stands, since a response URL shows a message outside of
+        threads.
         """
-        kind = (
-            DeliveryKind.WHISPER
-            if thread and not is_direct_message(channel)
-            else DeliveryKind.PRIVATE
-        )
-        ts, url = thread if kind is DeliveryKind.WHISPER else None, response_url
+        kind = DeliveryKind.PRIVATE
+        if is_direct_message(channel):
+            thread = None
+        if thread:
+            kind = DeliveryKind.WHISPER
         return cls(
-            key, kind, channel, job=job, user=user, message=message, message_ts=ts, response_url=url
+            key,
+            kind,
+            channel,
+            job=job,
+            user=user,
+            message=message,
+            message_ts=thread,
+            response_url=response_url,
         )
 
     @classmethod
@@ -151,20 +172,23 @@ class NewDelivery:
         thread: MessageTs | None,
         question: QuestionId | None = None,
     ) -> Self:
-        """Return a message for one person where they wrote: in this thread, or outside of threads.
+        """Return a message for one person where they wrote.
+
+        ``thread``: where that is; None outside of threads.
 
         In direct messages it is an ordinary message.
         """
-        kind, source = DeliveryKind.WHISPER, question
+        kind = DeliveryKind.WHISPER
         if is_direct_message(channel):
-            kind, thread = DeliveryKind.PRIVATE, None
+            kind = DeliveryKind.PRIVATE
+            thread = None
         return cls(
-            key, kind, channel, user=user, message=message, message_ts=thread, question=source
+            key, kind, channel, user=user, message=message, message_ts=thread, question=question
         )
 
     @classmethod
     def post(cls, key: str, channel: ChannelId, user: UserId | None, message: Message) -> Self:
-        """Return a message in a channel, outside threads, that this person asked for."""
+        """Return a message in a channel that a person asked for."""
         return cls(key, DeliveryKind.POST, channel, user=user, message=message)
 
 
@@ -205,14 +229,19 @@ class Delivery:
     due_at: datetime | None = None
     """When it is tried next, as written by a step."""
     posted_ts: MessageTs | None = None
+    is_loose: bool = False
+    """Whether it stands outside of its thread, which was deleted."""
     settled_at: datetime | None = None
     error: str | None = None
 
     @property
     def joins(self) -> bool:
-        """Whether a public channel may be joined for it: a request has just come from there.
+        """Whether a public channel may be joined for it.
 
-        People who remove the bot from a channel do not want it back for an end or for a scheduled digest.
+        A request has just come from there.
+
+        People who remove the bot from a channel do not want it back for an end or for a scheduled
+        digest.
         """
         is_scheduled = self.what.subscription is not None and self.what.question is not None
         return self.what.kind in _JOINING and not is_scheduled
@@ -245,7 +274,9 @@ def delivered(delivery: Delivery, at: datetime, posted_ts: MessageTs | None) -> 
 
 
 def delivery_dead(delivery: Delivery, at: datetime, error: str) -> Delivery:
-    """Give up a delivery that Slack refuses for good. ``error`` is Slack's code.
+    """Give up a delivery that Slack refuses for good.
+
+    ``error`` is Slack's code.
 
     Its message is kept only if an operator may have it tried again.
     """

@@ -41,7 +41,7 @@ from bot.outbox.model import (
     DeliveryState,
     NewDelivery,
 )
-from bot.ports import Method, Origin, message_key
+from bot.ports import Method, message_key
 from bot.store.leases import (
     FREE,
     HOLDER,
@@ -50,7 +50,6 @@ from bot.store.leases import (
     LeaseLost,
     claim,
     claiming,
-    has_passed,
     held,
     one_of,
     read_rows,
@@ -63,7 +62,6 @@ from bot.store.schema import (
     Due,
     Id,
     Note,
-    OneRow,
     Owner,
     Repository,
     Secret,
@@ -108,7 +106,8 @@ deliveries = Table(
     Index("ix_deliveries_job", "job", "state"),
     Index("ix_deliveries_channel", "channel", "state"),
     if_set("ix_deliveries_settled_at", "settled_at"),
-    # A delivery with a lease is being sent, so a process that stops has none to free, and need not look.
+    # A delivery with a lease is being sent, so a process that stops has none to free, and need not
+    # look.
     info={"is_long": True},
 )
 
@@ -122,39 +121,42 @@ THREAD_POSTS = (DeliveryKind.ROOT, DeliveryKind.REPLY)
 OPEN = (DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.UNCLEAR)
 _END = ":end"
 """The last part of the keys of replies with the end of an iteration."""
-_MOST_READY = 500
+_MAX_READY = 500
 
 
 def is_being_delivered(
     belongs_to: ColumnElement[int], key: ColumnElement[int]
 ) -> ColumnElement[bool]:
-    """Return the condition that a delivery which belongs to the row with this key is under way."""
+    """Return the condition that a delivery of a row is under way.
+
+    ``belongs_to``: the column of deliveries that refers to the row with this ``key``.
+    """
     return exists().where(belongs_to == key, deliveries.c.state.in_(OPEN))
 
 
 def waits_in_thread() -> ColumnElement[bool]:
     """Return the condition that others in the same thread go first.
 
-    Posts keep their order, behind the status message, which begins the thread. A silent edit goes last.
+    Posts keep their order, behind the status message, which begins the thread. A silent edit goes
+    last.
     """
     other = deliveries.alias("other")
     is_open = exists().where(other.c.job == deliveries.c.job, one_of(other.c.state, OPEN))
-    earlier, is_post = other.c.seq < deliveries.c.seq, one_of(other.c.kind, THREAD_POSTS)
-    is_reply, is_edit = (
-        deliveries.c.kind == DeliveryKind.REPLY,
-        deliveries.c.kind == DeliveryKind.EDIT,
-    )
-    before_reply = or_(other.c.kind == DeliveryKind.ROOT, and_(is_post, earlier))
-    same = and_(
+    is_earlier = other.c.seq < deliveries.c.seq
+    is_post = one_of(other.c.kind, THREAD_POSTS)
+    goes_before_reply = or_(other.c.kind == DeliveryKind.ROOT, and_(is_post, is_earlier))
+    edits_the_same = and_(
         other.c.kind == DeliveryKind.EDIT, other.c.edits.is_not_distinct_from(deliveries.c.edits)
     )
     # A job that waits to be sent gets its status message before that.
     lacks_status_message = exists().where(jobs.c.number == deliveries.c.job, AWAITS_STATUS_MESSAGE)
+    reply_waits = or_(is_open.where(goes_before_reply), lacks_status_message)
+    edit_waits = or_(
+        is_open.where(is_post), is_open.where(edits_the_same, is_earlier), lacks_status_message
+    )
     return or_(
-        and_(is_reply, or_(is_open.where(before_reply), lacks_status_message)),
-        and_(
-            is_edit, or_(is_open.where(is_post), is_open.where(same, earlier), lacks_status_message)
-        ),
+        and_(deliveries.c.kind == DeliveryKind.REPLY, reply_waits),
+        and_(deliveries.c.kind == DeliveryKind.EDIT, edit_waits),
     )
 
 
@@ -171,7 +173,7 @@ _READY = (
         *deliveries.c["seq", "kind", "channel", "state"],
         deliveries.c.response_url.is_not(None).label("by_url"),
     )
-    .where(one_of(deliveries.c.state, OPEN), has_passed(deliveries.c.due_at), unclaimed(deliveries))
+    .where(one_of(deliveries.c.state, OPEN), deliveries.c.due_at <= NOW, unclaimed(deliveries))
     .where(~waits_in_thread())
     .where(
         or_(
@@ -180,7 +182,7 @@ _READY = (
         )
     )
     .order_by(deliveries.c.seq)
-    .limit(_MOST_READY)
+    .limit(_MAX_READY)
 )
 _CLAIM = claiming(
     deliveries,
@@ -202,7 +204,8 @@ _to_new = reader(NewDelivery, deliveries)
 
 
 def _to_delivery(row: RowMapping, places: Mapping[int, RowMapping]) -> Delivery:
-    draft, place = _to_new(row), places[row["seq"]]
+    draft = _to_new(row)
+    place = places[row["seq"]]
     return Delivery(
         id=DeliveryId(row["id"]),
         what=draft,
@@ -227,8 +230,17 @@ class StatusMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadPost:
+    """A post about a job. ``is_end``: it has the end of an iteration."""
+
+    ts: MessageTs
+    job: JobNumber
+    is_end: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Ready:
-    """A delivery that may go out as soon as Slack's paces allow it."""
+    """A delivery that may go out when Slack's paces allow it."""
 
     seq: int
     kind: DeliveryKind
@@ -244,45 +256,60 @@ class Outbox(Repository):
 
         An edit replaces earlier edits of the same message that are still pending.
         """
-        values = {field.name: getattr(new, field.name) for field in fields(new)} | {
+        values: dict[str, object] = {
             "id": secrets.token_hex(11),
             "state": DeliveryState.PENDING,
             "created_at": now,
             "due_at": now,
         }
-        added = insert_unless_there(self.connection, deliveries, values)
-        if added and new.kind is DeliveryKind.EDIT:
+        for member in fields(new):
+            values[member.name] = getattr(new, member.name)
+        is_added = insert_unless_there(self.connection, deliveries, values)
+        if is_added and new.kind is DeliveryKind.EDIT:
             older = {"of_job": new.job, "edited": new.edits, "newest": new.key}
             self.connection.execute(_DROP_EDITS, older)
 
     def state_of(self, key: str) -> DeliveryState | None:
-        """Return the state of the delivery with this key; None when there is none."""
-        state = self.connection.execute(
-            select(deliveries.c.state).where(deliveries.c.key == key)
-        ).scalar()
+        """Return the state of the delivery with this key; None without one."""
+        query = select(deliveries.c.state).where(deliveries.c.key == key)
+        state = self.connection.execute(query).scalar()
         return None if state is None else DeliveryState(state)
 
     def posted_ts(self, key: str) -> MessageTs | None:
-        """Return the timestamp of the post with this key; None if it is not posted."""
+        """Return the timestamp of a post; None if it is not posted."""
         query = select(deliveries.c.posted_ts).where(deliveries.c.key == key)
         return self.connection.execute(query).scalar()
 
     def newest_end(self, job: JobNumber, iteration: int) -> str | None:
-        """Return the key of the reply with the latest end of an iteration; None if there is none."""
+        """Return the key of the newest end of an iteration.
+
+        Returns None without one.
+        """
         statement = select(deliveries.c.key).where(
             deliveries.c.job == job,
             deliveries.c.kind == DeliveryKind.REPLY,
             deliveries.c.key.startswith(f"job:{job}:iteration:{iteration}:"),
             deliveries.c.key.endswith(_END),
         )
-        return self.connection.execute(
-            statement.order_by(deliveries.c.seq.desc()).limit(1)
-        ).scalar()
+        newest = statement.order_by(deliveries.c.seq.desc()).limit(1)
+        return self.connection.execute(newest).scalar()
+
+    def posts_in_threads_of(self, numbers: Collection[JobNumber]) -> Sequence[ThreadPost]:
+        """Return what was posted about some jobs: status messages, ends and notes."""
+        mine = and_(deliveries.c.job.in_(numbers), deliveries.c.posted_ts.is_not(None))
+        columns = select(deliveries.c.posted_ts, deliveries.c.job, deliveries.c.key)
+        return [
+            ThreadPost(row.posted_ts, row.job, row.key.endswith(_END))
+            for row in self.connection.execute(columns.where(mine))
+        ]
 
     def ready(self, now: datetime, busy_channels: Collection[str]) -> Sequence[Ready]:
-        """Return the deliveries that may go out, oldest first; no post into a busy channel.
+        """Return the deliveries that may go out, oldest first.
 
-        A post waits for the earlier posts in its thread, and an edit of the status message for all of them.
+        Posts into busy channels are left out.
+
+        A post waits for the earlier posts in its thread, and an edit of the status message for all
+        of them.
         """
         rows = self.connection.execute(_READY, {NOW.key: now, "busy": list(busy_channels)})
         ready = list[Ready]()
@@ -296,19 +323,23 @@ class Outbox(Repository):
         return ready
 
     def claim(self, claimer: Claimer, chosen: Sequence[int]) -> Sequence[Delivery]:
-        """Claim these deliveries and mark them *sending*, or *unclear* if they may have been sent already."""
+        """Claim these deliveries, and mark them *sending* or *unclear*.
+
+        A delivery is unclear if it may have been sent already.
+        """
         rows = claim(self.connection, _CLAIM, claimer, chosen=list(chosen))
         mappings = self.connection.execute(_PLACES, {"chosen": list(chosen)}).mappings()
         places = {place["seq"]: place for place in mappings}
         return read_rows(deliveries, rows, partial(_to_delivery, places=places))
 
     def save(self, delivery: Delivery, new: Delivery, *, owner: str) -> None:
-        """Write a delivery's outcome and free its lease. Raises LeaseLost unless ``owner`` holds it."""
+        """Write a delivery's outcome and free its lease.
+
+        Raises LeaseLost unless ``owner`` holds it.
+        """
         changes = diff(delivery, new, deliveries) | diff(delivery.what, new.what, deliveries)
         which = {"this": delivery.id, HOLDER.key: owner}
-        if not _HELD_ROW.write(
-            self.connection, which, changes | FREE, shrinks="message" in changes
-        ):
+        if self.connection.execute(_UPDATE_HELD, {**changes, **FREE, **which}).rowcount != 1:
             raise LeaseLost(f"delivery {delivery.id}")
         if new.state is DeliveryState.PENDING:
             # A newer edit of the same message may wait already.
@@ -321,7 +352,7 @@ class Outbox(Repository):
             raise LeaseLost(f"delivery {delivery.id}")
 
     def dead_letter_thread(self, job: JobNumber, reason: str, now: datetime) -> None:
-        """Mark a job's pending deliveries as dead, because its thread cannot be posted to."""
+        """Mark the pending deliveries of a job without a thread as dead."""
         self.connection.execute(
             deliveries.update()
             .where(deliveries.c.job == job, deliveries.c.state == DeliveryState.PENDING)
@@ -329,7 +360,10 @@ class Outbox(Repository):
         )
 
     def status_message_being_posted(self, channel: ChannelId) -> bool:
-        """Return whether a status message may be in this channel while its timestamp is not stored yet."""
+        """Return whether a status message is being posted in a channel.
+
+        It may be there while its timestamp is not stored yet.
+        """
         statement = select(deliveries.c.seq).where(
             deliveries.c.channel == channel,
             deliveries.c.kind == DeliveryKind.ROOT,
@@ -338,7 +372,10 @@ class Outbox(Repository):
         return self.connection.execute(statement.limit(1)).first() is not None
 
     def status_message(self, job: JobNumber) -> StatusMessage | None:
-        """Return the status message of a job; None before there is one, and if Slack refused it."""
+        """Return the status message of a job.
+
+        Returns None before there is one, and if Slack refused it.
+        """
         is_root = and_(
             deliveries.c.job == job,
             deliveries.c.kind == DeliveryKind.ROOT,
@@ -347,62 +384,66 @@ class Outbox(Repository):
         row = self.connection.execute(select(deliveries.c.plain).where(is_root)).one_or_none()
         return None if row is None else StatusMessage(row.plain)
 
-    def was_answered(self, origin: Origin) -> bool:
-        """Return whether a message got an answer instead of being stored as a prompt."""
-        about_it = deliveries.c.key.startswith(f"{origin.key}:", autoescape=True)
-        query = (
-            select(deliveries.c.seq)
-            .where(deliveries.c.channel == origin.channel, about_it)
-            .limit(1)
-        )
-        return self.connection.execute(query).first() is not None
-
     def answers_about(
         self, channel: ChannelId, first: MessageTs, last: MessageTs
     ) -> Sequence[tuple[MessageTs, str]]:
-        """Return a channel's answered messages, at least from ``first`` to ``last``, and the occasions."""
-        # However the database sorts punctuation, which differs: the answers stand before the next second.
+        """Return a channel's answered messages, each with the occasion.
+
+        They are at least the messages from ``first`` to ``last``.
+        """
+        # However the database sorts punctuation, which differs: the answers stand before the next
+        # second.
         end = message_key(channel, f"{int(float(last)) + 1}")
         then = deliveries.c.key.between(message_key(channel, first), end)
         keys = self.connection.execute(select(deliveries.c.key).where(then)).scalars()
-        parts = (key.removeprefix(message_key(channel)).split(":") for key in keys)
-        return [(MessageTs(ts), occasion) for ts, occasion, *_ in parts]
+        answered = []
+        for key in keys:
+            ts, occasion, *_ = key.removeprefix(message_key(channel)).split(":")
+            answered.append((MessageTs(ts), occasion))
+        return answered
 
     def dead_letters(
         self, limit: int, *, channel: ChannelId | None = None, job: JobNumber | None = None
     ) -> Sequence[DeadLetter]:
-        """Return the newest dead letters, of a channel or a job if one is given; reactions are left out."""
+        """Return the newest dead letters but reactions.
+
+        ``channel`` and ``job`` limit them; None for all.
+        """
         in_channel = deliveries.c.channel == channel if channel else true()
         of_job = deliveries.c.job == job if job else true()
-        columns = (deliveries.c.seq, deliveries.c.job, deliveries.c.kind, deliveries.c.channel)
-        query = select(*columns, deliveries.c.error, _CAN_GO.label("can_go")).where(
-            _DEAD, in_channel, of_job, deliveries.c.kind != DeliveryKind.REACTION
-        )
+        query = select(
+            *deliveries.c["seq", "job", "kind", "channel", "error"], _CAN_GO.label("can_go")
+        ).where(_DEAD, in_channel, of_job, deliveries.c.kind != DeliveryKind.REACTION)
         rows = self.connection.execute(query.order_by(deliveries.c.seq.desc()).limit(limit))
         return [
             DeadLetter(
-                row.seq,
-                row.job,
-                DeliveryKind(row.kind),
-                row.channel,
-                row.error or "",
-                bool(row.can_go),
+                number=row.seq,
+                job=row.job,
+                kind=DeliveryKind(row.kind),
+                channel=row.channel,
+                reason=row.error or "",
+                can_go=bool(row.can_go),
             )
             for row in rows
         ]
 
     def retry_dead_letter(self, number: int, now: datetime) -> bool:
-        """Search Slack for a dead letter, then post it again. Return False if it cannot be retried."""
+        """Have a dead letter searched in Slack, and posted if missing.
+
+        Return False if it cannot be retried.
+        """
         if not can_be_id(number):
             return False
-        mine = and_(deliveries.c.seq == number, _DEAD, _CAN_GO)
-        again = (
-            deliveries.update()
-            .where(mine)
-            .values(state=DeliveryState.UNCLEAR, attempts=0, due_at=now)
-        )
-        cleared = {"error": None, "settled_at": None, **FREE}
-        return self.connection.execute(again.values(cleared)).rowcount == 1
+        values = {
+            "state": DeliveryState.UNCLEAR,
+            "attempts": 0,
+            "due_at": now,
+            "error": None,
+            "settled_at": None,
+            **FREE,
+        }
+        retry = deliveries.update().where(deliveries.c.seq == number, _DEAD, _CAN_GO)
+        return self.connection.execute(retry.values(values)).rowcount == 1
 
 
 _NEWER = deliveries.alias("newer")
@@ -418,7 +459,7 @@ _DROP_OUTDATED = deliveries.delete().where(
     ),
 )
 _STILL_HELD = and_(deliveries.c.id == bindparam("this"), held(deliveries))
-_HELD_ROW = OneRow(deliveries, _STILL_HELD)
+_UPDATE_HELD = deliveries.update().where(_STILL_HELD)
 _DROP_EDITS = deliveries.delete().where(
     deliveries.c.job == bindparam("of_job"),
     deliveries.c.kind == DeliveryKind.EDIT,

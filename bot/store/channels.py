@@ -1,14 +1,11 @@
-"""The choices of channels: project, which replies steer, and reviewers."""
+"""The choices of channels: the project, and which replies steer jobs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from sqlalchemy import Boolean, Column, Table, select, text, update
 
-from sqlalchemy import Boolean, Column, Table, delete, select, text, true, update
-
-from bot.ids import ChannelId, ProjectId, Reviewer
-from bot.store.retention import RetentionRule
-from bot.store.schema import Channel, Id, Owner, Repository, insert_unless_there, metadata
+from bot.ids import ChannelId, ProjectId
+from bot.store.schema import Channel, Id, Repository, insert_unless_there, metadata
 
 channels = Table(
     "channels",
@@ -20,26 +17,17 @@ channels = Table(
     Column("by_mention", Boolean, nullable=False, server_default=text("false")),
 )
 
-reviewers = Table(
-    "reviewers",
-    metadata,
-    # First, so that a person's rows are found by it.
-    Column("reviewer", Owner(40), primary_key=True),
-    Column("channel", Channel(40), primary_key=True),
-)
-REVIEWERS = RetentionRule("reviewers", reviewers, true(), None)
-
 
 class Channels(Repository):
     """The choices of channels, within one transaction."""
 
     def project(self, channel: ChannelId) -> ProjectId | None:
-        """Return the project that a channel has chosen; None if there is no choice."""
+        """Return the project that a channel has chosen; None without one."""
         chosen = select(channels.c.project).where(channels.c.id == channel)
         return self.connection.execute(chosen).scalar_one_or_none()
 
     def is_by_mention(self, channel: ChannelId) -> bool:
-        """Return whether a channel has chosen that only replies which mention the bot steer its jobs."""
+        """Return whether only replies that mention the bot steer the channel's jobs."""
         chosen = select(channels.c.by_mention).where(channels.c.id == channel)
         return bool(self.connection.execute(chosen).scalar_one_or_none())
 
@@ -50,18 +38,6 @@ class Channels(Repository):
     def choose_replies(self, channel: ChannelId, *, by_mention: bool) -> None:
         """Remember whether only replies that mention the bot steer a channel's jobs."""
         self._choose(channel, {"by_mention": by_mention})
-
-    def reviewers(self, channel: ChannelId) -> tuple[Reviewer, ...]:
-        """Return the channel's reviewers of pull requests, user groups first; may be empty."""
-        chosen = select(reviewers.c.reviewer).where(reviewers.c.channel == channel)
-        return tuple(self.connection.execute(chosen.order_by(reviewers.c.reviewer)).scalars())
-
-    def choose_reviewers(self, channel: ChannelId, chosen: Sequence[Reviewer]) -> None:
-        """Replace the channel's reviewers of pull requests."""
-        self.connection.execute(delete(reviewers).where(reviewers.c.channel == channel))
-        if chosen:
-            rows = [{"channel": channel, "reviewer": reviewer} for reviewer in sorted(set(chosen))]
-            insert_unless_there(self.connection, reviewers, *rows)
 
     def _choose(self, channel: ChannelId, chosen: dict[str, object]) -> None:
         if not insert_unless_there(self.connection, channels, {"id": channel, **chosen}):

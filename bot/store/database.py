@@ -59,11 +59,13 @@ _READING: Mapping[str, CoreExecuteOptionsParameter] = {
         _READ_ONLY: True,
     },
 }
-"""Execution options of read-only transactions: they read one state of the database without locks."""
+"""Execution options of read-only transactions: they read one state of the database without
+locks.
+"""
 _BUSY_SECONDS = 10.0
 _LOG_MILLISECONDS = 100
-_TOGETHER = 20
-"""As many changes that wait for the writer are committed together."""
+_MAX_TOGETHER = 20
+"""How many changes that wait for the writer are committed together."""
 _WRITE_LOCK = 7_203_115
 """Key of the PostgreSQL advisory lock of the one transaction that writes; an arbitrary number."""
 _CLOSE_SECONDS = 0.5
@@ -79,9 +81,15 @@ _TIMEOUTS = {
 https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS
 """
 _IDLE_SECONDS = 60
-"""The longest silence of a client within a transaction that reads. The server ends the session then."""
+"""The longest silence of a client within a transaction that reads.
+
+The server ends the session then.
+"""
 _IDLE_WRITER_SECONDS = 2
-"""The same where it writes, since all others wait: less than the 2.5 s in which a request is answered."""
+"""The same in a transaction that writes, for which all others wait.
+
+It is less than the 2.5 s in which a request is answered.
+"""
 _LOCK_SECONDS = 30
 """The longest wait for a lock, such as that on writing."""
 _BEGIN_WRITING = f"""
@@ -89,12 +97,15 @@ SELECT pg_advisory_xact_lock({_WRITE_LOCK}),
     set_config('idle_in_transaction_session_timeout', '{_IDLE_WRITER_SECONDS}s', true)
 """
 _SESSION_OVER = ("25006", "25P03", "57P01", "57P02", "57P03")
-"""A server that only reads, as the former one does after a failover, one that ended a silent transaction,
-and one that shuts down or starts.
+"""The codes of errors after which a session is of no use.
+
+The server only reads, as the former one does after a failover; it has ended a silent transaction;
+or it shuts down or starts.
 
 https://www.postgresql.org/docs/current/errcodes-appendix.html
 """
-_MOST_WORDS = 300
+_MAX_CAUSE_LENGTH = 300
+"""Characters of a driver's message that are shown."""
 
 
 class Trouble(NamedTuple):
@@ -105,20 +116,26 @@ class Trouble(NamedTuple):
 
 
 def explain_error(error: SQLAlchemyError | sqlite3.Error) -> Trouble:
-    """Return a database error in the driver's own words: its first line, without passwords in addresses."""
+    """Return the cause of a database error, in the driver's own words.
+
+    The cause is the first line of the driver's message, without passwords in addresses.
+    """
     if isinstance(error, UnusableDatabase):
         cause, _, advice = str(error).partition(": ")
         return Trouble(cause, advice)
     driver = error.orig if isinstance(error, DBAPIError) else error
     text = str(driver).strip().partition("\n")[0] or type(driver).__name__
     return Trouble(
-        mask(text)[:_MOST_WORDS],
+        mask(text)[:_MAX_CAUSE_LENGTH],
         "Look at DATABASE_URL, at the database's log and disk, and the network.",
     )
 
 
 def error_fields(error: Exception) -> dict[str, object]:
-    """Return the log fields of an error: database trouble in one line, others with a traceback."""
+    """Return the log fields of an error.
+
+    An error of the database has one line, others have a traceback.
+    """
     if isinstance(error, SQLAlchemyError):
         return {"reason": explain_error(error).cause}
     return {"exc_info": error}
@@ -127,16 +144,19 @@ def error_fields(error: Exception) -> dict[str, object]:
 class Database:
     """A database and the threads that run transactions on it.
 
-    One thread and connection write, since one transaction writes at a time: SQLite allows no more, and on
-    PostgreSQL each begins with a lock that all processes share. So a transaction is alone, and none locks
-    rows, deadlocks or has to be repeated. Readers do not wait for it; PostgreSQL gets the other
-    ``connections`` for them, SQLite one. An in-memory database has one connection for both.
-    Errors never quote stored values, because prompts and response URLs must not reach a log.
+    One thread and connection write, since one transaction writes at a time: SQLite allows no more,
+    and on PostgreSQL each begins with a lock that all processes share. So a transaction is alone,
+    and none locks rows, deadlocks or has to be repeated. Readers do not wait for it; PostgreSQL
+    gets the other ``connections`` for them, SQLite one. An in-memory database has one connection
+    for both. Errors never quote stored values, because prompts and response URLs must not reach a
+    log.
     """
 
     def __init__(self, writer: Engine, reader: Engine | None, threads: int, pool: Pool) -> None:
-        self._writer, self._reader = writer, reader or writer
-        self._threads, self._pool = threads, pool
+        self._writer = writer
+        self._reader = reader or writer
+        self._threads = threads
+        self._pool = pool
         self._begin()
 
     def _begin(self) -> None:
@@ -144,7 +164,7 @@ class Database:
         if self.is_postgresql or self._reader is not self._writer:
             self._read_pool = self._pool(self._threads, "database read")
         self._writing = WorkQueue(
-            self._write_pool, partial(commit_together, self._writer), most=_TOGETHER
+            self._write_pool, partial(commit_together, self._writer), most=_MAX_TOGETHER
         )
         reader = self._reader.execution_options(**_READING[self._reader.dialect.name])
         self._reading = WorkQueue(self._read_pool, partial(_read, reader))
@@ -157,11 +177,13 @@ class Database:
         parsed = make_url(url)
         if parsed.get_backend_name() != "sqlite":
             return cls(_postgres_engine(url, connections), None, max(1, connections - 1), pool)
-        if (file := sqlite_file(url)) is None:
+        file = sqlite_file(url)
+        if file is None:
             return cls(_sqlite_engine(url, None), None, 1, pool)
         opened: list[Identity] = []
         writer = _sqlite_engine(url, file, opened=opened)
-        return cls(writer, _sqlite_engine(url, file, opened=opened, read_only=True), 1, pool)
+        reader = _sqlite_engine(url, file, opened=opened, read_only=True)
+        return cls(writer, reader, 1, pool)
 
     @property
     def is_postgresql(self) -> bool:
@@ -169,15 +191,18 @@ class Database:
 
     @property
     def file(self) -> Path | None:
-        """Return the path of the SQLite file; None for PostgreSQL and for an in-memory database."""
+        """Return the path of the SQLite file; None for other databases."""
         return sqlite_file(self._writer.url.render_as_string(hide_password=False))
 
     async def write(self, change: Callable[[Connection], Result]) -> Result:
-        """Run ``change`` in a transaction: commit when it returns, roll back when it raises.
+        """Run ``change`` in a transaction, and return its result.
+
+        The transaction is committed when ``change`` returns, and rolled back when it raises.
 
         Of a request with a deadline: raises TooLate or OutcomeUnknown then.
         """
-        if (deadline := current_deadline()) is None:
+        deadline = current_deadline()
+        if deadline is None:
             return await self._writing.run(change)
         try:
             result = await self._writing.run(change, may_leave=True, deadline=deadline)
@@ -192,18 +217,21 @@ class Database:
         return result
 
     async def try_writing(self, change: Callable[[Connection], None]) -> None:
-        """Run ``change`` in a transaction. A caller that is cancelled does not wait for its end."""
+        """Run ``change`` in a transaction. A cancelled caller leaves at once."""
         await self._writing.run(change, may_leave=True)
 
     async def read(self, query: Callable[[Connection], Result]) -> Result:
-        """Run ``query`` read-only on one state of the database. Raises TooLate at a request's deadline."""
+        """Run ``query``, which only reads, on one state of the database.
+
+        Raises TooLate at a request's deadline.
+        """
         try:
             return await self._reading.run(query, may_leave=True, deadline=current_deadline())
         except OutcomeUnknown:
             raise TooLate("the database did not answer in time") from None
 
     async def empty_log(self) -> None:
-        """Move SQLite's log into the file, so that erased values are gone from the log.
+        """Move SQLite's log into the file, which erases values from it.
 
         A reader that is still at work leaves it as it is until the next time.
         https://www.sqlite.org/pragma.html#pragma_wal_checkpoint
@@ -214,18 +242,19 @@ class Database:
     async def close(self) -> None:
         """Close the connections once all running and queued functions have ended.
 
-        One that takes half a second more is left to its thread; its connection is closed when it ends. A
-        closed database opens again when it is used.
+        One that takes half a second more is left to its thread; its connection is closed when it
+        ends. A closed database opens again when it is used.
         """
-        closed, loop = asyncio.Event(), asyncio.get_running_loop()
+        closed = asyncio.Event()
+        loop = asyncio.get_running_loop()
         pools = (self._write_pool, self._read_pool)
         self._begin()
 
         def close() -> None:
             for pool in pools:
                 pool.shutdown()
-            # Not before: `dispose` forgets a connection in use, which would stay open. On PostgreSQL both
-            # pools use one engine.
+            # Not before: `dispose` forgets a connection in use, which would stay open. On
+            # PostgreSQL both pools use one engine.
             self._writer.dispose()
             self._reader.dispose()
             with suppress(RuntimeError):  # the loop may be closed by then
@@ -238,25 +267,37 @@ class Database:
 
 
 class ServerClock:
-    """The clock of a PostgreSQL server, so that leases and due times mean the same on all machines."""
+    """The clock of a PostgreSQL server.
+
+    By it leases and due times mean the same on all machines.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._ahead_seconds = 0.0
 
     async def read(self) -> None:
-        """Read the server's clock. Until the next time it goes on with the seconds that pass here."""
-        at = await self._database.read(
-            lambda connection: connection.scalar(select(func.clock_timestamp()))
-        )
-        self._ahead_seconds = cast("datetime", at).timestamp() - _passed_seconds()
+        """Read the server's clock.
+
+        Until the next reading it goes on with the seconds that pass on this machine.
+        """
+        at = await self._database.read(_read_server_time)
+        self._ahead_seconds = at.timestamp() - _passed_seconds()
 
     def __call__(self) -> datetime:
         return datetime.fromtimestamp(self._ahead_seconds + _passed_seconds(), UTC)
 
 
+def _read_server_time(connection: Connection) -> datetime:
+    at = connection.execute(select(func.clock_timestamp())).scalar_one()
+    return cast("datetime", at)
+
+
 def _passed_seconds() -> float:
-    """Return the seconds of a clock that is never set, and that counts while the machine sleeps."""
+    """Return the seconds of a clock that is never set.
+
+    It also counts while the machine sleeps.
+    """
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
@@ -282,10 +323,11 @@ def _postgres_engine(url: str, connections: int) -> Engine:
         max_overflow=0,
         pool_pre_ping=True,
         hide_parameters=True,
-        # Each statement must see the commits for which its transaction has waited; a database may have
-        # another default.
+        # Each statement must see the commits for which its transaction has waited; a database may
+        # have another default.
         isolation_level="READ COMMITTED",
-        # Without an encoding of the client's, text of a server without one (SQL_ASCII) would come as bytes.
+        # Without an encoding of the client's, text of a server without one (SQL_ASCII) would come
+        # as bytes.
         connect_args={"client_encoding": "utf8"}
         | {name: value for name, value in _TIMEOUTS.items() if name not in query},
     )
@@ -296,13 +338,17 @@ def _postgres_engine(url: str, connections: int) -> Engine:
 
 
 def _leave_session(context: ExceptionContext) -> None:
-    """Have the pool connect anew after errors that every later statement of the session would repeat."""
+    """Have the pool connect anew after an error that ends the session.
+
+    Every later statement of the session would repeat the error.
+    """
     if getattr(context.original_exception, "sqlstate", None) in _SESSION_OVER:
         context.is_disconnect = True
 
 
 def _prepare_postgres(connection: DBAPIConnection, _record: object) -> None:
-    # Otherwise a process that vanished in the middle of a transaction would keep its session for ever.
+    # Otherwise a process that vanished in the middle of a transaction would keep its session for
+    # ever.
     cursor = connection.cursor()
     cursor.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_SECONDS}s'")
     cursor.execute(f"SET lock_timeout = '{_LOCK_SECONDS}s'")
@@ -311,7 +357,9 @@ def _prepare_postgres(connection: DBAPIConnection, _record: object) -> None:
 
 
 def _begin_postgres(connection: Connection) -> None:
-    """Wait until no other transaction writes, and let the server end this one if its process is suspended.
+    """Wait until no other transaction writes.
+
+    The server ends the transaction if its process is suspended meanwhile.
 
     https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
     """
@@ -322,9 +370,13 @@ def _begin_postgres(connection: Connection) -> None:
 def _sqlite_engine(
     url: str, file: Path | None, *, opened: list[Identity] | None = None, read_only: bool = False
 ) -> Engine:
-    """Return an engine with one connection; ``file`` is None for a database in memory.
+    """Return an engine with one connection.
 
-    ``opened`` keeps the identity of the file that the engines of one database opened last.
+    Args:
+        url: the SQLAlchemy URL.
+        file: the database's file; None for a database in memory.
+        opened: receives the identity of the file that the engines of one database opened last.
+        read_only: refuse to write.
     """
     sizes = {"pool_size": 1, "max_overflow": 0} if file else {}
     engine = create_engine(
@@ -337,22 +389,33 @@ def _sqlite_engine(
     )
     event.listen(engine, "connect", partial(_prepare_sqlite, read_only))
     if file:
-        files = [] if opened is None else opened
-        event.listen(engine, "do_connect", lambda *_: check_file(file, files))
+        opened = [] if opened is None else opened
+        event.listen(engine, "do_connect", partial(_check_opened_file, file, opened))
         # After _prepare_sqlite, because a new file does not exist before.
-        event.listen(engine, "connect", lambda _, record: _remember_file(file, files, record))
-        event.listen(engine, "checkout", lambda _, record, __: _check_same_file(file, record))
+        event.listen(engine, "connect", partial(_remember_file, file, opened))
+        event.listen(engine, "checkout", partial(_check_same_file, file))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _remember_file(file: Path, opened: list[Identity], record: ConnectionPoolEntry) -> None:
+def _check_opened_file(file: Path, opened: list[Identity], *_arguments: object) -> None:
+    """Raise UnusableDatabase for another file than the one that was opened last."""
+    check_file(file, opened)
+
+
+def _remember_file(
+    file: Path, opened: list[Identity], _connection: object, record: ConnectionPoolEntry
+) -> None:
     record.info["file"] = identity(file)
     opened[:] = [identity(file)]
 
 
-def _check_same_file(file: Path, record: ConnectionPoolEntry) -> None:
-    """Raise DisconnectionError, which makes the pool reconnect, if the path has another file now.
+def _check_same_file(
+    file: Path, _connection: object, record: ConnectionPoolEntry, _proxy: object
+) -> None:
+    """Raise DisconnectionError if the path has another file now.
+
+    The pool reconnects then.
 
     Writes to a file that has been deleted or replaced would be lost without any error.
     """
@@ -361,9 +424,9 @@ def _check_same_file(file: Path, record: ConnectionPoolEntry) -> None:
 
 
 def _prepare_sqlite(read_only: bool, connection: sqlite3.Connection, _record: object) -> None:
-    # Stop the driver from beginning transactions itself: a deferred transaction that starts to write
-    # fails at once with "database is locked", despite the time-out.
-    # https://docs.sqlalchemy.org/en/21/dialects/sqlite.html#enabling-non-legacy-sqlite-transactional-modes-with-the-sqlite3-or-aiosqlite-driver
+    # Stop the driver from beginning transactions itself: a deferred transaction that starts to
+    # write fails at once with "database is locked", despite the time-out.
+    # https://docs.sqlalchemy.org/en/21/dialects/sqlite.html
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute("PRAGMA synchronous=FULL")
@@ -380,10 +443,10 @@ def _prepare_sqlite(read_only: bool, connection: sqlite3.Connection, _record: ob
 
 
 def _switch_to_wal(cursor: sqlite3.Cursor) -> None:
-    """Switch the file to write-ahead logging; retry while another process has it locked.
+    """Switch the file to write-ahead logging, with retries while it is locked.
 
-    SQLite does not apply its busy time-out to this statement. A file is switched only once, so processes
-    collide only when several of them open a new file at the same moment.
+    SQLite does not apply its busy time-out to this statement. A file is switched only once, so
+    processes collide only when several of them open a new file at the same moment.
     """
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:

@@ -1,7 +1,8 @@
-"""Database threads, so that the event loop never blocks, and the deadline of a request of Slack.
+"""Database threads, which keep the event loop free, and requests' deadlines.
 
-A transaction of a request that has not begun in time is dropped, so that nothing is carried out that the
-person believes to have failed. https://docs.slack.dev/interactivity/implementing-slash-commands
+A transaction of a request that has not begun in time is dropped, so that nothing is carried out
+that the person believes to have failed.
+https://docs.slack.dev/interactivity/implementing-slash-commands
 """
 
 from __future__ import annotations
@@ -25,11 +26,14 @@ _LAST_WAIT_SECONDS = 1.0
 
 
 class TooLate(SQLAlchemyError):
-    """The time of a request was up before its transaction began, so it was dropped."""
+    """A request's time was up before its transaction began, which was dropped."""
 
 
 class OutcomeUnknown(SQLAlchemyError):
-    """The time of a request was up while its transaction ran, which may still be committed."""
+    """A request's time was up while its transaction ran.
+
+    The transaction may still be committed.
+    """
 
 
 @dataclass(eq=False, slots=True)
@@ -46,7 +50,7 @@ class Deadline:
         return cls(monotonic() + seconds)
 
     def left_seconds(self) -> float:
-        """Return the seconds that are left; less than 0 when the time is up."""
+        """Return the seconds that are left, which may be less than 0."""
         return self.at - monotonic()
 
 
@@ -54,15 +58,18 @@ _CURRENT: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 def current_deadline() -> Deadline | None:
-    """Return the deadline of the request that is being handled; None where there is none."""
+    """Return the deadline of the current request; None outside of requests."""
     return _CURRENT.get()
 
 
 @contextmanager
 def within(deadline: Deadline | None) -> Iterator[None]:
-    """Apply a deadline to the reads and writes of this block, also in tasks that begin in it.
+    """Apply a deadline to the reads and writes of this block.
 
-    None lifts the deadline: for work after Slack's acknowledgement, and for work that others wait for, too.
+    It also applies in tasks that begin in the block.
+
+    None lifts the deadline: for work after Slack's acknowledgement, and for work that others wait
+    for, too.
     """
     token = _CURRENT.set(deadline)
     try:
@@ -80,7 +87,10 @@ class Work(Generic[Result]):
     outcome: Future[Result] = field(default_factory=Future)
 
     def begin(self) -> bool:
-        """Return whether the function may run. Until then its caller, or the deadline, can drop it."""
+        """Return whether the function may run.
+
+        Until then its caller, or the deadline, can drop it.
+        """
         if not self.outcome.set_running_or_notify_cancel():
             return False
         if self.deadline and self.deadline.left_seconds() < 0:
@@ -89,7 +99,7 @@ class Work(Generic[Result]):
         return True
 
     def settle(self, transaction: Callable[[], AbstractContextManager[Connection]]) -> None:
-        """Run the function in a transaction, and pass its result or its error to the caller."""
+        """Run the function in a transaction, and pass on the outcome."""
         try:
             with transaction() as connection:
                 result = self.function(connection)
@@ -126,11 +136,12 @@ class WorkQueue:
         may_leave: bool = False,
         deadline: Deadline | None = None,
     ) -> Result:
-        """Run a function in a thread; return its result or raise its exception.
+        """Run a function in a thread, and return its result.
 
-        When the caller is cancelled, a function that has not begun is dropped. One that has begun is awaited
-        for at most one second, so that the caller's cleanup sees its effect, yet a database that hangs cannot
-        keep the process from stopping. With ``may_leave`` it is not awaited.
+        When the caller is cancelled, a function that has not begun is dropped. One that has begun
+        is awaited for at most one second, so that the caller's cleanup sees its effect, yet a
+        database that hangs cannot keep the process from stopping. With ``may_leave`` it is not
+        awaited.
 
         Raises TooLate at the deadline, or OutcomeUnknown if the function has begun.
         """
@@ -138,12 +149,10 @@ class WorkQueue:
         self._waiting.append(cast("Work[object]", work))
         self._pool.submit(self._serve)
         done = asyncio.wrap_future(work.outcome)
-        # If the caller is gone, asyncio must not log an unretrieved error.
-        done.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        done.add_done_callback(_retrieve_error)
+        left_seconds = None if deadline is None else max(deadline.left_seconds(), 0.0)
         try:
-            async with asyncio.timeout(
-                None if deadline is None else max(deadline.left_seconds(), 0.0)
-            ):
+            async with asyncio.timeout(left_seconds):
                 return await asyncio.shield(done)
         except TimeoutError:
             if done.done():
@@ -171,21 +180,33 @@ class WorkQueue:
                 yield work
 
 
+def _retrieve_error(ended: asyncio.Future[Result]) -> None:
+    """Retrieve the error of a function whose caller may be gone.
+
+    asyncio would log it otherwise.
+    """
+    if not ended.cancelled():
+        ended.exception()
+
+
 async def _wait_for_end(done: asyncio.Future[Result]) -> None:
-    """Wait until the future is done or the time is up, even if this task is cancelled again."""
+    """Wait until a future is done, for one second at most.
+
+    The wait goes on if this task is cancelled again.
+    """
     until = monotonic() + _LAST_WAIT_SECONDS
-    while not done.done() and (rest := until - monotonic()) > 0:
+    while not done.done() and monotonic() < until:
         with suppress(asyncio.CancelledError):
-            await asyncio.wait({done}, timeout=rest)
+            await asyncio.wait({done}, timeout=until - monotonic())
 
 
 def commit_together(engine: Engine, works: Iterator[Work[object]]) -> None:
-    """Run functions in one transaction, so that they share one wait for the disk.
+    """Run functions in one transaction, with one wait for the disk.
 
-    The transaction begins first, because that waits for every other writer, and meanwhile a function can
-    still be dropped. If it cannot begin, the first function fails, and the others go on waiting. If one of
-    several functions raises, each runs again in a transaction of its own. None runs again after a commit
-    that failed, because the server may have carried it out.
+    The transaction begins first, because that waits for every other writer, and meanwhile a
+    function can still be dropped. If it cannot begin, the first function fails, and the others go
+    on waiting. If one of several functions raises, each runs again in a transaction of its own.
+    None runs again after a commit that failed, because the server may have carried it out.
     """
     begun = list[Work[object]]()
     results = list[object]()

@@ -2,14 +2,14 @@
 
 The contract, for every queue (prompts, polls, deliveries, questions, conversations to be read):
 
-* A row is *claimable* when it meets its queue's condition (for example, it is due and all before it are
-  settled) and its lease is free: ``claimed_until`` is empty or has passed (``has_passed``).
-* ``claim`` takes rows with one statement. The claimer holds their leases until they run out. The leases of
-  a dead process expire without any action. A process claims no row that it still works on: the
-  part that lost the lease could settle it as the new holder.
+* A row is *claimable* when it meets its queue's condition (for example, it is due and all before it
+  are settled) and its lease is free: ``claimed_until`` is empty or has passed.
+* ``claim`` takes rows with one statement. The claimer holds their leases until they run out. The
+  leases of a dead process expire without any action. A process claims no row that it still works
+  on: the part that lost the lease could settle it as the new holder.
 * A claimed row that this version cannot read is left to its lease, so that it stops no other.
-* Writing the outcome requires the owner (``held``) and frees the lease (``FREE``). When the lease ran out
-  and another owner took the row, nothing is written and ``LeaseLost`` is raised.
+* Writing the outcome requires the owner (``held``) and frees the lease (``FREE``). When the lease
+  ran out and another owner took the row, nothing is written and ``LeaseLost`` is raised.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Generic, TypeAlias, TypeVar, cast
+from operator import itemgetter
+from typing import Generic, TypeVar, cast
 
 import structlog
 from sqlalchemy import (
@@ -27,19 +28,17 @@ from sqlalchemy import (
     Integer,
     Select,
     String,
-    and_,
+    Update,
     bindparam,
     literal_column,
     or_,
     select,
+    update,
 )
 from sqlalchemy.engine import Connection, RowMapping
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.dml import ReturningUpdate
-from sqlalchemy.sql.functions import FunctionElement
 
-from bot.store.schema import AnyTable, Due, OneRow, Repository, UtcDateTime
+from bot.store.schema import AnyTable, Repository, UtcDateTime
 
 FREE: dict[str, None] = {"claimed_by": None, "claimed_until": None}
 """Column values that free a row's lease."""
@@ -49,12 +48,15 @@ log = structlog.get_logger(__name__)
 
 
 class LeaseLost(Exception):
-    """Another owner has claimed the row, or its state has changed; nothing was written."""
+    """Another owner has the row, or its state has changed.
+
+    Nothing was written.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Claimer:
-    """The owner of new leases, the current time, and how long the leases last."""
+    """The owner of new leases, with their begin and their length."""
 
     owner: str
     now: datetime
@@ -76,76 +78,24 @@ _UNDER_WAY = "under_way"
 ClaimStatement = ReturningUpdate[tuple[object, ...]]
 
 
-AnyTime: TypeAlias = (
-    ColumnElement[datetime] | ColumnElement[datetime | None] | ColumnElement[object]
-)
-"""A column of type ``Due``."""
-
-
-class _Later(FunctionElement[datetime]):
-    """The time that lies a number of seconds after another, or before it."""
-
-    inherit_cache = True
-    type = UtcDateTime()
-
-
-@compiles(_Later, "sqlite")
-def _later_on_sqlite(element: _Later, compiler: SQLCompiler, **options: object) -> str:
-    time, seconds = (compiler.process(clause, **options) for clause in element.clauses)
-    return f"strftime('%Y-%m-%d %H:%M:%f', {time}, '{seconds} seconds')"
-
-
-@compiles(_Later, "postgresql")
-def _later_on_postgresql(element: _Later, compiler: SQLCompiler, **options: object) -> str:
-    time, seconds = (compiler.process(clause, **options) for clause in element.clauses)
-    return f"{time} + interval '{seconds} seconds'"
-
-
-def later(
-    now: datetime | BindParameter[datetime], by: timedelta
-) -> datetime | ColumnElement[datetime]:
-    """Return the time that lies ``by`` after another, also in a statement that is built once."""
-    if isinstance(now, datetime):
-        return now + by
-    return _Later(now, literal_column(f"{by.total_seconds():+.0f}"))
-
-
-def _latest(
-    column: AnyTime, now: datetime | BindParameter[datetime]
-) -> datetime | ColumnElement[datetime]:
-    """Return the furthest time that can have been written into a column of type ``Due``."""
-    return later(now, cast("Due", column.type).longest)
-
-
-def has_passed(
-    column: AnyTime, now: datetime | BindParameter[datetime] = NOW
-) -> ColumnElement[bool]:
-    """Return the condition that a time has come, or lies further ahead than its column allows.
-
-    Such a time was written by a clock that was ahead, and would hold its row for as long as that.
-    """
-    return or_(column <= now, column > _latest(column, now))
-
-
-def is_ahead(column: AnyTime, now: datetime | BindParameter[datetime] = NOW) -> ColumnElement[bool]:
-    """Return the condition that a time is still to come: the opposite of ``has_passed``."""
-    return and_(column > now, column <= _latest(column, now))
-
-
 def unclaimed(table: AnyTable) -> ColumnElement[bool]:
-    """Return the condition that no lease on the row is held at the time ``NOW``."""
-    return or_(table.c.claimed_until.is_(None), has_passed(table.c.claimed_until))
+    """Return the condition that nobody holds a row at ``NOW``."""
+    return or_(table.c.claimed_until.is_(None), table.c.claimed_until <= NOW)
 
 
 def held(table: AnyTable) -> ColumnElement[bool]:
-    """Return the condition that ``HOLDER`` holds the row's lease; it is always met if that is None."""
+    """Return the condition that ``HOLDER`` holds a row's lease.
+
+    It is always met if the holder is None.
+    """
     return or_(HOLDER.is_(None), table.c.claimed_by == HOLDER)
 
 
 def one_of(column: ColumnElement[object], values: Iterable[StrEnum]) -> ColumnElement[bool]:
-    """Return the condition that a column has one of these values, which are written into the statement.
+    """Return the condition that a column has one of these values.
 
-    A list given to ``in_`` is passed as parameters, and the statement is adapted to it each time it runs.
+    A list given to ``in_`` is passed as parameters, and the statement is adapted to it each time it
+    runs.
     """
     return column.in_([literal_column(f"'{value}'", String) for value in values])
 
@@ -156,15 +106,18 @@ def claiming(
     candidates: Select[int],
     values: Mapping[str, object] | None = None,
 ) -> ClaimStatement:
-    """Return the statement for ``claim``. It is built once, because building takes longer than running it.
+    """Return a statement for ``claim``.
 
-    ``candidates`` selects the primary key, ordered and limited. ``values`` are further columns to set.
+    It is built once, because building takes longer than running it.
+
+    ``candidates`` selects the primary key, ordered and limited. ``values`` are further columns to
+    set.
     """
     key = next(iter(table.primary_key.columns))
     identity = table.c.get("id", key)
     candidates = candidates.where(identity.not_in(bindparam(_UNDER_WAY, expanding=True)))
-    # PostgreSQL may run a plain sub-select once for every row, each time with other candidates, and so
-    # claim more rows than its limit. A materialized WITH query runs once.
+    # PostgreSQL may run a plain sub-select once for every row, each time with other candidates, and
+    # so claim more rows than its limit. A materialized WITH query runs once.
     # https://www.postgresql.org/docs/current/queries-with.html#QUERIES-WITH-CTE-MATERIALIZATION
     chosen = candidates.cte("chosen").prefix_with("MATERIALIZED", dialect="postgresql")
     return (
@@ -176,7 +129,7 @@ def claiming(
 
 
 def claiming_oldest(table: AnyTable, *which: ColumnElement[bool]) -> ClaimStatement:
-    """Return the statement that claims the oldest rows which meet these conditions, ``LIMIT`` at most."""
+    """Return the statement that claims the oldest matching rows, ``LIMIT`` at most."""
     key = next(iter(table.primary_key.columns))
     oldest = select(key).where(*which, unclaimed(table)).order_by(key).limit(LIMIT)
     return claiming(table, candidates=oldest)
@@ -185,7 +138,7 @@ def claiming_oldest(table: AnyTable, *which: ColumnElement[bool]) -> ClaimStatem
 def claim(
     connection: Connection, statement: ClaimStatement, claimer: Claimer, **parameters: object
 ) -> Sequence[RowMapping]:
-    """Claim the candidate rows, and return them as they are *after* the claim.
+    """Claim the candidate rows, and return them as of *after* the claim.
 
     ``statement`` is one of ``claiming``; ``parameters`` are its own.
     """
@@ -197,17 +150,20 @@ def claim(
     }
     rows = connection.execute(statement, own | parameters).mappings().all()
     key = statement.exported_columns[0].name
-    return sorted(rows, key=lambda row: row[key])
+    return sorted(rows, key=itemgetter(key))
 
 
 def read_rows(
     table: AnyTable, rows: Iterable[RowMapping], read: Callable[[RowMapping], Item]
 ) -> list[Item]:
-    """Return rows as ``read`` returns them. Those that it cannot read are logged and left out.
+    """Return the records of rows.
+
+    Rows that ``read`` cannot read are logged and left out.
 
     A newer version may have written a value that is unknown to this one.
     """
-    key, items = next(iter(table.primary_key.columns)).key, list[Item]()
+    key = next(iter(table.primary_key.columns)).key
+    items = list[Item]()
     for row in rows:
         try:
             items.append(read(row))
@@ -219,21 +175,21 @@ def read_rows(
 
 
 class Rows(Repository, Generic[Item]):
-    """Statements about one table whose rows are read into records, within one transaction."""
+    """Statements about a table of records, within one transaction."""
 
     table: AnyTable
     more: Sequence[ColumnElement[bool]] = ()
     """Columns that ``read`` needs besides the table's."""
     read: Callable[[RowMapping], Item]
     _key: ColumnElement[int]
-    _held_row: OneRow
+    _update_held: Update
 
     def __init_subclass__(cls) -> None:
         """Build the statement that writes one row of the table, once."""
         super().__init_subclass__()
         cls._key = next(iter(cls.table.primary_key.columns))
         if "claimed_by" in cls.table.c:
-            cls._held_row = OneRow(cls.table, and_(cls._key == _KEY, held(cls.table)))
+            cls._update_held = update(cls.table).where(cls._key == _KEY, held(cls.table))
 
     def _has(self, *which: ColumnElement[bool]) -> bool:
         return self.connection.execute(select(self._key).where(*which).limit(1)).first() is not None
@@ -252,26 +208,28 @@ class Rows(Repository, Generic[Item]):
         *,
         by: ColumnElement[object] | None = None,
     ) -> list[Item]:
-        """Return the rows that match and can be read, in the order of ``by``; by default the newest first.
+        """Return matching rows, ordered by ``by`` or else the newest first.
 
-        Few of many rows are found sooner in another order, as planners walk all rows for that of the key.
+        Few of many rows are found sooner in another order, as planners walk all rows for that of
+        the key.
         """
-        query = select(self.table, *self.more).where(condition)
-        ordered = (
-            query.order_by(self._key.desc() if by is None else by).limit(limit).offset(skipped)
-        )
-        return read_rows(self.table, self.connection.execute(ordered).mappings(), self.read)
+        order = self._key.desc() if by is None else by
+        query = select(self.table, *self.more).where(condition).order_by(order)
+        rows = self.connection.execute(query.limit(limit).offset(skipped)).mappings()
+        return read_rows(self.table, rows, self.read)
 
     def _claim(
         self, statement: ClaimStatement, claimer: Claimer, **parameters: object
     ) -> list[Item]:
-        """Claim rows, and return those that can be read."""
-        return read_rows(
-            self.table, claim(self.connection, statement, claimer, **parameters), self.read
-        )
+        """Claim rows, and return the records of those that can be read."""
+        rows = claim(self.connection, statement, claimer, **parameters)
+        return read_rows(self.table, rows, self.read)
 
     def _write(self, key: int, owner: str | None, values: Mapping[str, object]) -> None:
-        """Write columns of one row. Raises LeaseLost when ``owner`` is given and does not hold the lease."""
+        """Write columns of one row.
+
+        Raises LeaseLost when ``owner`` is given and does not hold the lease.
+        """
         which = {_KEY.key: key, HOLDER.key: owner}
-        if not self._held_row.write(self.connection, which, values):
+        if self.connection.execute(self._update_held, {**values, **which}).rowcount != 1:
             raise LeaseLost(f"{self.table.name}: row {key}")

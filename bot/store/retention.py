@@ -1,9 +1,9 @@
 """Forgetting: texts and people are removed from the rows of work that is over.
 
-Keys, states, numbers and times stay: they keep a request from being carried out twice, and they are counted.
-Work under way is left alone. A forgotten job has no requester, and neither has a prompt or question.
-The types of the columns (``schema.py``) determine which values are forgotten, the rules determine when. Each
-subject declares the rules of its tables.
+Keys, states, numbers and times stay: they keep a request from being carried out twice, and they are
+counted. Work under way is left alone. A forgotten job has no requester, and neither has a prompt or
+question. The types of the columns (``schema.py``) determine which values are forgotten, the rules
+determine when. Each subject declares the rules of its tables.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from bot.store.schema import (
 )
 from bot.store.store import Store
 
-_AT_ONCE = 50
+_BATCH_SIZE = 50
 """Rows of each table in one transaction, so that no request waits for long."""
 _PAUSE_SECONDS = 0.2
 """Longer than the 0.1 s after which SQLite tries again to get the lock that another process holds.
@@ -41,14 +41,21 @@ https://github.com/sqlite/sqlite/blob/master/src/main.c (sqliteDefaultBusyCallba
 RowCounts = Counter[str]
 """How many rows of each kind were forgotten, or are under way."""
 NAMES = "names in others' jobs"
-"""Mentions of a person in others' jobs: as follower, reviewer, or the one that gave it up."""
+"""Mentions of a person in others' jobs: as a follower, a reviewer, or whoever gave it up."""
 RULES: list[RetentionRule] = []
 """The declared rules."""
 
 
+def _in_no_column(_user: UserId) -> Mapping[str, ColumnElement[bool]]:
+    return {}
+
+
 @dataclass(frozen=True, eq=False)
 class RetentionRule:
-    """Rows of a table that are forgotten when they are over: a person's at once, all after a while."""
+    """The rule by which finished rows of a table are forgotten.
+
+    A person's rows are forgotten on request, all rows after a while.
+    """
 
     name: str
     """The name of the rows for people."""
@@ -66,8 +73,10 @@ class RetentionRule:
 
     The parts are forgotten with the row.
     """
-    names_person: Callable[[UserId], Mapping[str, ColumnElement[bool]]] = lambda _user: {}
-    """Returns columns that may contain a person in another form than their id alone, with the conditions."""
+    names_person: Callable[[UserId], Mapping[str, ColumnElement[bool]]] = _in_no_column
+    """Returns columns that may contain a person in another form than their id alone, with the
+    conditions.
+    """
 
     def __post_init__(self) -> None:
         RULES.append(self)
@@ -78,7 +87,7 @@ class RetentionRule:
 
     @property
     def owner(self) -> Column[object] | None:
-        """Return the column with the person whose row it is; None for rows without one."""
+        """Return the column of the row's owner; None without one."""
         return next((column for column in self.table.c if isinstance(column.type, Owner)), None)
 
     @property
@@ -86,24 +95,31 @@ class RetentionRule:
         """Return the values of a forgotten row."""
         return {**emptied_values(self.table), **self.extra_values}
 
+    @property
+    def marks(self) -> Sequence[str]:
+        """Return the columns that are blank in a forgotten row."""
+        owner = self.owner
+        if owner is not None and not owner.nullable:
+            return [owner.key]
+        return list(emptied_values(self.table))
+
     def old(self, before: datetime) -> ColumnElement[bool]:
-        """Return the condition that a row was over before then, and that there is something to forget."""
+        """Return the condition that a row is to be forgotten.
+
+        It was over before then, and holds a value that is not forgotten yet.
+        """
         is_old_enough = self.delete_when
         if is_old_enough is None:
-            owner = self.owner
-            names = emptied_values(self.table) if owner is None or owner.nullable else [owner.key]
-            columns = [self.table.c[name] for name in names]
-            is_old_enough = or_(
-                *(
-                    is_set(value) if blank_of(value) == "" else value != blank_of(value)
-                    for value in columns
-                )
-            )
-        return (
-            and_(is_old_enough, self.ended_at < before, self.is_finished)
-            if self.ended_at is not None
-            else is_old_enough
-        )
+            is_old_enough = or_(*(_is_kept(self.table.c[name]) for name in self.marks))
+        if self.ended_at is None:
+            return is_old_enough
+        return and_(is_old_enough, self.ended_at < before, self.is_finished)
+
+
+def _is_kept(column: Column[object]) -> ColumnElement[bool]:
+    """Return the condition that a column is not yet blank."""
+    blank = blank_of(column)
+    return is_set(column) if blank == "" else column != blank
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -120,28 +136,36 @@ class Retention(Repository):
     """Forgets rows by the declared rules, within one transaction."""
 
     def forget_before(self, before: datetime, limit: int) -> RowCounts:
-        """Forget rows that ended before ``before``: at most ``limit`` of each table, and their parts."""
+        """Forget rows that ended before ``before``, with their parts.
+
+        At most ``limit`` rows of each table are forgotten.
+        """
         counts = RowCounts()
-        # Rows are deleted last, because the condition may be that rows of another table are forgotten.
-        for rule in sorted(RULES, key=lambda rule: rule.delete_when is not None):
-            if rule.ended_at is None:
-                continue
-            keys = self._first(rule, rule.old(before), limit)
-            counts += self.forget(rule, keys, deletes=rule.delete_when is not None)
+        # Rows are deleted last, because the condition may be that rows of another table are
+        # forgotten.
+        for deletes in (False, True):
+            for rule in RULES:
+                if rule.ended_at is not None and (rule.delete_when is not None) is deletes:
+                    keys = self._first(rule, rule.old(before), limit)
+                    counts += self.forget(rule, keys, deletes=deletes)
         return counts
 
     def find_person(self, user: UserId) -> list[tuple[MentionRule, list[object]]]:
-        """Return one person's mentions that are not under way, with the keys of the rows."""
+        """Return one person's mentions in finished rows, with the rows' keys."""
         pairs = [(named, self._first(named.rule, named.condition)) for named in _mentions(user)]
         return [(mention, keys) for mention, keys in pairs if keys]
 
     def forget_mention(self, mention: MentionRule, keys: Sequence[object]) -> RowCounts:
-        """Forget a person in those of these rows that still mention them; return the numbers of rows."""
-        rule, still = mention.rule, and_(mention.rule.key.in_(keys), mention.condition)
+        """Forget a person in the given rows that still mention them.
+
+        Return how many rows were changed.
+        """
+        rule = mention.rule
+        still_names = and_(rule.key.in_(keys), mention.condition)
         if mention.column is None:
-            return self.forget(rule, self._first(rule, still))
+            return self.forget(rule, self._first(rule, still_names))
         values = {mention.column: blank_of(rule.table.c[mention.column])}
-        return +RowCounts({NAMES: self.change(rule.table, still, values)})
+        return +RowCounts({NAMES: self.change(rule.table, still_names, values)})
 
     def under_way(self, user: UserId) -> RowCounts:
         """Return how many rows of a person `find_person` leaves out."""
@@ -154,9 +178,12 @@ class Retention(Repository):
     def forget(
         self, rule: RetentionRule, keys: Sequence[object], *, deletes: bool = False
     ) -> RowCounts:
-        """Forget the rows with these keys and their parts; return the numbers of rows."""
+        """Forget the rows with these keys and their parts.
+
+        Return how many rows were changed.
+        """
         counts = RowCounts({rule.name: 0})
-        if rule.parts:
+        if keys and rule.parts:
             # A follow-up may have come meanwhile.
             keys = self._first(rule, and_(rule.key.in_(keys), rule.is_finished))
             for part in RULES:
@@ -193,7 +220,7 @@ class Retention(Repository):
 
 
 def _mentions(user: UserId) -> Iterator[MentionRule]:
-    """Yield the mentions of a person: their names in others' rows, then their own rows."""
+    """Yield a person's mentions in others' rows, then their own rows."""
     for rule in RULES:
         for name, condition in rule.names_person(user).items():
             yield MentionRule(rule, name, condition)
@@ -214,20 +241,24 @@ def _owned() -> list[tuple[RetentionRule, Column[object]]]:
 
 
 async def forget_before(store: Store, before: datetime) -> RowCounts:
-    """Forget some of the rows that ended before ``before``, and return how many."""
-    return await store.forget(lambda tx: Retention(tx).forget_before(before, _AT_ONCE))
+    """Forget some rows that ended before ``before``; return how many."""
+    return await store.forget(lambda tx: Retention(tx).forget_before(before, _BATCH_SIZE))
 
 
 async def forget_person(store: Store, user: UserId) -> tuple[RowCounts, RowCounts]:
-    """Forget one person and their texts. Return the rows forgotten, and the rows under way, which stay."""
+    """Forget one person and their texts.
+
+    Return how many rows were forgotten, and how many are under way and stay.
+    """
     forgotten = RowCounts()
-    # Found outside the transactions that write: that reads all rows, and a bot may be waiting to write.
+    # Found outside the transactions that write: that reads all rows, and a bot may be waiting to
+    # write.
     while mentions := await store.read(lambda tx: Retention(tx).find_person(user)):
         for mention, keys in mentions:
-            for start in range(0, len(keys), _AT_ONCE):
-                change = partial(_forget_mention, mention, keys[start : start + _AT_ONCE])
+            for start in range(0, len(keys), _BATCH_SIZE):
+                change = partial(_forget_mention, mention, keys[start : start + _BATCH_SIZE])
                 forgotten += await store.write(change)
-                if start + _AT_ONCE < len(keys):
+                if start + _BATCH_SIZE < len(keys):
                     await asyncio.sleep(_PAUSE_SECONDS)
     await store.database.empty_log()
     return forgotten, await store.read(lambda tx: Retention(tx).under_way(user))

@@ -1,8 +1,8 @@
-"""The metadata on which each subject declares its tables, types of columns, and access to single rows.
+"""The metadata of all tables, the types of columns, and single rows.
 
-A column's type defines its meaning, how it is read, and whether its row keeps it for ever. `String`, `Text`
-and `JSON` do not, so a test refuses them in a table. Each statement is built once and executed with
-values, because building takes longer than running it.
+A column's type defines its meaning, how it is read, and whether its row keeps it for ever.
+`String`, `Text` and `JSON` do not, so a test refuses them in a table. Each statement is built once
+and executed with values, because building takes longer than running it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
-    delete,
-    insert,
     literal_column,
-    update,
 )
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import Connection, Dialect, RowMapping
@@ -56,13 +53,19 @@ metadata = MetaData(
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An aware datetime, stored in UTC. SQLite stores no time zones, so they are removed and added again."""
+    """An aware datetime, stored in UTC.
+
+    SQLite stores no time zones, so they are removed and added again.
+    """
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Return the time in UTC, without a zone on SQLite. Raises ValueError for a naive time."""
+        """Return the time in UTC, without a zone on SQLite.
+
+        Raises ValueError for a naive time.
+        """
         if value is None:
             return None
         if value.tzinfo is None:
@@ -71,7 +74,10 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
 
     def bind_processor(self, dialect: Dialect) -> Callable[[datetime | None], object] | None:
-        """Return the processor of a value. SQLite gets the text that SQLAlchemy would make, only sooner."""
+        """Return the function that prepares times for the database.
+
+        SQLite gets the text that SQLAlchemy would make, only sooner.
+        """
         if dialect.name != "sqlite":
             return super().bind_processor(dialect)
 
@@ -82,16 +88,23 @@ class UtcDateTime(TypeDecorator[datetime]):
 
         return process
 
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+    def process_result_value(
+        self,
+        value: datetime | None,
+        dialect: Dialect,  # noqa: ARG002
+    ) -> datetime | None:
         if value is None:
             return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        if value.tzinfo is None:
+            return value.replace(tzinfo=UTC)
+        return value.astimezone(UTC)
 
 
 class Due(UtcDateTime):
-    """A time until which something waits. It is never written further ahead than ``longest``.
+    """A time until which something waits, for ``longest`` at most.
 
-    A time that lies further ahead was written by a clock that was ahead, and counts as passed.
+    A time that lies further ahead was written by a clock that was ahead; ``DueTimes.sweep`` sets it
+    to now.
     """
 
     cache_ok = True
@@ -106,7 +119,10 @@ class Forgotten:
 
 
 class Id(String):
-    """A key, an id or a name of the bot's, Slack's or the service's. It stays."""
+    """An id or a name of the bot's, Slack's or the service's.
+
+    It is not forgotten.
+    """
 
 
 class Channel(Id):
@@ -122,7 +138,9 @@ class Owner(Person):
 
 
 class Note(TypeDecorator[str]):
-    """A text of the service's, of Slack's or of the settings, without personal data. It stays.
+    """A text without personal data, which is not forgotten.
+
+    It is the service's, Slack's or from the settings.
 
     It is stored without NUL and lone surrogates, which databases refuse.
     https://www.postgresql.org/docs/current/datatype-character.html
@@ -139,7 +157,7 @@ class Note(TypeDecorator[str]):
 
 
 class UserText(Note, Forgotten):
-    """A text that somebody wrote, or an address that leads to the text or the person."""
+    """A text that somebody wrote, or an address that leads to it."""
 
     cache_ok = True
 
@@ -150,16 +168,27 @@ class Secret(TypeDecorator[SecretStr], Forgotten):
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: SecretStr | str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+    def process_bind_param(
+        self,
+        value: SecretStr | str | None,
+        dialect: Dialect,  # noqa: ARG002
+    ) -> str | None:
         return value.get_secret_value() if isinstance(value, SecretStr) else value
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> SecretStr | None:  # noqa: ARG002
+    def process_result_value(
+        self,
+        value: str | None,
+        dialect: Dialect,  # noqa: ARG002
+    ) -> SecretStr | None:
         """Return the secret; None for an empty one."""
         return SecretStr(value) if value else None
 
 
 class Choice(String):
-    """A value of an enum. A row has it as text; ``reader`` makes it the member."""
+    """A value of an enum.
+
+    A row has it as text; ``reader`` makes it the member.
+    """
 
     def __init__(self, kind: type[StrEnum]) -> None:
         super().__init__(20)
@@ -167,7 +196,10 @@ class Choice(String):
 
 
 class Json(TypeDecorator[object]):
-    """A value that pydantic turns into JSON. A row has the JSON; ``reader`` makes it the value."""
+    """A value that pydantic turns into JSON.
+
+    A row has the JSON; ``reader`` makes it the value.
+    """
 
     impl = JSON(none_as_null=True)
     cache_ok = True
@@ -231,10 +263,12 @@ def emptied_values(table: AnyTable) -> dict[str, object]:
 def reader(
     kind: type[Record], table: AnyTable, **made: Callable[[RowMapping], object]
 ) -> Callable[[RowMapping], Record]:
-    """Return a function that makes a record of a row: each field has the column of its name.
+    """Return a function that makes records of rows.
 
-    An empty column gives the field's default. ``made``: the fields that are no columns. The function raises
-    ValueError, LookupError or TypeError for a row that this version cannot read.
+    Each field of a record has the value of the column of its name.
+
+    An empty column gives the field's default. ``made``: the fields that are no columns. The
+    function raises ValueError, LookupError or TypeError for a row that this version cannot read.
     """
     # Every dataclass may be given; typing has no name for them.
     members = [field for field in fields(kind) if field.name not in made]  # type: ignore[arg-type]
@@ -248,9 +282,8 @@ def reader(
     for name in names:
         type_ = table.c[name].type
         if isinstance(type_, Choice):
-            typed.append(
-                (name, type_.kind)
-            )  # raises ValueError for a value that only a newer version knows
+            # It raises ValueError for a value that only a newer version knows.
+            typed.append((name, type_.kind))
         elif isinstance(type_, Json):
             typed.append((name, type_.read))
 
@@ -260,33 +293,43 @@ def reader(
             if values[name] is None:
                 values[name] = default
         for name, typed_read in typed:
-            if (value := row[name]) is not None:
-                values[name] = typed_read(value)
-        return kind(**values, **{name: make(row) for name, make in made.items()})
+            if row[name] is not None:
+                values[name] = typed_read(row[name])
+        for name, make in made.items():
+            values[name] = make(row)
+        return kind(**values)
 
     return read
 
 
 def diff(row: Record, new: Record, table: AnyTable) -> dict[str, object]:
-    """Return the columns in which a record differs from the one that was read, with their new values."""
-    names = _fields_of(cast("Hashable", type(row)), table)
-    return {name: value for name in names if (value := getattr(new, name)) != getattr(row, name)}
+    """Return the changed columns of a record, with their new values."""
+    changed = dict[str, object]()
+    for name in _fields_of(cast("Hashable", type(row)), table):
+        value = getattr(new, name)
+        if value != getattr(row, name):
+            changed[name] = value
+    return changed
 
 
 def row_values(record: Record, table: AnyTable, *, without: str) -> dict[str, object]:
-    """Return the columns of a new row that a record fills, without the key that the database gives."""
-    values = {
-        name: getattr(record, name) for name in _fields_of(cast("Hashable", type(record)), table)
-    }
-    return {
-        name: value for name, value in values.items() if name != without and value not in (None, ())
-    }
+    """Return the columns of a new row that a record fills.
+
+    ``without``: the key, which the database gives.
+    """
+    values = dict[str, object]()
+    for name in _fields_of(cast("Hashable", type(record)), table):
+        value = getattr(record, name)
+        if name != without and value not in (None, ()):
+            values[name] = value
+    return values
 
 
 @cache
 def _fields_of(kind: Hashable, table: AnyTable) -> tuple[str, ...]:
     # Every dataclass may be given; typing has no name for them.
-    return tuple(field.name for field in fields(kind) if field.name in table.c)  # type: ignore[arg-type]
+    members = fields(kind)  # type: ignore[arg-type]
+    return tuple(member.name for member in members if member.name in table.c)
 
 
 def lease() -> tuple[Column[str | None], Column[datetime | None]]:
@@ -295,27 +338,35 @@ def lease() -> tuple[Column[str | None], Column[datetime | None]]:
 
 
 def if_set(name: str, *columns: str) -> Index:
-    """Return an index of the rows in which its last column is set."""
+    """Return an index of the rows whose last column is set."""
     return partial_index(f"{columns[-1]} IS NOT NULL", name, *columns)
 
 
 def partial_index(condition: str, name: str, *columns: str) -> Index:
-    """Return an index of the rows that meet a condition, which a query has to contain literally.
+    """Return an index of the rows that meet a condition.
 
-    The condition is kept in ``info``: for an option of PostgreSQL's, SQLAlchemy would import the whole
-    dialect, 2.5 MB. ``create_tables`` adds the option.
+    A query has to contain the condition literally to use the index.
+
+    The condition is kept in ``info``: for an option of PostgreSQL's, SQLAlchemy would import the
+    whole dialect, 2.5 MB. ``create_tables`` adds the option.
     """
     return Index(name, *columns, info={"where": condition})
 
 
 def is_set(column: ColumnElement[object]) -> ColumnElement[bool]:
-    """Return the condition that a text is not empty, written literally for the index of such rows."""
+    """Return the condition that a text is not empty.
+
+    It is written literally, for the index of such rows.
+    """
     return column != literal_column("''")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Transaction:
-    """One database transaction. A repository is made from it where it is used: ``Jobs(tx).get(number)``."""
+    """One database transaction.
+
+    A repository is made from it where it is used: ``Jobs(tx).get(number)``.
+    """
 
     connection: Connection
     changed: dict[int, object] = field(default_factory=dict)
@@ -326,13 +377,16 @@ class Repository:
     """Statements about a group of tables, within one transaction."""
 
     def __init__(self, tx: Transaction) -> None:
-        self.tx, self.connection = tx, tx.connection
+        self.tx = tx
+        self.connection = tx.connection
 
 
 def insert_unless_there(
     connection: Connection, table: AnyTable, *rows: Mapping[str, object]
 ) -> bool:
-    """Insert rows, skipping those whose unique key is taken. Return whether any row was inserted.
+    """Insert rows whose unique key is free.
+
+    Return whether any row was inserted.
 
     Uses ``ON CONFLICT DO NOTHING``, because on PostgreSQL an error would abort the transaction.
     """
@@ -350,33 +404,3 @@ def _insert_unless_there(table: AnyTable, dialect: str) -> ReturningInsert[tuple
 
         return postgresql_insert(table).on_conflict_do_nothing().returning(key)
     return sqlite_insert(table).on_conflict_do_nothing().returning(key)
-
-
-class OneRow:
-    """The statements that write columns of one row of a table, built once from the condition for it."""
-
-    def __init__(self, table: AnyTable, condition: ColumnElement[bool]) -> None:
-        self._insert = insert(table)
-        self._update = update(table).where(condition)
-        self._take_out = delete(table).where(condition).returning(*table.c)
-
-    def write(
-        self,
-        connection: Connection,
-        which: Mapping[str, object],
-        values: Mapping[str, object],
-        *,
-        shrinks: bool = False,
-    ) -> bool:
-        """Write columns of the row. Return whether there was one.
-
-        ``which`` has the values of the condition's parameters. ``shrinks``: the row becomes much smaller.
-        SQLite joins pages with room in them only when rows are deleted.
-        """
-        if not shrinks or connection.dialect.name != "sqlite":
-            return connection.execute(self._update, {**values, **which}).rowcount == 1
-        row = connection.execute(self._take_out, which).mappings().first()
-        if row is None:
-            return False
-        connection.execute(self._insert, {**row, **values})
-        return True

@@ -1,7 +1,7 @@
-"""The tables of a database: created in an empty one, and stamped with a hash of themselves.
+"""The creation of the tables, and their stamp: a hash of themselves.
 
-While the tables still change from version to version, none is altered: a database with other tables is
-refused, and its owner chooses between the version that made it and an empty one.
+While the tables still change from version to version, none is altered: a database with other tables
+is refused, and its owner chooses between the version that made it and an empty one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TYPES = sqlite.dialect().type_compiler_instance
 
 @cache
 def stamp() -> str:
-    """Return the stamp of this version: a hash of its tables, the same on both databases.
+    """Return the hash of this version's tables, the same on both databases.
 
     Every subject must have declared its tables (`bot.app` imports them all).
     """
@@ -37,7 +37,10 @@ def stamp() -> str:
 
 
 def describe(tables: MetaData) -> str:
-    """Return the tables as a text, which is the same for two versions if they can share a database."""
+    """Return the tables as a text.
+
+    It is the same for two versions that can share a database.
+    """
     lines = list[str]()
     for name in sorted(tables.tables):
         table = tables.tables[name]
@@ -72,7 +75,9 @@ def _constraint_lines(table: AnyTable) -> Iterator[str]:
 
 
 def has_tables(connection: Connection) -> bool:
-    """Return whether a database has this version's tables; False for an empty database.
+    """Return whether a database has this version's tables.
+
+    Returns False for an empty database.
 
     Raises UnusableDatabase for tables of another version, and for an encoding but UTF-8.
     """
@@ -80,8 +85,9 @@ def has_tables(connection: Connection) -> bool:
         encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
         if encoding != "UTF8":
             raise UnusableDatabase(
-                f"The database has the encoding {encoding}, in which not every text can be stored: make one "
-                "with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0, and name it in DATABASE_URL."
+                f"The database has the encoding {encoding}, in which not every text can be stored: "
+                "make one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0, and name it "
+                "in DATABASE_URL."
             )
     names = set(inspect(connection).get_table_names())
     if STAMPS.name in names:
@@ -99,7 +105,9 @@ def has_tables(connection: Connection) -> bool:
 
 
 async def create_tables(database: Database) -> None:
-    """Create the tables in an empty database. Several processes may do it at once.
+    """Create the tables in an empty database.
+
+    Several processes may do it at once.
 
     Raises UnusableDatabase as ``has_tables``, and where the tables cannot be created.
     """
@@ -109,7 +117,8 @@ async def create_tables(database: Database) -> None:
         log.error("database_unusable", advice=str(error))
         raise
     try:  # a person may have made the SQLite file
-        if database.file and (files := make_private(database.file)):
+        files = make_private(database.file) if database.file else []
+        if files:
             log.warning("database_made_private", files=[file.name for file in files])
     except PermissionError:
         log.warning("database_not_private", advice="docs-bot doctor says what to do")
@@ -128,10 +137,10 @@ def _create_tables(connection: Connection) -> None:
     if has_tables(connection):
         return  # another process has created them meanwhile
     dialect = connection.dialect.name
-    for index in (
-        index for table in metadata.tables.values() for index in table.indexes if index.info
-    ):
-        index.dialect_options[dialect]["where"] = text(index.info["where"])
+    for table in metadata.tables.values():
+        for index in table.indexes:
+            if index.info:
+                index.dialect_options[dialect]["where"] = text(index.info["where"])
     metadata.create_all(connection)
     STAMPS.create(connection)
     connection.execute(STAMPS.insert().values(hash=stamp()))

@@ -1,8 +1,8 @@
 """The store: the one entry point to everything that survives a restart.
 
-All writes happen in transactions. Changes that belong together (a job's new state and the delivery that
-announces it) share one transaction, so that a crash leaves both or neither. ``leases.py`` has the rules for
-claiming rows.
+All writes happen in transactions. Changes that belong together (a job's new state and the delivery
+that announces it) share one transaction, so that a crash leaves both or neither. ``leases.py`` has
+the rules for claiming rows.
 """
 
 from __future__ import annotations
@@ -31,49 +31,66 @@ DatabaseTrouble = SQLAlchemyError
 """The error that any transaction may raise: database unreachable, locked or full."""
 
 
-_OURS, _OF_THE_SERVER = ("22", "42"), ("42501", "42P01")
-"""Classes of errors that a wrong statement or value causes, but for missing rights and tables.
+_MISTAKES = ("22", "42")
+"""Classes of errors that a wrong statement or value causes.
 
 https://www.postgresql.org/docs/current/errcodes-appendix.html
 """
+_MISSING = ("42501", "42P01")
+"""Errors of these classes that an operator causes: a missing right, and a missing table."""
 
 
 class WrongStatement(Exception):
-    """The database refused a statement or a value: a mistake of the bot, which no retry mends.
+    """The database refused a statement or a value, which no retry mends.
 
-    So is a second row with a unique key, since no other transaction writes between a look and its insert.
+    It is a mistake of the bot.
+
+    So is a second row with a unique key, since no other transaction writes between a look and its
+    insert.
     """
 
 
 def _check_statement(error: DBAPIError) -> None:
     """Raise WrongStatement if an error is a mistake of the bot."""
     state = getattr(error.orig, "sqlstate", None) or ""
-    is_ours = isinstance(error, IntegrityError) or state.startswith(_OURS)
-    if is_ours and state not in _OF_THE_SERVER:
+    is_mistake = isinstance(error, IntegrityError) or state.startswith(_MISTAKES)
+    if is_mistake and state not in _MISSING:
         # The driver's message may quote a value, which must not reach a log.
         raise WrongStatement(f"{type(error.orig).__name__}: {error.statement}") from None
 
 
+def _add_nothing(_tx: Transaction) -> None:
+    """Do nothing: nothing follows from the changes of a transaction."""
+
+
 class Store:
-    """Runs transactions. Each process opens one store; several processes may share a database."""
+    """The transactions of one process.
+
+    Several processes may share a database.
+    """
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.before_commit: Callable[[Transaction], None] = lambda _tx: None
+        self.before_commit: Callable[[Transaction], None] = _add_nothing
         """Completes each transaction with what follows from its changes."""
 
     @classmethod
     def open(
         cls, url: str, connections: int = CONNECTIONS, pool: Pool = ThreadPoolExecutor
     ) -> Store:
-        """Open the store at a SQLAlchemy URL. The tables must exist already (``create_tables``)."""
+        """Open the store at a SQLAlchemy URL.
+
+        The tables must exist already (``create_tables``).
+        """
         return cls(Database.open(url, connections, pool))
 
     async def write(self, change: Callable[[Transaction], Result]) -> Result:
-        """Run ``change`` in a transaction and return its result; roll back if it raises.
+        """Run ``change`` in a transaction, and return its result.
 
-        ``change`` runs in a database thread, so it must not touch anything that other threads use. It may run
-        twice: of those only the last is committed. Raises DatabaseTrouble.
+        The transaction is rolled back if ``change`` raises.
+
+        ``change`` runs in a database thread, so it must not touch anything that other threads use.
+        It may run twice: of those only the last is committed. Raises DatabaseTrouble.
         """
 
         def run(connection: Connection) -> Result:
@@ -90,21 +107,27 @@ class Store:
 
     async def read(self, query: Callable[[Transaction], Result]) -> Result:
         """Run ``query``, which only reads; it does not block writers. Raises DatabaseTrouble."""
+
+        def run(connection: Connection) -> Result:
+            return query(Transaction(connection))
+
         try:
-            return await self.database.read(lambda connection: query(Transaction(connection)))
+            return await self.database.read(run)
         except DBAPIError as error:
             _check_statement(error)
             raise
 
     async def find_due(self, clock: Callable[[], datetime]) -> DueQueues:
-        """Return the queues that have rows due, and the time at which the next row comes due."""
+        """Return the queues with due rows, and the next due time."""
         return await self.database.read(lambda connection: find_due(connection, clock()))
 
     async def release(self, owner: str) -> list[str]:
-        """Free this owner's leases on rows that are not being sent, so that others can claim them at once.
+        """Free this owner's leases for others.
 
-        Its heartbeat ends, too. Return the names of failed steps. A database that fails is only logged, since
-        the leases expire by themselves.
+        Leases on rows that are being sent are not freed.
+
+        Its heartbeat ends, too. Return the names of failed steps. A database that fails is only
+        logged, since the leases expire by themselves.
         """
         try:
             async with asyncio.timeout(_RELEASE_SECONDS):
@@ -121,13 +144,17 @@ class Store:
         return result
 
     async def try_writing(self, process: str, now: datetime) -> None:
-        """Write something and commit it. Raises DatabaseTrouble when the database cannot be written.
+        """Write something and commit it.
+
+        Raises DatabaseTrouble when the database cannot be written.
 
         A cancelled caller returns at once, also while the database hangs.
         """
-        await self.database.try_writing(
-            lambda connection: Heartbeats(Transaction(connection)).try_writing(process, now)
-        )
+
+        def run(connection: Connection) -> None:
+            Heartbeats(Transaction(connection)).try_writing(process, now)
+
+        await self.database.try_writing(run)
 
     async def close(self) -> None:
         await self.database.close()
@@ -136,7 +163,8 @@ class Store:
 def _release_all(connection: Connection, owner: str) -> None:
     """Free this owner's leases, but for those on rows in state *sending*.
 
-    Those may have been carried out already; the next claimer recognises them by their expired lease.
+    Those may have been carried out already; the next claimer recognises them by their expired
+    lease.
     """
     for queue in QUEUE_TABLES:
         is_leased = "claimed_by" in queue.table.c and not queue.table.info.get("is_long")

@@ -323,6 +323,7 @@ COMMAND = Command(
     misunderstood=_misunderstood,
     also=lambda _place: usage.period_help(),
     full_help=usage.FULL_HELP,
+    has_options_only=True,
     buttons={
         Action.SHARE: _on_answer(share_numbers, writes=True),
         Action.CSV_FILE: _on_answer(send_csv, writes=True),

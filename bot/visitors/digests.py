@@ -18,7 +18,6 @@ from bot.jobs.thread import status_message_link
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.store import Transaction
-from bot.store.channels import Channels
 from bot.visitors.messages import digests as digest_messages
 from bot.visitors.messages.gap_rows import compare_unmet
 from bot.visitors.model.digests import Digest, Outcome
@@ -30,7 +29,6 @@ from bot.visitors.model.reports import Report, build_report
 from bot.visitors.model.subscriptions import Subscription, SubscriptionState
 from bot.visitors.recommendations import (
     MAX_RECOMMENDED,
-    RecommendationSource,
     drop_taken,
     list_recommendations,
 )
@@ -147,8 +145,8 @@ def read_numbers(context: Context, tx: Transaction, question: Question) -> Numbe
     """Return the stored numbers of a question, without the rows that its channel may not see."""
     hidden = set[str]()
     if question.has_gaps:
-        for source in context.hooks_of(RecommendationSource):
-            hidden.update(source.hidden(tx, question.project, question.channel))
+        for hooks in context.hooks:
+            hidden.update(hooks.list_hidden(tx, question.project, question.channel))
     readings = Readings(tx).of(question.readings)
     return Numbers(question.query, readings, frozenset(hidden))
 
@@ -158,7 +156,7 @@ def _build(context: Context, tx: Transaction, question: Question, numbers: Numbe
     now = context.clock()
     candidates = list_recommendations(context, tx, question, numbers)
     recent = Jobs(tx).about_gaps(question.project, now)
-    free = drop_taken(tx, question, candidates, recent)
+    free = drop_taken(tx, question, candidates, recent, now)
     keys = question.query.recommended or _choose(free)
     chosen = [item for key in keys for item in candidates if key in item.keys]
     jobs = {
@@ -201,8 +199,7 @@ def _report(
 
 def _list_to_review(tx: Transaction, question: Question, now: datetime) -> ToReview:
     jobs, count = Jobs(tx).awaiting_review(question.project, question.channel, 1)
-    reviewers = Channels(tx).reviewers(question.channel)
-    return ToReview(tuple(jobs), now, count - len(jobs), reviewers)
+    return ToReview(tuple(jobs), now, count - len(jobs))
 
 
 def _link_asked(

@@ -9,9 +9,8 @@ from operator import attrgetter
 
 from bot.context import WorkerContext, queue_worker
 from bot.engine import Worker, alone
-from bot.feature import Feature
+from bot.feature import Feature, Hooks
 from bot.jobs.store.jobs import Jobs
-from bot.outbox.delivery_errors import PostHooks
 from bot.outbox.model import CsvFile, Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.store import Transaction
@@ -83,6 +82,6 @@ VISITORS = Feature(
     command=COMMAND,
     help_prefix=r"visitors\s+",
     workers=_workers,
-    hooks=(PostHooks(_on_posted, _on_refused, _make_file),),
+    hooks=Hooks(on_posted=_on_posted, on_refused=_on_refused, make_file=_make_file),
     gauges=_gauges,
 )

@@ -327,8 +327,12 @@ def _take_path(words: list[str], check: Callable[[], None] = lambda: None) -> st
 _TIME = re.compile(r"([0-9]{1,2})(?:[:.]([0-9]{2}))?(am|pm)?h?")
 _WEEKLY_EXAMPLE = "`/docs-visitors subscribe monday 09:00`"
 _FILL_WORDS = ("every", "at", "on")
-_NO_ZONES = ("factory", "localtime", "posixrules")
-"""Entries of the zone database that are no time zones: their meaning depends on the machine."""
+_NO_ZONES = ("factory", "localtime", "posixrules", "est", "mst", "hst")
+"""Entries of the zone database that are no time zones of a place.
+
+The meaning of the first three depends on the machine. The others are winter times, which stay when
+the clocks of a place change.
+"""
 
 
 def parse_weekly(text: str) -> WeeklyRequest:

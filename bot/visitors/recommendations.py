@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from bot.context import Context
 from bot.ids import ChannelId, ProjectId, Recommendation
 from bot.jobs.ask import is_public_channel
 from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
 from bot.store import Transaction
 from bot.visitors.messages.gap_rows import gap_recommendations, quoted_subject
 from bot.visitors.model.periods import day_start
@@ -28,23 +28,9 @@ _MAX_OTHERS = 5
 """Recommendations that are named in the prompt of another with the same subject."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecommendationSource:
-    """A feature's recommendations for digests."""
-
-    list: Callable[
-        [Transaction, ProjectId, ChannelId, datetime, datetime], Sequence[Recommendation]
-    ]
-    """Returns those about a project, for a channel, from a time until before another."""
-    hidden: Callable[[Transaction, ProjectId, ChannelId], Collection[str]]
-    """Returns the keys of a project's questions that a channel may not see."""
-    refresh: Callable[[Context, ProjectId], Awaitable[None]]
-    """Asks Slack, before they are listed, which channels are public now."""
-
-
 async def refresh_recommendations(context: Context, project: ProjectId) -> None:
-    for source in context.hooks_of(RecommendationSource):
-        await source.refresh(context, project)
+    for hooks in context.hooks:
+        await hooks.refresh_privacy(context, project)
 
 
 def list_recommendations(
@@ -54,13 +40,15 @@ def list_recommendations(
 
     The service counts the questions that the bot asks for people, so of two with the same key one counts.
     """
-    week, zone, channel = question.query.period, context.settings.analytics_zone, question.channel
-    times = day_start(week.first, zone), day_start(week.end, zone)
-    sources = context.hooks_of(RecommendationSource)
-    further = [
-        item for source in sources for item in source.list(tx, question.project, channel, *times)
-    ]
-    candidates = [*gap_recommendations(numbers), *(() if question.query.section else further)]
+    zone = context.settings.analytics_zone
+    since = day_start(question.query.period.first, zone)
+    before = day_start(question.query.period.end, zone)
+    candidates = list(gap_recommendations(numbers))
+    if not question.query.section:
+        for hooks in context.hooks:
+            candidates += hooks.list_recommendations(
+                tx, question.project, question.channel, since, before
+            )
     largest: dict[str, Recommendation] = {}
     for item in sorted(candidates, key=lambda item: (-item.events, item.title)):
         largest.setdefault(item.key, item)
@@ -109,8 +97,10 @@ def list_more(
     context: Context, tx: Transaction, question: Question, numbers: Numbers
 ) -> Sequence[Recommendation]:
     """Return the recommendations for which the digest has no room."""
-    recent = Jobs(tx).about_gaps(question.project, context.clock())
-    free = drop_taken(tx, question, list_recommendations(context, tx, question, numbers), recent)
+    now = context.clock()
+    recent = Jobs(tx).about_gaps(question.project, now)
+    candidates = list_recommendations(context, tx, question, numbers)
+    free = drop_taken(tx, question, candidates, recent, now)
     recommended = question.query.recommended
     return [item for item in free if not set(item.keys) & set(recommended)]
 
@@ -120,10 +110,11 @@ def drop_taken(
     question: Question,
     candidates: Sequence[Recommendation],
     recent: Sequence[TrackedJob],
+    now: datetime,
 ) -> list[Recommendation]:
     """Return the recommendations without those that a job was asked for, or whose subject an open job has."""
     keys = {job.about.key for job in recent if job.about and not job.can_run_again}
-    taken = [text for _, texts in _list_open(tx, question.project) for text in texts]
+    taken = [text for _, texts in _list_open(tx, question.project, now) for text in texts]
     return [
         item
         for item in candidates
@@ -132,15 +123,28 @@ def drop_taken(
 
 
 def _list_open(
-    tx: Transaction, project: ProjectId
+    tx: Transaction, project: ProjectId, now: datetime
 ) -> list[tuple[TrackedJob, list[frozenset[str]]]]:
     """Return a project's open jobs, each with the subjects of its pull request and of its request."""
     found = []
     for job in Jobs(tx).list_unreviewed(project, _MAX_JOBS):
-        titles = [job.pull_request.title] if job.pull_request else []
-        titles.append(job.about.title if job.about else job.text)
-        found.append((job, [find_subject(title) for title in titles]))
+        if _is_known_open(job, now):
+            titles = [job.pull_request.title] if job.pull_request else []
+            titles.append(job.about.title if job.about else job.text)
+            found.append((job, [find_subject(title) for title in titles]))
     return found
+
+
+def _is_known_open(job: TrackedJob, now: datetime) -> bool:
+    """Return whether a job goes on, or its pull request is open.
+
+    One that the bot cannot see counts as open for as long as a gap counts as in work.
+    """
+    if not job.awaits_review or job.sees_pull_request:
+        return True
+    pull = job.pull_request
+    known_at = (pull.as_of if pull else None) or job.ended_at
+    return known_at is None or now - known_at < GAP_IN_WORK
 
 
 def _is_taken(title: str, texts: Collection[frozenset[str]]) -> bool:
@@ -153,7 +157,8 @@ async def find_open_job(
     context: Context, channel: ChannelId, project: ProjectId, title: str
 ) -> TrackedJob | None:
     """Return an open job about a subject, that everybody in a channel may know of."""
-    going = await context.store.read(lambda tx: _list_open(tx, project))
+    now = context.clock()
+    going = await context.store.read(lambda tx: _list_open(tx, project, now))
     for job, texts in going:
         if not _is_taken(title, texts):
             continue

@@ -35,7 +35,7 @@ from sqlalchemy import (
 from bot.ids import ChannelId, ProjectId, QuestionId, ReadingId, SubscriptionId, can_be_id
 from bot.outbox.store import deliveries, is_being_delivered
 from bot.ports import Origin
-from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming, has_passed, read_rows
+from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming, read_rows
 from bot.store.queues import QueueTable
 from bot.store.retention import RetentionRule
 from bot.store.schema import (
@@ -421,7 +421,7 @@ class Subscriptions(Rows[Subscription]):
         """Return active subscriptions that run until then."""
         due = and_(
             subscriptions.c.state == SubscriptionState.ACTIVE,
-            has_passed(subscriptions.c.next_run_at, until),
+            subscriptions.c.next_run_at <= until,
         )
         rows = select(subscriptions).where(due)
         return read_rows(subscriptions, self.connection.execute(rows).mappings(), self.read)

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 from sandbox.docs_service.git import AUTHOR_EMAIL, AUTHOR_NAME, GitError, git, git_bytes
@@ -71,12 +72,14 @@ class _Entry(NamedTuple):
 class SiteRepository:
     """Reads and writes whole files by branch.
 
-    Calls block: run them in a thread, and never two at a time. They raise `GitError`.
+    Calls block: run them in a thread. Commits and merges wait for each other. All raise `GitError`.
     """
 
     def __init__(self, path: Path, main: str = MAIN) -> None:
         self.path = path
         self.main = main
+        # A commit moves the head that it has read, and git refuses one whose head moved meanwhile.
+        self._moving_a_head = Lock()
 
     @classmethod
     def of(cls, path: Path) -> SiteRepository:
@@ -165,13 +168,18 @@ class SiteRepository:
             b"M 100644 inline %s\n%s" % (_quoted(path), _data(text))
             for path, text in changes.items()
         ]
-        return self._commit(branch, self.head(branch) or base, files, message, now)
+        with self._moving_a_head:
+            return self._commit(branch, self.head(branch) or base, files, message, now)
 
     def merge(self, base: str, head: str, message: str, now: datetime) -> bool:
         """Commit the changes between two commits to the main branch, as a squash merge does.
 
         Return False, and commit nothing, if the main branch has changed the same files since `base`.
         """
+        with self._moving_a_head:
+            return self._merge(base, head, message, now)
+
+    def _merge(self, base: str, head: str, message: str, now: datetime) -> bool:
         parent = self.head(self.main) or base
         entries = self._entries(parent)
         before, after = _differing(self._entries(base), self._entries(head))

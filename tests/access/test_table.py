@@ -16,7 +16,7 @@ import pytest
 from bot.access.admit import not_allowed
 from bot.access.model import Access
 from sandbox.workspace.state import Json
-from tests.access.acts import ACTS, WORDS, Act, Scene
+from tests.access.acts import ACTS, WORDS, Act, Scene, dealt
 from tests.services import ASSISTANT_KEY, DOMAIN
 from tests.talk import Talk
 from tests.talk_database import DATABASE_URL
@@ -51,7 +51,7 @@ async def arrange(
 ) -> Scene:
     """Let Pat or Ben have work in a room.
 
-    Job 1 has a pull request, job 2 one that is not needed, job 3 is unconfirmed, job 4 runs, and job 5 waits.
+    Job 1 has a pull request, job 2 one that is reviewed, job 3 is unconfirmed, job 4 runs, and job 5 waits.
     There are an answer about visitors, an answered question about the docs, and a subscription.
     """
     pat = talk.newcomer("Pat")
@@ -73,7 +73,7 @@ async def arrange(
         await talk.time.passes(12)
         if number < 3:
             await talk.ends()
-    await owner.presses("Not needed")
+    await owner.presses("Reviewed")
     talk.service.passages = [{"content": "Press Rotate", "path": "keys", "metadata": None}]
     talk.service.site.fill(5, FIRST, LAST)
     await owner.types("/docs-visitors last week compare none", room)
@@ -240,7 +240,7 @@ async def test_people_without_access_get_a_refusal_and_leave_nothing(
 async def test_members_get_an_answer_or_have_an_effect(talk: Talk, room: Room) -> None:
     scene = await arrange(talk, room, is_own=True)
     refusals = [placeless(refusal(access)) for access in Access if access is not Access.MEMBER]
-    for act in ACTS[list(Room).index(room) :: 4]:
+    for act in dealt(ACTS, list(Room).index(room), len(Room)):
         outcome = await outcome_of(scene, act)
         is_effective = outcome.answers or outcome.new_rows or outcome.forms or outcome.is_public
         assert is_effective or act.is_quiet, act
@@ -262,7 +262,7 @@ async def test_outsiders_get_the_same_answer_about_hidden_and_unknown_work(
     talk: Talk, room: Room
 ) -> None:
     scene = await arrange(talk, room, is_own=False, is_inside=False)
-    for act in NAMED[HIDDEN.index(room) :: 3]:
+    for act in dealt(NAMED, HIDDEN.index(room), len(HIDDEN)):
         outcomes = [await outcome_of(scene, act, number) for number in (act.about, 99)]
         for outcome in outcomes:
             assert kept(outcome, scene.actor) == [], act
@@ -272,22 +272,22 @@ async def test_outsiders_get_the_same_answer_about_hidden_and_unknown_work(
     talk.everything()
 
 
-@pytest.mark.parametrize(
-    ("room", "is_admin"),
-    [
-        *((room, True) for room in HIDDEN),
-        (Room.PUBLIC, False),
-        (Room.PRIVATE, False),
-        (Room.GROUP, False),
-    ],
-)
+READERS = [
+    *((room, True) for room in HIDDEN),
+    (Room.PUBLIC, False),
+    (Room.PRIVATE, False),
+    (Room.GROUP, False),
+]
+"""Rooms, each with admins of the bot outside of it, or with its members."""
+
+
+@pytest.mark.parametrize(("room", "is_admin"), READERS)
 async def test_members_of_the_room_and_admins_get_answers_about_anothers_work(
     talk: Talk, room: Room, is_admin: bool
 ) -> None:
     settings = {"admins": "UPAT"} if is_admin else {}
     scene = await arrange(talk, room, is_own=False, is_inside=not is_admin, **settings)
-    acts = NAMED[1::2] if is_admin else NAMED[::2]
-    for act in acts[list(Room).index(room) % 3 :: 3]:
+    for act in dealt(NAMED, READERS.index((room, is_admin)), len(READERS)):
         one, other = [await outcome_of(scene, act, number) for number in (act.about, 99)]
         assert _effects(one, act.about) != _effects(other, 99), act
     talk.everything()

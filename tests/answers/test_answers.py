@@ -11,7 +11,6 @@ from tests.answers.conftest import QUESTION, asks
 from tests.services import answer_stream, streamed
 from tests.talk import Talk
 
-STATUS = "assistant.threads.setStatus"
 PASSAGES: list[dict[str, Any]] = [
     {
         "content": "Press *Rotate* <!channel>",
@@ -30,7 +29,6 @@ async def test_further_question_in_the_thread_goes_on_with_the_conversation(talk
     assert len(talk.thread(asked)) == 2
     assert talk.reactions(asked) == talk.reactions(again) == ["eyes"]
     assert talk.service.questions == [(QUESTION, None), ("How often should I do that?", "talk-1")]
-    assert talk.slack.calls.count(STATUS) == 2
 
 
 async def test_direct_message_is_answered_in_its_thread(talk: Talk) -> None:
@@ -44,7 +42,6 @@ async def test_form_is_answered_in_private(talk: Talk) -> None:
     reading, answer = talk.ana.reads()
     assert reading == ":eyes: Reading the docs…"
     assert "Rotate" in answer
-    assert talk.slack.calls.count(STATUS) == 0
 
 
 async def test_response_url_is_forgotten_after_the_answer(talk: Talk) -> None:
@@ -152,11 +149,6 @@ async def test_private_answer_loses_its_blocks_before_its_place(
     assert "Open ∗∗Settings∗∗" in answer
     assert "markdown" not in {block["type"] for block in answer.message["blocks"]}
     assert talk.errors() == {"blocks_refused"}
-
-
-async def test_refused_status_changes_nothing(talk: Talk) -> None:
-    talk.faults.refuses(STATUS, "missing_scope")
-    assert "Rotate" in await asks(talk)
 
 
 async def test_question_costs_no_use_and_the_same_event_is_answered_once(talk: Talk) -> None:

@@ -83,13 +83,6 @@ async def test_drafting_under_a_private_answer_tells_its_asker(talk: Talk) -> No
     talk.everything()
 
 
-async def test_end_without_pull_request_is_announced_too(talk: Talk) -> None:
-    await talk.ben.presses("That didn't help", await asks(talk))
-    await drafts(talk, pr_link=None)
-    assert talk.all_replies()[-1].endswith("It is written now in the docs.")
-    talk.everything()
-
-
 async def test_old_question_is_forgotten(talk: Talk) -> None:
     await talk.ana.presses("That didn't help", await asks(talk))
     talk.everything()

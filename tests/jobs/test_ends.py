@@ -145,7 +145,7 @@ async def test_finished_job_has_four_controls_after_any_follow_up(talk: Talk) ->
             *talk.status().buttons,
             *(label for reply in talk.replies() for label in reply.buttons),
         ]
-        assert controls == ["Reviewed", "Not needed", "Review #1 · code.example", "Preview"]
+        assert controls == ["Reviewed", "Review #1 · code.example", "Preview"]
         await follow_up(talk)
     talk.everything()
 

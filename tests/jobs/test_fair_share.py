@@ -131,7 +131,7 @@ async def test_names_that_slack_returns_late_stay_ids(talk: Talk) -> None:
     talk.faults.hangs("users.info")
     message = await talk.ana.says("@docs-agent Add what @slow wrote in #general")
     await talk.time.passes()
-    await asyncio.sleep(0.3)
+    await talk.stuck_work_ends()
     await talk.time.passes()
     assert talk.agent_got()[1:] == ["Add what @USLOW wrote in #general"]
     talk.thread(message)

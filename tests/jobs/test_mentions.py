@@ -67,6 +67,20 @@ async def test_mention_steers_the_newest_or_the_named_job(talk: Talk) -> None:
     talk.everything()
 
 
+async def test_mention_after_that_of_a_colleague_counts(talk: Talk) -> None:
+    root = await among_people(talk)
+    await talk.ben.replies(f"@ana good point. {BOT} please fix it: it is 100", to=root)
+    await talk.time.passes(20)
+    assert "it is 100" in talk.agent_got()[0]
+    talk.everything()
+
+
+async def test_quoted_mention_is_no_request(talk: Talk) -> None:
+    said = await talk.ana.says(f"> {BOT} Add a page\nDid anybody merge this?")
+    await talk.time.passes(20)
+    assert talk.agent_got() == talk.thread(said) == []
+
+
 async def test_mention_after_an_archived_job_starts_another(talk: Talk) -> None:
     root = await among_people(talk)
     await mentions(talk, thread=root)

@@ -28,7 +28,7 @@ async def test_slow_answer_is_read_at_the_second_poll(talk: Talk) -> None:
     await talk.started()
     slow = [talk.service.hangs("get") for _ in range(2)]
     await talk.time.passes(10)
-    await asyncio.sleep(0.1)  # the first poll gives up
+    await talk.stuck_work_ends()  # the first poll gives up
     await talk.time.passes(60)
     await asyncio.sleep(0.1)  # the second waits longer
     slow[1].comes(id="job-1", status="completed", prLink="https://code.example/acme/docs/pull/1")

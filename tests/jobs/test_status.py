@@ -63,7 +63,7 @@ async def test_status_without_a_number_is_the_latest_jobs(talk: Talk, text: str)
     assert "Details" in answer.buttons
 
 
-@pytest.mark.parametrize("text", ["stats", "statsu 1", "job", "halp", "limit"])
+@pytest.mark.parametrize("text", ["stats", "statsu 1", "job", "halp", "limit", "projct", "digset"])
 async def test_near_miss_is_answered_by_a_question(talk: Talk, text: str) -> None:
     await talk.finished()
     answer = await talk.ben.answer_to(f"/docs-agent {text}")

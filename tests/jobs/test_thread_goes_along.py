@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 
 from sandbox.workspace.state import Json
@@ -134,7 +133,7 @@ async def test_prompt_goes_without_a_thread_that_never_arrives(talk: Talk) -> No
     talk.faults.hangs("conversations.replies")
     await talk.ana.replies("@docs-agent Fix the page", to=root)
     await talk.time.passes(5)
-    await asyncio.sleep(0.2)
+    await talk.stuck_work_ends()
     await talk.time.passes(20)
     assert talk.agent_got() == ["Fix the page"]
     talk.everything()

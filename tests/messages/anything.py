@@ -26,13 +26,12 @@ from bot.ids import (
     ReadingId,
     Recommendation,
     RequestKey,
-    Reviewer,
     SubscriptionId,
     UserId,
 )
 from bot.jobs.messages.job_answers import Limits
 from bot.jobs.messages.jobs import ENDS_WITH_BUTTONS
-from bot.jobs.model.jobs import JobProblem, JobState, QueueWhy, TrackedJob
+from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.model.pull_requests import Preview
 from bot.jobs.model.quota import Budget
@@ -203,7 +202,6 @@ BY_TYPE: Mapping[Any, st.SearchStrategy[Any]] = {
     SecretStr: st.just(SecretStr("kept")),
     dict[str, Any]: st.nothing(),
     UserId: PEOPLE,
-    Reviewer: PEOPLE,
     ChannelId: st.just(CHANNEL),
     JobNumber: st.integers(1, 2**31 - 1),
     InquiryId: st.integers(1, 2**31 - 1),
@@ -250,7 +248,6 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "offer_page.page": st.from_regex(r"/[A-Za-z][A-Za-z0-9_-]{2,60}", fullmatch=True),
     "Query.top": st.integers(1, MAX_TOP),
     "private": st.just("{}"),
-    "TrackedJob.trouble": st.sampled_from([None, QueueWhy.SERVICE, QueueWhy.KEY]),
     "CommandHelp.name": st.just("/docs-agent"),
     "CommandHelp.options": st.just("*Options*: `csv`."),
     "CommandHelp.summary": st.just("Asks the agent."),

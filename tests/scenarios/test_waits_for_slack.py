@@ -15,6 +15,9 @@ from tests.scenarios.story import BEN, Story, environment
 from tests.scenarios.test_stopping import Bot
 from tests.scenarios.timeouts import STEADY
 
+LOOK_SECONDS = 4.0
+"""A little less than the pause between two looks of the engine."""
+TRIES = 5
 PASSING = ["500", "502_html", "429", "error:internal_error"]
 
 
@@ -59,11 +62,12 @@ async def test_token_refused_for_good_ends_a_start_at_once(
 
 async def test_post_waits_for_its_channel_no_longer_than_its_pace(world: World) -> None:
     paced = replace(STEADY, channel_pace_seconds=1.0)
+    pauses = list[float]()
     async with running_bot(world.settings.model_copy(update=FAST), timeouts=paced):
         story = Story(world)
-        [end] = await story.replies(await story.asked("Add a quickstart"), 1)
-        await story.command("/docs-agent", "Explain rate limits", BEN)
-        [_, root] = await story.until(
-            lambda: story.roots() if story.roots()[1:] else None, "a second root"
-        )
-    assert 0.9 < float(root["ts"]) - float(end["ts"]) < 4
+        # A busy machine may be slow several times, but a bot that waits for its next look always is.
+        while len(pauses) < TRIES and not any(pause < LOOK_SECONDS for pause in pauses):
+            [end] = await story.replies(await story.asked(f"Add page {len(pauses)}"), 1)
+            root = await story.asked("Explain rate limits", user=BEN)
+            pauses.append(float(root["ts"]) - float(end["ts"]))
+    assert 0.9 < min(pauses) < LOOK_SECONDS

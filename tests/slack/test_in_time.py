@@ -11,7 +11,8 @@ from sqlalchemy import event
 
 from bot.store.deadline import Deadline, within
 from tests.builders import BEN
-from tests.pause import Pause
+from tests.limits import HANG_SECONDS
+from tests.pause import DEADLINES, Pause
 from tests.slack.intake import MENTION, Intake
 
 
@@ -41,7 +42,7 @@ async def test_slack_is_asked_only_in_the_time_that_storing_leaves(intake: Intak
     with within(deadline):
         answer = await intake.command("Add a page", user=BEN)
     assert "Slack didn't tell me who you are" in json.loads(answer.body)["text"]
-    assert deadline.left_seconds() > 0.5
+    assert deadline.left_seconds() > 0
 
 
 async def test_commands_behind_a_transaction_are_answered_in_time(intake: Intake) -> None:
@@ -53,9 +54,9 @@ async def test_commands_behind_a_transaction_are_answered_in_time(intake: Intake
         with within(Deadline.after(seconds)):
             return (await intake.command(f"Add page {number}", trigger=str(number))).body or "taken"
 
-    first = asyncio.create_task(types(1, 10))
+    first = asyncio.create_task(types(1, HANG_SECONDS))
     await pause.reached()
-    others = asyncio.gather(*(types(number, 10) for number in (2, 3)))
+    others = asyncio.gather(*(types(number, HANG_SECONDS) for number in (2, 3)))
     assert "nothing was started" in await types(4, 0.0)
     pause.end()
     assert await first == "taken"
@@ -66,8 +67,11 @@ async def test_commands_behind_a_transaction_are_answered_in_time(intake: Intake
 async def test_command_with_an_unconfirmed_commit_may_be_stored(intake: Intake) -> None:
     pause = Pause()
     event.listen(intake.store.database._writer, "commit", lambda _connection: pause(), once=True)
-    with within(Deadline.after(0.1)):
-        answer = await intake.command("Add a page")
+    for seconds in DEADLINES:
+        with within(Deadline.after(seconds)):
+            answer = await intake.command("Add a page", trigger=str(seconds))
+        if pause.is_reached:
+            break
     pause.end()
     assert "I may have taken this; see `/docs-agent jobs`" in json.loads(answer.body)["text"]
     assert await intake.stored() == 1

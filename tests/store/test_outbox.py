@@ -6,11 +6,23 @@ from datetime import datetime
 
 from sqlalchemy import Connection, Engine, event
 
-from bot.ids import ChannelId, JobNumber, Message
+from bot.ids import ChannelId, JobNumber, Message, MessageTs
+from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.store.jobs import Jobs
 from bot.outbox.model import Delivery, DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
-from bot.store import Store
-from tests.builders import ANA, CHANNEL, NOW, add_job, claim_deliveries, claimer
+from bot.store import Store, Transaction
+from tests.builders import (
+    ANA,
+    CHANNEL,
+    NOW,
+    PROJECT,
+    add_job,
+    claim_deliveries,
+    claimer,
+    set_job,
+)
+from tests.defects import known_defect
 
 
 async def write(
@@ -55,3 +67,22 @@ async def test_newer_edit_replaces_a_pending_one(store: Store) -> None:
     await write(store, "edit 1", job, DeliveryKind.EDIT)
     await write(store, "edit 2", job, DeliveryKind.EDIT)
     assert [delivery.what.key for delivery in await take(store)] == ["edit 2"]
+
+
+@known_defect("The first 500 deliveries that are due hide a post behind hundreds of edits.")
+async def test_post_is_found_behind_hundreds_of_edits(store: Store) -> None:
+    message = Message("Working on it", ())
+
+    def add_edits(tx: Transaction) -> None:
+        for number in range(505):
+            wanted = TrackedJob(JobNumber(0), PROJECT, CHANNEL, ANA, "Add a page", NOW)
+            job = Jobs(tx).add(wanted)
+            set_job(tx, job, root_ts=MessageTs(f"{number}.1"))
+            key = f"edit {number}"
+            edit = NewDelivery(key, DeliveryKind.EDIT, CHANNEL, job=job, message=message)
+            Outbox(tx).add(edit, NOW)
+
+    await store.write(add_edits)
+    await write(store, "first message", await add_job(store), DeliveryKind.ROOT)
+    ready = await store.read(lambda tx: Outbox(tx).ready(NOW, ()))
+    assert DeliveryKind.ROOT in [each.kind for each in ready]

@@ -57,7 +57,7 @@ async def test_error_reaches_the_caller_and_the_thread_goes_on(
     def fail() -> None:
         raise raised(raised.__name__)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(HANG_SECONDS):
         with pytest.raises(arrives, match=raised.__name__):
             await threads.run(fail)
     assert await threads.run(lambda: "well") == "well"

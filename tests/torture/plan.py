@@ -107,7 +107,7 @@ MESSAGES = ("mention", "direct", "reply")
 """Kinds of acts that are messages. Their authors may edit and delete them."""
 ASKS = ("command", "mention", "direct", "form", "again", "draft")
 """Kinds of acts that request a job."""
-ENDINGS = ("again", "again", "reviewed", "not_needed", "undo_review")
+ENDINGS = ("again", "again", "reviewed", "reviewed", "undo_review")
 """Acts on a running or ended job: its menu and the buttons under its pull request."""
 PULLS = ("preview", "preview", "preview", "merge", "merge", "close")
 """Acts on a pull request: a button at the job's end, and the page of the host."""

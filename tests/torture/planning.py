@@ -378,10 +378,8 @@ def _question_troubles(chance: Random) -> list[Trouble]:
         target, seconds = chance.choice(("answer", "answer", "search")), _own_seconds(chance, kind)
         troubles.append(Trouble(_moment(chance), "docs", target, kind, times, lasts, seconds))
     if chance.random() < 0.2:
-        method = chance.choice(("assistant.threads.setStatus", "conversations.info"))
-        troubles.append(
-            Trouble(_moment(chance), "slack", method, chance.choice(("500", "slow")), 2)
-        )
+        kind = chance.choice(("500", "slow"))
+        troubles.append(Trouble(_moment(chance), "slack", "conversations.info", kind, 2))
     if chance.random() < 0.5:
         troubles.append(Trouble(_moment(chance, 4.5), "bot", "0", "kill"))
     return troubles

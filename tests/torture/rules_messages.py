@@ -25,7 +25,6 @@ _SIGNS = {
 }
 _REVIEWED = {
     "reviewed": ":white_check_mark:",
-    "not_needed": ":no_entry_sign:",
     "merged": ":white_check_mark:",
     "closed": ":no_entry_sign:",
 }

@@ -196,6 +196,10 @@ async def test_section_is_the_same_in_every_form(talk: Talk) -> None:
     talk.everything()
 
 
+async def test_quotes_of_a_phone_are_no_part_of_the_path(talk: Talk) -> None:
+    assert f"pages under `/api`, {WEEK}" in await answer_to(talk, "path “/api”")
+
+
 async def test_days_are_those_of_the_zone(talk: Talk) -> None:
     await talk.process.starts(analytics_zone="Europe/Berlin")
     assert (await options_of(talk, "yesterday compare 2026-11-20"))[:2] == (
@@ -399,3 +403,12 @@ def _can_be_stored(section: str | None) -> bool:
     return section is None or (
         "\0" not in section and section.encode().decode() == section and len(section) <= 301
     )
+
+
+@pytest.mark.parametrize("path", ["“/api”", '"/api"', "‘/api’", "«/api»"])
+async def test_quotation_marks_around_a_path_are_no_part_of_it(talk: Talk, path: str) -> None:
+    await talk.ana.types(f"/docs-visitors path {path}")
+    await talk.time.passes(30)
+    [answer] = [note for note in talk.ana.reads() if "Reading" not in note]
+    assert "`/api`" in answer
+    assert path not in answer

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
 from bot.app import FEATURES
+from bot.feature import Feature, Hooks
 from bot.ids import Recommendation
-from bot.visitors.recommendations import RecommendationSource
 from tests.services import LINK
 from tests.site import Site
 from tests.talk import Talk
@@ -177,7 +176,7 @@ async def test_page_of_an_open_pull_request_is_left_out(readers: Talk) -> None:
     await subscribe(readers)
     await until(readers, 9)
     assert "/guides/api-keys" not in recommended_last(readers)
-    await readers.ana.presses("Not needed")
+    await readers.ana.presses("Reviewed")
     await until(readers, 16)
     assert "/guides/api-keys" in recommended_last(readers)
     readers.everything()
@@ -193,9 +192,9 @@ async def test_one_subject_is_one_idea_with_its_evidences(readers: Talk) -> None
         "assistant": turns(*((text, None, "unanswered") for text in (question, "SSO?", question))),
     }
     digest = await first_digest(readers)
+    evidence = "searched 42 times in 3 wordings, nothing opened · 3 questions, no answer"
     assert recommended(digest) == [
-        "*Readers didn't find* “single sign-on” · "
-        + "searched 42 times in 3 wordings, nothing opened · 3 questions, no answer",
+        f"*Readers didn't find* “single sign-on” · {evidence}",
         "*Readers dislike* `/guides/api-keys` · 12 of 15 votes",
     ]
     assert "more idea" not in "".join(digest.buttons)
@@ -269,11 +268,8 @@ async def test_feature_adds_a_source_of_recommendations(readers: Talk) -> None:
         place = "Teammates asked", "t1", "Is there a sandbox?", "99 questions, no answer"
         return [Recommendation(*place, 99, "Write the page about the sandbox.")]
 
-    async def refresh(*_: object) -> None:
-        pass
-
-    source = RecommendationSource(recommend, lambda *_: (), refresh)
-    readers.process.features = tuple(replace(one, hooks=(*one.hooks, source)) for one in FEATURES)
+    further = Feature(hooks=Hooks(list_recommendations=recommend))
+    readers.process.features = (*FEATURES, further)
     digest = await first_digest(readers)
     assert (
         digest.splitlines()[2]
@@ -379,3 +375,28 @@ async def test_content_gaps_are_read_after_all_pages(readers: Talk) -> None:
     assert readers.service.calls == ["visitors"] * 7
     await until(readers, 9)
     assert ["rate limits" in digest for digest in digests(readers)] == [True, True]
+
+
+async def test_digest_after_an_outage_of_the_bot_has_its_recommendations(readers: Talk) -> None:
+    await subscribe(readers)
+    await until(readers, 9, hour=2)
+    await readers.process.stops()
+    readers.time.is_set(hours=9)
+    await readers.process.starts()
+    await readers.time.passes(minutes=30)
+    [digest] = digests(readers)
+    assert len(recommended(digest)) == 3
+    readers.everything()
+
+
+async def test_subject_of_an_old_pull_request_is_recommended_again(readers: Talk) -> None:
+    """Its host cannot be asked, and nobody pressed *Reviewed*: it may be merged long ago."""
+    await readers.started("Explain the rate limits of the beta")
+    await readers.ends(pr_link="https://code.example/acme/docs/pull/1")
+    readers.time.is_set(days=119)
+    await subscribe(readers)
+    readers.time.is_set(days=6, hours=23)
+    await readers.time.passes(hours=2)
+    [digest] = digests(readers)
+    readers.everything()
+    assert "rate limits" in "\n".join(recommended(digest))

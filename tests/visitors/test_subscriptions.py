@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -210,3 +212,15 @@ async def test_subscribing_again_changes_the_time(talk: Talk) -> None:
     assert len(digests(talk)) == 1
     await until(talk, 19, 10, 0)
     assert len(digests(talk)) == 2
+
+
+async def test_zone_of_winter_time_follows_the_clocks_or_is_asked_about(talk: Talk) -> None:
+    talk.time.is_set(days=128)  # 10 March 2027; clocks in New York change on the 14th
+    await talk.ana.types("/docs-visitors subscribe tuesday 09:00 EST")
+    await talk.time.passes(5)
+    talk.time.is_set(days=6)
+    await talk.time.passes(hours=8)
+    zone = ZoneInfo("America/New_York")
+    posted_at = [float(digest.message["ts"]) for digest in digests(talk)]
+    talk.everything()
+    assert {datetime.fromtimestamp(at, zone).hour for at in posted_at} <= {9}

@@ -75,20 +75,3 @@ async def test_a_finished_job_takes_about_two_kilobytes(talk: Talk, tmp_path: Pa
     used = await large.read(size) - empty
     await large.close()
     assert used / JOBS < MOST_BYTES
-
-
-def size_of_file() -> int:
-    """Return the bytes of the conversation's database."""
-    return Path(DATABASE_URL.removeprefix("sqlite:///")).stat().st_size
-
-
-async def test_sent_messages_and_prompts_leave_no_gaps(talk: Talk) -> None:
-    await talk.process.starts(uses_an_hour=1_000)
-    empty = size_of_file()
-    for number in range(60):
-        await talk.newcomer(f"P{number}").asks(f"{number}" + " Add a quickstart" * 100)
-    await talk.time.passes(minutes=3)
-    await talk.ends()
-    talk.everything()
-    await talk.process.stops()
-    assert (size_of_file() - empty) / 60 < 9_200, "bytes for each job"

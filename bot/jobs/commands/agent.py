@@ -26,6 +26,7 @@ from bot.jobs.ask import ask
 from bot.jobs.commands.intents import is_form_unsent, send_anyway, unsent
 from bot.jobs.commands.job_lists import WORDS, choose, projects_to_choose, status_of, turn_page
 from bot.jobs.commands.job_references import for_reader
+from bot.jobs.conversation import offer_thread
 from bot.jobs.decisions import (
     dismiss,
     fix_preview,
@@ -42,7 +43,6 @@ from bot.jobs.messages import job_answers as say
 from bot.jobs.messages.forms import NOT_SERVED
 from bot.jobs.model.jobs import About, Review, TakeThread
 from bot.jobs.model.prompts import Act, Prompt, PromptRequest, PromptState
-from bot.jobs.prepare import offer_thread
 from bot.jobs.previews import ask_by_press
 from bot.jobs.pull_requests import read_changes
 from bot.jobs.store.jobs import Jobs
@@ -70,14 +70,14 @@ async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) 
         return answer
     project = invocation.project.id if invocation.project else None
     request = PromptRequest(invocation.words, project=project)
-    if (question := await ask_first(context, allowed, request, invocation.text)) is not None:
+    question = await ask_first(context, allowed, request, invocation.text)
+    if question is not None:
         return Answer(message=question)
     asked = await ask(context, allowed, request)
     if asked.same:
         return Answer(message=say.same_job(asked.job))
-    return Answer(
-        message=await note_doubt(context, allowed.origin, request, asked, invocation.text)
-    )
+    note = await note_doubt(context, allowed.origin, request, asked, invocation.text)
+    return Answer(message=note)
 
 
 async def _submit(context: Context, submission: Submission) -> FormErrors | None:
@@ -104,24 +104,29 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         project=project.id if project else None,
         about=About(*submission.form.about) if submission.form.about else None,
     )
-    whole = with_project(project, request.raw)
-    has_more = earlier or submission.form.about
-    if not has_more and await is_form_unsent(context, allowed, request.raw, whole):
-        return None
-    question = None if has_more else await ask_first(context, allowed, request, whole)
-    if question is not None:
-        await answer_in_private(context, allowed.origin, "sure", question)
-        return None
+    if not earlier and not submission.form.about:
+        full_text = with_project(project, request.raw)
+        if await is_form_unsent(context, allowed, request.raw, full_text):
+            return None
+        question = await ask_first(context, allowed, request, full_text)
+        if question is not None:
+            await answer_in_private(context, allowed.origin, "sure", question)
+            return None
     asked = await ask(context, allowed, request)
     return FormErrors({"prompt": say.SAME_ANEW}) if asked.same else None
 
 
 async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
-    """Open the form with a message and the rest of its thread, to edit before sending."""
-    text = slack_text.to_plain(used.text, {}, {})[:_FORM_LENGTH]
+    """Open the form with a message and the rest of its thread."""
+    content = used.content
+    text = slack_text.to_plain(content.text, {}, {})
+    left_out = [*(file.name for file in content.files), *content.omitted]
+    if len(text) > _FORM_LENGTH:
+        text = text[:_FORM_LENGTH]
+        left_out.append("the end of the text")
     begun = used.origin.thread_for_job
     if begun is None or context.settings.context == "none":
-        return await _ask_form(context, used.origin, text)
+        return await _ask_form(context, used.origin, text, left_out=left_out)
 
     thread = ThreadRef(used.origin.channel, begun)
     offer = await offer_thread(context, thread, used.origin.message_ts)
@@ -130,7 +135,7 @@ async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
     earlier = forms.earlier_blocks(
         offer.messages, offer.left_out, is_chosen=offer.is_chosen, is_read=is_read
     )
-    return await _ask_form(context, used.origin, text, earlier)
+    return await _ask_form(context, used.origin, text, earlier, left_out=left_out)
 
 
 async def _ask_form(
@@ -140,6 +145,7 @@ async def _ask_form(
     earlier: Sequence[Block] = (),
     *,
     project: Project | None = None,
+    left_out: Sequence[str] = (),
 ) -> Answer:
     form = forms.ask_form(
         channel=origin.channel or None,
@@ -147,6 +153,7 @@ async def _ask_form(
         text=text,
         projects=await projects_to_choose(context, origin.channel, project),
         earlier=earlier,
+        left_out=left_out,
     )
     return Answer(modal=form)
 
@@ -156,24 +163,26 @@ def _unknown(press: Press) -> Answer:
 
 
 def _on_job(do: Callable[[Context, Press, Readable], Awaitable[Answer]]) -> PressRun:
-    """Return the handler of a button about a job that the person may see."""
+    """Return the handler of a button about a visible job."""
 
     async def pressed(context: Context, press: Press) -> Answer:
-        job = await context.store.read(lambda tx: Jobs(tx).get(JobNumber(number_in(press.value))))
-        return await for_reader(
-            context, press.allowed, job, _unknown(press), lambda target: do(context, press, target)
-        )
+        number = JobNumber(number_in(press.value))
+        job = await context.store.read(lambda tx: Jobs(tx).get(number))
+
+        async def do_for(target: Readable) -> Answer:
+            return await do(context, press, target)
+
+        return await for_reader(context, press.allowed, job, _unknown(press), do_for)
 
     return pressed
 
 
 def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer]]) -> PressRun:
-    """Return the handler of a button about a prompt of a job that the person may see."""
+    """Return the handler of a button about a visible job's prompt."""
 
     async def pressed(context: Context, press: Press) -> Answer:
-        prompt = await context.store.read(
-            lambda tx: Prompts(tx).get(PromptId(number_in(press.value)))
-        )
+        number = PromptId(number_in(press.value))
+        prompt = await context.store.read(lambda tx: Prompts(tx).get(number))
         if prompt is None:
             return _unknown(press)
         job = await context.store.read(lambda tx: Jobs(tx).get(prompt.job))
@@ -202,8 +211,11 @@ async def _submit_again(context: Context, submission: Submission) -> FormErrors 
     job = await context.store.read(lambda tx: Jobs(tx).get(number))
     target = await if_visible(context, submission.claimed.elsewhere(), job)
     raw = None if text is None else slack_text.from_plain(text)
-    asked = await run_again(context, target, submission.claimed.origin.key, raw) if target else None
-    return None if asked else FormErrors({"prompt": say.FORM_WITHOUT_JOB})
+    if target is not None:
+        asked = await run_again(context, target, submission.claimed.origin.key, raw)
+        if asked is not None:
+            return None
+    return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
 
 
 @_on_job
@@ -214,7 +226,7 @@ async def _review(context: Context, press: Press, target: Readable) -> Answer:
 
 
 def _occasion(press: Press) -> str:
-    """Return the button's identifier: its message's timestamp, or else the request's key."""
+    """Return the key of a button: its message or its request."""
     return press.origin.message_ts or press.origin.key
 
 
@@ -240,36 +252,41 @@ async def _follow_up_anyway(
 async def _send_again(context: Context, _press: Press, target: Readable, prompt: Prompt) -> Answer:
     done = await send_again(context, steerable(context, target, prompt))
     is_left = prompt.state is PromptState.UNCONFIRMED and not prompt.raw
-    return Answer(message=say.NO_WORDS_LEFT) if is_left else _told_if_late(done)
+    return Answer(message=say.NO_WORDS_LEFT) if is_left else _answer_if_late(done)
 
 
 @_on_prompt
 async def _dismiss(context: Context, _press: Press, target: Readable, prompt: Prompt) -> Answer:
-    return _told_if_late(await dismiss(context, steerable(context, target, prompt)))
+    return _answer_if_late(await dismiss(context, steerable(context, target, prompt)))
 
 
 @_on_job
 async def _withdraw(context: Context, press: Press, target: Readable) -> Answer:
     prompt = await to_withdraw(context, target.job.number, press.origin.user)
-    done = prompt is not None and await withdraw(context, steerable(context, target, prompt))
-    return _told_if_late(done)
+    if prompt is None:
+        return _answer_if_late(False)
+    return _answer_if_late(await withdraw(context, steerable(context, target, prompt)))
 
 
 @_on_job
 async def _keep_quiet(context: Context, _press: Press, target: Readable) -> Answer:
     prompt = await context.store.read(lambda tx: Prompts(tx).starting(target.job.number))
-    stopped = prompt is not None and await stop_watching(
-        context, steerable(context, target, prompt)
-    )
-    return _told_if_late(stopped)
+    if prompt is None:
+        return _answer_if_late(False)
+    return _answer_if_late(await stop_watching(context, steerable(context, target, prompt)))
 
 
 async def _ask_by_press(context: Context, press: Press) -> Answer:
-    """Open the form with a prompt of the welcome; on the Home tab it asks for the channel."""
-    _, prompt = say.PROMPTS[Action(press.value)] if press.value in set(say.PROMPTS) else ("", "")
-    place = (
-        press.origin if press.origin.message_ts else replace(press.origin, channel=ChannelId(""))
-    )
+    """Open the form with a prompt of the welcome.
+
+    On the Home tab it asks for the channel.
+    """
+    prompt = ""
+    if press.value in set(say.PROMPTS):
+        _, prompt = say.PROMPTS[Action(press.value)]
+    place = press.origin
+    if place.message_ts is None:
+        place = replace(place, channel=ChannelId(""))
     return await _ask_form(context, place, prompt)
 
 
@@ -278,8 +295,11 @@ async def _details(context: Context, _press: Press, target: Readable) -> Answer:
     return replace(await status_of(context, target), replaces=True)
 
 
-def _told_if_late(is_done: bool) -> Answer:
-    """Return the answer to a decision: a message if it is too late. The thread shows the decision."""
+def _answer_if_late(is_done: bool) -> Answer:
+    """Return the answer to a decision, a message if too late.
+
+    The thread shows a decision that was in time.
+    """
     return Answer(message=None if is_done else say.TOO_LATE)
 
 
@@ -334,10 +354,10 @@ COMMAND = Command(
         in_help=True,
     ),
     alone=Word(
-        "",
-        "",
-        "Opens a form with room for several lines.",
-        _open_form,
+        usage="",
+        shape="",
+        tells="Opens a form with room for several lines.",
+        run=_open_form,
         after_mention=None,
         in_help=True,
     ),
@@ -345,7 +365,6 @@ COMMAND = Command(
     also=about_replies,
     buttons={
         Action.REVIEWED: _review,
-        Action.NOT_NEEDED: _review,
         Action.UNDO_REVIEW: _review,
         Action.JOBS_OLDER: turn_page,
         Action.JOBS_NEWER: turn_page,

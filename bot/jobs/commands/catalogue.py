@@ -1,4 +1,4 @@
-"""The commands about jobs, and messages that mention the bot or reply in a job's thread.
+"""The commands about jobs, also in mentions and replies.
 
 To add a command, write its file and its test here, and add it to ``JOB_COMMANDS``.
 """
@@ -18,11 +18,17 @@ from bot.jobs.thread_events import settle_word
 from bot.projects import UnknownProject
 
 JOB_COMMANDS = ((agent.COMMAND, ""), (followup.COMMAND, None))
-"""The commands, each with the shape of the text before ``help`` after a mention; None for no such help."""
+"""The commands, each with the shape of the text before ``help`` after a mention;
+
+None for no such help.
+"""
 
 
 async def run_word(commands: Sequence[Command], context: Context, heard: Heard) -> bool:
-    """Run the command that a message means. Return False for a message that means none."""
+    """Run the command that a message means.
+
+    Return False for a message that means none.
+    """
     without_project: str | None = None
     with suppress(UnknownProject):
         without_project, _ = context.projects.take(heard.text)
@@ -33,11 +39,15 @@ async def run_word(commands: Sequence[Command], context: Context, heard: Heard) 
         if text is not None and one.meaning(text, context.projects, after_mention=True):
             command = one
             break
-    if command is None or (command.name == followup.NAME and heard.door is Door.REPLY):
-        return False  # a reply that names a job, as "#7 is wrong" does: only a mention means the command
+    if command is None:
+        return False
+    if command.name == followup.NAME and heard.door is Door.REPLY:
+        # Only a mention means the command, and no reply that names a job, as "#7 is wrong" does.
+        return False
     origin = heard.origin
     allowed = await admit(context, origin, channel=origin.channel)
-    # The message belongs to the person's conversation, which may not be that of the job that they name.
+    # The message belongs to the person's conversation, which may not be that of the job that they
+    # name.
     answer = await command.run(context, Invocation(allowed.but(message_ts=None), "", heard.text))
     await settle_word(context, heard, answer.message)
     return True

@@ -1,8 +1,12 @@
-"""``/docs-followup``: send a follow-up from outside a job's thread. Slack allows no commands in threads."""
+"""``/docs-followup``: send a follow-up from outside a job's thread.
+
+Slack allows no commands in threads.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from bot.commands.command import (
     Answer,
@@ -28,9 +32,10 @@ from bot.jobs.store.jobs import Jobs
 from bot.messages import slack_text
 from bot.messages.blocks import bare, with_prompt
 from bot.messages.help import about_replies
+from bot.store import Transaction
 
 NAME = "/docs-followup"
-_OFFERED = 20
+_MAX_OFFERED = 20
 _AFTER_NAME = re.compile(rf"\s*(?:#{NUMBER}(?=[\s,:]|$)|\S+)[\s,:]*(.*)", re.DOTALL)
 """The text after the name of a job in a wire text."""
 
@@ -38,22 +43,25 @@ _AFTER_NAME = re.compile(rf"\s*(?:#{NUMBER}(?=[\s,:]|$)|\S+)[\s,:]*(.*)", re.DOT
 async def _send_to_guessed(
     context: Context, invocation: Invocation, _match: re.Match[str]
 ) -> Answer:
-    """Send the text to the job that its first word names by a service id, or to the person's latest job here.
+    """Send the text to the job that it names or to the latest.
+
+    The first word may be the service's id of a job. The latest job is the person's.
 
     If this person can see no job of that id, the word is part of the follow-up.
     """
-    job = await find_job(context, slack_text.to_plain(invocation.text, {}, {}).split(maxsplit=1)[0])
+    first_word = slack_text.to_plain(invocation.text, {}, {}).split(maxsplit=1)[0]
+    job = await find_job(context, first_word)
     if await if_visible(context, invocation.allowed, job) is not None:
         return await _send_to(context, invocation, job, Answer())
-    user, channel = invocation.origin.user, invocation.origin.channel
+    user = invocation.origin.user
+    channel = invocation.origin.channel
     latest = await context.store.read(lambda tx: Jobs(tx).latest_of(user, channel))
-    return await for_reader(
-        context,
-        invocation.allowed,
-        latest,
-        _refused(say.no_job_yet(NAME), invocation, invocation.text),
-        lambda target: _send(context, invocation, target, invocation.text, guessed=True),
-    )
+    unknown = _refused(say.no_job_yet(NAME), invocation, invocation.text)
+
+    async def send(target: Readable) -> Answer:
+        return await _send(context, invocation, target, invocation.text, guessed=True)
+
+    return await for_reader(context, invocation.allowed, latest, unknown, send)
 
 
 async def _send_to_named(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
@@ -64,7 +72,7 @@ async def _send_to_named(context: Context, invocation: Invocation, match: re.Mat
 async def _send_to(
     context: Context, invocation: Invocation, job: TrackedJob | None, unknown: Answer
 ) -> Answer:
-    """Send the text after a job's name, or open a form if there is none."""
+    """Send the text after a job's name; open a form without one."""
     text = _text_after_name(invocation)
 
     async def send(target: Readable) -> Answer:
@@ -77,20 +85,25 @@ async def _send_to(
 
 
 def _text_after_name(invocation: Invocation) -> str:
-    """Return the text after the job's name; an empty text if it has no visible characters."""
+    """Return the text after the job's name; "" for an invisible one."""
     match = _AFTER_NAME.fullmatch(invocation.text)
     raw = match[1] if match else ""
     return "" if slack_text.is_blank(slack_text.to_plain(raw, {}, {})) else raw
 
 
 async def _form(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
-    """Open a form with the channel's newest jobs; in direct messages the person's own of all channels."""
+    """Open a form with the channel's newest jobs.
+
+    In direct messages they are the person's own of all channels.
+    """
     origin = invocation.origin
     is_direct = is_direct_message(origin.channel)
     channel = None if is_direct else origin.channel
-    jobs = await context.store.read(
-        lambda tx: Jobs(tx).in_channel(channel, _OFFERED, origin.user, mine=is_direct)
-    )
+
+    def look(tx: Transaction) -> Sequence[TrackedJob]:
+        return Jobs(tx).in_channel(channel, _MAX_OFFERED, origin.user, mine=is_direct)
+
+    jobs = await context.store.read(look)
     offered = [job for job in jobs if takes_follow_ups(job)]
     if not offered:
         return Answer(message=say.no_job_yet(NAME))
@@ -101,7 +114,8 @@ async def _form(context: Context, invocation: Invocation, _match: re.Match[str])
 async def _send(
     context: Context, invocation: Invocation, target: Readable, raw: str, *, guessed: bool
 ) -> Answer:
-    if (answer := await unsent(context, invocation.allowed, raw, target=target)) is not None:
+    answer = await unsent(context, invocation.allowed, raw, target=target)
+    if answer is not None:
         return answer
     result = await follow_up(context, target, PromptRequest(raw))
     if not result.accepted:
@@ -112,7 +126,10 @@ async def _send(
 
 
 def _refused(message: Message, invocation: Invocation, raw: str) -> Answer:
-    """Return a refusal, with the text to copy unless a mention still shows it."""
+    """Return a refusal, with the text to copy after a command.
+
+    A mention still shows the text.
+    """
     text = slack_text.to_plain(raw, {}, {}) if invocation.command else ""
     return Answer(message=with_prompt(message, text))
 
@@ -126,16 +143,15 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     if target is None:
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
     raw = slack_text.from_plain(submission.fields.get("prompt") or "")
-    if await is_form_unsent(
-        context, target.allowed.but(channel=target.job.channel), raw, raw, target
-    ):
+    allowed = target.allowed.but(channel=target.job.channel)
+    if await is_form_unsent(context, allowed, raw, raw, target):
         return None
     result = await follow_up(context, target, PromptRequest(raw))
     if result.same is not None:
         return FormErrors({"prompt": say.SAME_ANEW})
-    return (
-        None if result.accepted else FormErrors({"prompt": bare(say.cannot_follow_up(target.job))})
-    )
+    if not result.accepted:
+        return FormErrors({"prompt": bare(say.cannot_follow_up(target.job))})
+    return None
 
 
 COMMAND = Command(
@@ -152,10 +168,10 @@ COMMAND = Command(
         in_help=True,
     ),
     alone=Word(
-        "",
-        "",
-        "Opens a form with the recent jobs to choose from.",
-        _form,
+        usage="",
+        shape="",
+        tells="Opens a form with the recent jobs to choose from.",
+        run=_form,
         after_mention=None,
         in_help=True,
     ),

@@ -36,7 +36,7 @@ async def unsent(
     None for a new job.
     """
     plain, door = slack_text.to_plain(raw, {}, {}), Door.ADDRESSED if target else Door.FIRST
-    intent = classify(plain, door) if len(raw) <= LONGEST else None
+    intent = classify(plain, door, context.own_words) if len(raw) <= LONGEST else None
     if (
         intent is None
         or deed_for(intent, door, retries=target is not None and target.job.can_run_again)

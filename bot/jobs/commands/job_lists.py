@@ -16,7 +16,7 @@ from bot.jobs.messages import job_answers as say
 from bot.jobs.model.jobs import Listed, TrackedJob
 from bot.jobs.model.prompts import Act
 from bot.jobs.model.quota import frees_at
-from bot.jobs.service_health import analytics_budget, is_refused
+from bot.jobs.service_health import analytics_budget, failing_since, is_refused
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
@@ -25,7 +25,7 @@ from bot.jobs.store.waits import Waits
 from bot.jobs.thread import status_message_link
 from bot.jobs.thread_events import answer_status
 from bot.jobs.welcome import find_readable
-from bot.messages import general, slack_text
+from bot.messages import general
 from bot.ports import Origin
 from bot.projects import Project, UnknownProject
 from bot.store import Transaction
@@ -33,28 +33,30 @@ from bot.store.channels import Channels
 
 _CHANNEL = re.compile(r"<#(\w+)(?:\|[^>]*)?>")
 _VALUE = re.compile(r"([0-9]{1,4}) (mine )?(open |review )?(\w*)")
+_JOB_NAME = re.compile(r"(?:job\s+)?(?=[^\s0-9]*[0-9])\S+", re.IGNORECASE)
 _PAGE = 10
 
 
 async def _list(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
-    typed, origin = (
-        [word for word in invocation.words.split() if word.lower() != "jobs"],
-        invocation.origin,
-    )
-    tokens = [word.lower() for word in typed]
-    mine, only = "mine" in tokens, next((kind for kind in reversed(Listed) if kind in tokens), None)
-    named = [_CHANNEL.fullmatch(word) for word in typed if word.lower() not in ("mine", *Listed)]
-    if len(named) > 1 or not all(named):
-        return Answer(message=say.NO_SUCH_CHANNEL)
-    everywhere = only is Listed.REVIEW and not mine and not named
-    mine = mine or (is_direct_message(origin.channel) and not named and not everywhere)
-    channel = (
-        ChannelId(named[0][1])
-        if named and named[0]
-        else None
-        if mine or everywhere
-        else origin.channel
-    )
+    place = invocation.origin.channel
+    mine = False
+    only: Listed | None = None
+    channel: ChannelId | None = None
+    for word in invocation.words.split():
+        kind = word.lower()
+        match = _CHANNEL.fullmatch(word)
+        if kind == "mine":
+            mine = True
+        elif kind in set(Listed):
+            only = Listed.REVIEW if only is Listed.REVIEW else Listed(kind)
+        elif match is not None and channel is None:
+            channel = ChannelId(match[1])
+        elif kind != "jobs":
+            return Answer(message=say.NO_SUCH_CHANNEL)
+    is_everywhere = only is Listed.REVIEW and not mine
+    if channel is None and not is_everywhere:
+        mine = mine or is_direct_message(place)
+        channel = None if mine else place
     return await _show(context, invocation.allowed, say.JobListing(channel, mine, only))
 
 
@@ -62,7 +64,10 @@ JOBS = Word(
     usage="jobs",
     # "jobs in the navigation are out of date" is a prompt.
     shape=r"jobs(?:\s+(?:mine|open|review|#\S+))*|review",
-    tells="Lists the channel's jobs; add `mine`, `open` or a #channel; `jobs review`: open pull requests.",
+    tells=(
+        "Lists the channel's jobs; add `mine`, `open` or a #channel; "
+        "`jobs review`: open pull requests."
+    ),
     run=_list,
     hint="jobs",
     in_help=True,
@@ -77,9 +82,15 @@ async def _status(
 
 async def status_of(context: Context, target: Readable) -> Answer:
     """Return the details of a job."""
-    now, job = context.clock(), target.job
+    now = context.clock()
+    job = target.job
     waiting = await context.store.read(lambda tx: Waits(tx).of_job(job.number, now))
     return Answer(message=say.job_status(job, status_message_link(context, job), waiting))
+
+
+def _names_job(text: str) -> bool:
+    """Return whether a text names a job by something with a digit."""
+    return _JOB_NAME.fullmatch(text) is not None
 
 
 STATUS = Word(
@@ -90,14 +101,12 @@ STATUS = Word(
     run=of_job(_status),
     hint="status 42",
     in_help=True,
-    takes=lambda text: (
-        re.fullmatch(r"(?:job\s+)?(?=[^\s0-9]*[0-9])\S+", text, re.IGNORECASE) is not None
-    ),
+    takes=_names_job,
 )
 
 
 async def turn_page(context: Context, press: Press) -> Answer:
-    """Return another page in the place of the one whose button was pressed."""
+    """Replace the page whose button was pressed by another one."""
     match = _VALUE.fullmatch(press.value)
     if match is None or not (match[4] or match[2] or match[3] == "review "):
         return Answer(message=say.NO_SUCH_CHANNEL)
@@ -108,50 +117,55 @@ async def turn_page(context: Context, press: Press) -> Answer:
 
 
 async def _show(context: Context, allowed: Allowed, listing: say.JobListing) -> Answer:
-    """Show a page of the list if the person can read its channel."""
-    user, place, channel = allowed.user, allowed.origin.channel, listing.channel
+    """Return a page of the list, if its channel is readable."""
+    user = allowed.user
+    place = allowed.origin.channel
+    channel = listing.channel
     if channel not in (None, place) and not await reads_channel(context, user, channel):
         return Answer(message=say.NO_SUCH_CHANNEL)
     readable: tuple[ChannelId, ...] = ()
     is_all = True
     if channel is None and not listing.mine:
         readable, is_all = await find_readable(context, allowed)
-    mine, skipped = listing.mine, listing.page * _PAGE
+    skipped = listing.page * _PAGE
 
     def look(tx: Transaction) -> Sequence[TrackedJob]:
         if readable:
             return Jobs(tx).to_review(readable, user, _PAGE + 1, skipped)
         return Jobs(tx).in_channel(
-            channel, _PAGE + 1, user, mine=mine, only=listing.only, skipped=skipped
+            channel, _PAGE + 1, user, mine=listing.mine, only=listing.only, skipped=skipped
         )
 
     rows = await context.store.read(look)
     jobs = [(job, status_message_link(context, job)) for job in rows[:_PAGE]]
-    is_here, has_more = channel == place, len(rows) > _PAGE
-    page = replace(listing, is_all=is_all, is_here=is_here, has_more=has_more)
+    page = replace(listing, is_all=is_all, is_here=channel == place, has_more=len(rows) > _PAGE)
     return Answer(message=say.job_list(jobs, page))
 
 
 async def _show_limits(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
     def look(tx: Transaction) -> Message:
-        user, projects = invocation.origin.user, context.projects.known
+        user = invocation.origin.user
+        projects = context.projects.known
         return say.limits([_limits_of(context, tx, project, user) for project in projects])
 
     return Answer(message=await context.store.read(look))
 
 
 def _limits_of(context: Context, tx: Transaction, project: Project, user: UserId) -> say.Limits:
-    now, which = context.clock(), project.id
-    uses, held_until = Prompts(tx).uses(which, now), Quota(tx).exhausted_until(which, now)
+    now = context.clock()
+    limit = context.settings.uses_an_hour
+    uses = Prompts(tx).uses(project.id, now)
+    held_until = Quota(tx).exhausted_until(project.id, now)
     return say.Limits(
-        used=context.settings.uses_an_hour if held_until else len(uses),
-        limit=context.settings.uses_an_hour,
-        frees_at=held_until or frees_at(uses, context.settings.uses_an_hour),
-        waiting=Prompts(tx).waiting_for_quota(which),
+        used=limit if held_until else len(uses),
+        limit=limit,
+        frees_at=held_until or frees_at(uses, limit),
+        waiting=Prompts(tx).waiting_for_quota(project.id),
         mine=sum(use.asked_by == user for use in uses),
-        analytics=analytics_budget(context, tx, which),
-        key_is_refused=is_refused(tx, which),
-        project=context.projects.shown(which),
+        analytics=analytics_budget(context, tx, project.id),
+        key_is_refused=is_refused(tx, project.id),
+        failing_since=failing_since(tx, project.id, now),
+        project=context.projects.shown(project.id),
     )
 
 
@@ -168,7 +182,10 @@ LIMITS = Word(
 async def projects_to_choose(
     context: Context, channel: ChannelId, chosen: Project | None = None
 ) -> tuple[Project, ...]:
-    """Return the projects of a form's menu, ``chosen`` first; none if the bot serves one."""
+    """Return the projects of a form's menu, ``chosen`` first.
+
+    It has none if the bot serves one project.
+    """
     if not context.projects.are_several:
         return ()
     if chosen is None:
@@ -176,11 +193,15 @@ async def projects_to_choose(
     return (chosen, *(project for project in context.projects.known if project != chosen))
 
 
+def _change_nothing(_tx: Transaction) -> None:
+    """Do nothing, as the default of ``change``."""
+
+
 async def choose(
     context: Context,
     origin: Origin,
     act: Act,
-    change: Callable[[Transaction], None] = lambda _: None,
+    change: Callable[[Transaction], None] = _change_nothing,
 ) -> None:
     """Write a choice for a channel, and its audit row."""
 
@@ -198,19 +219,19 @@ async def _show_docs(context: Context, invocation: Invocation, _match: re.Match[
 
 
 async def _choose_project(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
-    origin, admins = invocation.origin, context.settings.admins
+    origin = invocation.origin
+    admins = context.settings.admins
     try:
         project = context.projects.named(match[1])
     except UnknownProject as unknown:
         return Answer(message=general.unknown_choice(unknown.name, context.projects))
     if admins and origin.user not in admins and not is_direct_message(origin.channel):
         return Answer(message=general.may_not_choose(project, origin.channel))
-    await choose(
-        context,
-        origin,
-        Act.CHOSE_PROJECT,
-        lambda tx: Channels(tx).choose_project(origin.channel, project.id),
-    )
+
+    def change(tx: Transaction) -> None:
+        Channels(tx).choose_project(origin.channel, project.id)
+
+    await choose(context, origin, Act.CHOSE_PROJECT, change)
     return Answer(message=general.chosen(project))
 
 
@@ -230,19 +251,22 @@ CHOOSE_PROJECT = Word(
 
 
 async def _replies(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
-    """Choose which replies steer the channel's jobs; show the choice for a bare word."""
-    origin, by_mention = invocation.origin, (match[1] or "").lower() == "off"
+    """Choose which replies steer the channel's jobs.
+
+    A bare word shows the choice.
+    """
+    origin = invocation.origin
+    by_mention = (match[1] or "").lower() == "off"
     if is_direct_message(origin.channel):
         return Answer(message=general.REPLIES_IN_DIRECT)
     if not match[1]:
         chosen = await context.store.read(lambda tx: Channels(tx).is_by_mention(origin.channel))
         return Answer(message=general.replies_setting(by_mention=chosen))
-    await choose(
-        context,
-        origin,
-        Act.CHOSE_REPLIES,
-        lambda tx: Channels(tx).choose_replies(origin.channel, by_mention=by_mention),
-    )
+
+    def change(tx: Transaction) -> None:
+        Channels(tx).choose_replies(origin.channel, by_mention=by_mention)
+
+    await choose(context, origin, Act.CHOSE_REPLIES, change)
     return Answer(message=general.replies_chosen(by_mention=by_mention))
 
 
@@ -250,35 +274,12 @@ REPLIES = Word(
     usage="replies off",
     # "replies on the forum page are outdated" is a prompt.
     shape=r"replies(?:\s+(on|off))?",
-    tells="Lets only mentions steer the channel's jobs; `replies on` lets every reply in their threads.",
+    tells=(
+        "Lets only mentions steer the channel's jobs; "
+        "`replies on` lets every reply in their threads."
+    ),
     run=_replies,
 )
 
 
-async def _reviewers(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
-    """Choose the channel's reviewers; show them for a bare word."""
-    origin, named = invocation.origin, slack_text.reviewers_in(invocation.words)
-    if is_direct_message(origin.channel):
-        return Answer(message=general.REVIEWERS_IN_DIRECT)
-    if not match[1]:
-        chosen = await context.store.read(lambda tx: Channels(tx).reviewers(origin.channel))
-        return Answer(message=general.reviewers_here(chosen))
-    typed = {word for word in match[1].split() if word.startswith("@")}
-    if len(named) != len(typed) or len(named) > general.MOST_REVIEWERS:
-        return Answer(message=general.NO_REVIEWERS)
-    await choose(
-        context,
-        origin,
-        Act.CHOSE_REVIEWERS,
-        lambda tx: Channels(tx).choose_reviewers(origin.channel, named),
-    )
-    return Answer(message=general.reviewers_chosen(named))
-
-
-REVIEWERS = Word(
-    usage="reviewers @docs-team",
-    shape=r"reviewers(?:\s+(none|@\S+(?:\s+(?:and\s+)?@\S+)*))?",
-    tells="Chooses who is reminded of the channel's open pull requests; `none` leaves it to whoever asked.",
-    run=_reviewers,
-)
-WORDS = (JOBS, STATUS, LIMITS, PROJECT, CHOOSE_PROJECT, REPLIES, REVIEWERS)
+WORDS = (JOBS, STATUS, LIMITS, PROJECT, CHOOSE_PROJECT, REPLIES)

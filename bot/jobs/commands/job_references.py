@@ -1,4 +1,4 @@
-"""Names of a job (its number, the service's id, a link to its thread), for people who may see it."""
+"""References to a job: number, service id, or a link to its thread."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _THREAD = re.compile(r"(?:^|&)thread_ts=([0-9]+\.[0-9]+)")
 
 
 def as_thread(named: str) -> ThreadRef | None:
-    """Return the thread of a link to a Slack message; None for other texts."""
+    """Return the thread of a message's link; None for other texts."""
     match = re.fullmatch(LINK, named)
     if match is None:
         return None
@@ -37,14 +37,18 @@ def as_thread(named: str) -> ThreadRef | None:
 
 
 async def find_job(context: Context, named: str) -> TrackedJob | None:
-    """Return the job that a text names (``42``, ``#42``, a service id, a link), or None."""
+    """Return the job that a text names; None for an unknown one.
+
+    The name is ``42``, ``#42``, a service id, or a link.
+    """
     return await context.store.read(lambda tx: _find_job(tx, named))
 
 
 def _find_job(tx: Transaction, named: str) -> TrackedJob | None:
     if re.fullmatch(f"#?{NUMBER}", named):
         return Jobs(tx).get(JobNumber(int(named.removeprefix("#"))))
-    if thread := as_thread(named):
+    thread = as_thread(named)
+    if thread is not None:
         return Jobs(tx).in_thread(thread)
     return Jobs(tx).with_service_id(named)
 
@@ -56,17 +60,24 @@ async def for_reader(
     unknown: Answer,
     do: Callable[[Readable], Awaitable[Answer]],
 ) -> Answer:
-    """Act on a job for a person who may see it; return ``unknown`` to others."""
+    """Act on a job for a person who may see it.
+
+    Others get ``unknown``.
+    """
     target = await if_visible(context, allowed, job)
     if target is None:
         return unknown
-    return Answer(message=forgotten(target.job)) if target.job.is_forgotten else await do(target)
+    if target.job.is_forgotten:
+        return Answer(message=forgotten(target.job))
+    return await do(target)
 
 
 def of_job(
     do: Callable[[Context, Invocation, Readable, re.Match[str]], Awaitable[Answer]],
 ) -> WordRun:
-    """Return the runner of a word about a job, which the first group of the word's shape names.
+    """Return the runner of a word about a job.
+
+    The first group of the word's shape names the job.
 
     People who may not see the job get the answer for an unknown job.
     """
@@ -74,12 +85,10 @@ def of_job(
     async def run(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
         unknown = Answer(message=no_such_job(match[1]))
         job = await find_job(context, match[1])
-        return await for_reader(
-            context,
-            invocation.allowed,
-            job,
-            unknown,
-            lambda target: do(context, invocation, target, match),
-        )
+
+        async def do_for(target: Readable) -> Answer:
+            return await do(context, invocation, target, match)
+
+        return await for_reader(context, invocation.allowed, job, unknown, do_for)
 
     return run

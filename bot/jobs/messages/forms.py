@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bot.ids import Block, ChannelId
-from bot.jobs.messages.status_message import name
+from bot.jobs.messages.status_message import file_names, name
 from bot.jobs.model.jobs import OmitReason, TrackedJob
 from bot.messages import blocks as b
 from bot.messages.blocks import counted
@@ -45,7 +45,7 @@ def _prompt_input(label: str, placeholder: str, text: str, hint: str) -> Block:
 
 def _select(options: Sequence[tuple[str, str]]) -> Block:
     """Return a menu of labels and values, of which the first is chosen."""
-    made = [b.option(*choice) for choice in options[: b.MOST_OPTIONS]]
+    made = [b.option(*choice) for choice in options[: b.MAX_OPTIONS]]
     return {"type": "static_select", "options": made, "initial_option": made[0]}
 
 
@@ -92,12 +92,16 @@ def ask_form(
     text: str = "",
     projects: Sequence[Project] = (),
     earlier: Sequence[Block] = (),
+    left_out: Sequence[str] = (),
     notes: Sequence[Block] = (),
 ) -> Block:
     """Return the form for a new job. It also asks for the channel if ``channel`` is None.
 
-    ``projects``: those to choose from, the suggested one first. ``earlier``: see ``earlier_blocks``.
-    ``notes``: shown above the prompt.
+    Args:
+        projects: Those to choose from, the suggested one first.
+        earlier: See ``earlier_blocks``.
+        notes: Shown above the prompt.
+        left_out: The names of the parts of a message that do not go along.
     """
     prompt = _prompt_input(
         "What should be written or changed?",
@@ -107,6 +111,8 @@ def ask_form(
         f"For more than {b.PLAIN_INPUT_LENGTH:,} characters, type the prompt after /docs-agent.",
     )
     chosen: list[Block] = []
+    if left_out:
+        chosen.append(b.context(f"Only words go along from here, without {file_names(left_out)}."))
     if channel is None:
         element: Block = {"type": "conversations_select", "default_to_current_conversation": True}
         element["filter"] = {"include": ["public", "private"], "exclude_bot_users": True}

@@ -153,6 +153,15 @@ def cannot_merge(job: TrackedJob) -> Message:
     return b.with_buttons("I can't merge or close it from here:", view(job))
 
 
+def _unanswered(job: TrackedJob) -> list[str]:
+    """Return since when polls of a job fail; nothing while they are answered."""
+    if job.unread_since is None:
+        return []
+    return [
+        f"the docs service hasn't answered about it since {b.moment(job.unread_since, '{time}')}"
+    ]
+
+
 def status_line(
     job: TrackedJob, waiting: Sequence[Wait], usual: timedelta | None = None, *, asks: bool
 ) -> Message:
@@ -176,7 +185,7 @@ def status_line(
         if ended
         else []
     )
-    since += wait_lines(waiting)
+    since += wait_lines(waiting) or _unanswered(job)
     link = f" · {b.link(url, open_words(url, 'PR'))}" if url else ""
     text = ", ".join([f"{sign} *{title}*{link} · {state.replace('*', '')}", *filter(None, since)])
     if asks and job.awaits_review and url:

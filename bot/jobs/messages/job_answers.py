@@ -438,12 +438,20 @@ class Limits:
     mine: int
     analytics: Budget
     key_is_refused: bool = False
+    failing_since: datetime | None = None
+    """Since when the docs service has given no usable answer; None while it does."""
     project: Project | None = None
 
 
 def limits(projects: Sequence[Limits]) -> Message:
     """Return the rest of both hourly limits, for each project."""
     return b.words("\n".join(map(_left, projects)))
+
+
+_KEY_REFUSED = ":warning: The docs service refuses my key, so everything waits until that's fixed."
+_NO_ANSWER = (
+    ":warning: The docs service hasn't answered since {}, so everything waits. I keep asking."
+)
 
 
 def _left(of: Limits) -> str:
@@ -461,10 +469,14 @@ def _left(of: Limits) -> str:
     reads_at = (
         f"; the next at {b.moment(of.analytics.free_at, '{time}')}" if of.analytics.free_at else ""
     )
-    key = ":warning: The docs service refuses my key, so everything waits until that's fixed.\n"
+    trouble = ""
+    if of.key_is_refused:
+        trouble = f"{_KEY_REFUSED}\n"
+    elif of.failing_since:
+        trouble = f"{_NO_ANSWER.format(b.moment(of.failing_since, '{time}'))}\n"
     heading = f"*{b.label(of.project.label)}*: " if of.project else ""
     return (
-        f"{key if of.key_is_refused else ''}"
+        f"{trouble}"
         f"{heading}*{number(free)} of {number(of.limit)} jobs and follow-ups left this hour*"
         f"{spent}{frees}.{waits} "
         f"Visitors: {number(reads)} of {number(of.analytics.limit)} reads left{reads_at}."

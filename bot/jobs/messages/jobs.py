@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.ids import Block, Message, Reviewer, UserId
+from bot.ids import Block, Message, UserId
 from bot.jobs.messages.changes import changed_line
 from bot.jobs.messages.problems import Problem
 from bot.jobs.messages.status_message import (
@@ -185,21 +185,13 @@ ENDS_WITH_BUTTONS = _BAD_ENDS | {JobState.PULL_REQUEST}
 """The states whose end has a button in the thread."""
 
 
-def reminder(
-    job: TrackedJob,
-    status_message_link: str | None,
-    now: datetime,
-    reviewers: Sequence[Reviewer] = (),
-) -> Message:
-    """Return the reminder, sent once, of a pull request without an outcome.
-
-    It is for the ``reviewers``, or else for the job's recipient.
-    """
+def reminder(job: TrackedJob, status_message_link: str | None, now: datetime) -> Message:
+    """Return the reminder, sent once, of a pull request without an outcome."""
     asks = ""
     if not job.sees_pull_request:
         first = b.link(status_message_link, "its first message")
-        asks = f" Say what became of it: *Reviewed* or *Not needed*, in {first}."
-    whom = b.mention_all(reviewers) or b.mention(job.recipient)
+        asks = f" Once it is reviewed, press *Reviewed* in {first}."
+    whom = b.mention(job.recipient)
     text = f"{whom} :memo: The pull request of {name(job.number)} has been {waits(job, now)}.{asks}"
     return b.with_buttons(text, view(job))
 

@@ -90,10 +90,15 @@ def file_names(names: Sequence[str]) -> str:
     return ", ".join(b.code(name, _NAME_LENGTH) for name in names[:_MOST_NAMED])
 
 
-def files_not_sent(other: Sequence[str], unread: Sequence[str]) -> Message:
-    """Return the reply that names the files of a message that the agent did not get.
+def parts_not_sent(
+    other: Sequence[str], unread: Sequence[str], omitted: Sequence[str] = ()
+) -> Message:
+    """Return the reply that names the parts of a message that the agent did not get.
 
-    ``other`` are no text files or too large; ``unread`` were not returned by Slack.
+    Args:
+        other: Files that are no text files, or too large.
+        unread: Files that Slack did not return.
+        omitted: Parts that are no files and cannot be read as text.
     """
     rows = []
     if other:
@@ -104,6 +109,8 @@ def files_not_sent(other: Sequence[str], unread: Sequence[str]) -> Message:
         rows.append(
             f"Not sent to the agent, because Slack didn't let me read it: {file_names(unread)}."
         )
+    if omitted:
+        rows.append(f"Left out: {file_names(omitted)}.")
     return b.words(f":warning: {' '.join(rows)}")
 
 
@@ -148,16 +155,8 @@ _STATE = {
     JobState.WITHDRAWN: ":leftwards_arrow_with_hook: *Withdrawn*",
     JobState.UNWATCHED: ":zzz: *Stopped checking*",
 }
-_TROUBLE = {
-    QueueWhy.SERVICE: ":warning: The docs service hasn't given a usable answer since {}. I keep asking.",
-    QueueWhy.KEY: ":warning: The docs service has refused the bot since {}. Your bot admin has to act. "
-    "Then I'll go on by myself.",
-}
-_REVIEW = {Review.REVIEWED: "Reviewed", Review.NOT_NEEDED: "Not needed"}
-"""Outcomes that people mark, where the bot cannot poll the pull request."""
 _BECAME = {
     Review.REVIEWED: ":white_check_mark: *Reviewed*",
-    Review.NOT_NEEDED: ":no_entry_sign: *Not needed*",
     Review.MERGED: ":white_check_mark: *Merged*",
     Review.CLOSED: ":no_entry_sign: *Closed*",
 }
@@ -275,12 +274,12 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
     notes = []
     if job.queue_until and _may_queue(job):
         noun = "It" if job.state is JobState.WAITING else "A follow-up"
-        notes.append(wait_words(job.queue_why, job.queue_until, job.queue_before, noun=noun))
+        # While the service fails the time moves with each failed call, which redraws nothing.
+        until = None if job.queue_why is QueueWhy.SERVICE else job.queue_until
+        notes.append(wait_words(job.queue_why, until, noun=noun))
     if job.uses_left is not None and job.state is JobState.WORKING:
         frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at else ""
         notes.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left{frees}")
-    if job.trouble and job.trouble_since and job.state.is_open:
-        notes.append(_TROUBLE[job.trouble].format(b.moment(job.trouble_since)))
     if job.state is JobState.REFUSED and (reason := b.quoted(title(job.problem or ""), 120)):
         notes.append(reason)
     return notes
@@ -290,12 +289,11 @@ def _buttons(job: TrackedJob) -> list[Block]:
     number = str(job.number)
     buttons = list[Block]()
     if job.state is JobState.PULL_REQUEST and not job.sees_pull_request:
-        # People mark the outcome, which the bot cannot poll. The chosen button removes the mark.
-        for choice, label in _REVIEW.items():
-            if job.review is choice:
-                buttons.append(b.button(label, b.Action.UNDO_REVIEW, number, style="primary"))
-            else:
-                buttons.append(b.button(label, b.Action(choice.value), number))
+        # People mark the outcome, which the bot cannot poll. A second press removes the mark.
+        if job.review is Review.REVIEWED:
+            buttons.append(b.button("Reviewed", b.Action.UNDO_REVIEW, number, style="primary"))
+        else:
+            buttons.append(b.button("Reviewed", b.Action.REVIEWED, number))
     if job.queue_until and _may_queue(job):
         label = "Withdraw" if job.state is JobState.WAITING else "Withdraw follow-up"
         buttons.append(b.button(label, b.Action.WITHDRAW, number))
@@ -350,31 +348,22 @@ def in_private(job: TrackedJob) -> list[Block]:
 def wait_lines(waiting: Sequence[Wait]) -> list[str]:
     """Return the reason and the end of a job's wait, as one line at most."""
     waits = [wait for wait in waiting if wait.why or (wait.what is Waiting.PROMPT and wait.until)]
-    return [wait_words(wait.why, wait.until, wait.before, noun="It") for wait in waits[:1]]
+    return [wait_words(wait.why, wait.until, noun="It") for wait in waits[:1]]
 
 
 _WORDS = {
     None: "{what} goes out {soon}",
-    QueueWhy.LIMIT: "{what} starts {soon} at the earliest: the hourly limit is used up{before}",
+    QueueWhy.LIMIT: "{what} starts {soon} at the earliest: the hourly limit is used up",
     QueueWhy.SERVICE: "{what} waits: I can't reach the docs service. I'll try again {soon}",
     QueueWhy.KEY: "{what} waits: the docs service refuses the bot's key. I'll try again {soon}",
     QueueWhy.PERSON: "{what} waits for somebody to choose *Send again* or *Dismiss* in its thread",
 }
 
 
-def wait_words(
-    kind: QueueWhy | None, until: datetime | None, before: int | None = None, *, noun: str
-) -> str:
-    """Return the reason and the end of a wait.
-
-    Args:
-        before: how many prompts go first, if it waits for the hourly limit.
-        noun: the subject of the sentence.
-    """
+def wait_words(kind: QueueWhy | None, until: datetime | None, *, noun: str) -> str:
+    """Return the reason and the end of a wait, as a sentence whose subject is ``noun``."""
     soon = f"at {b.moment(until, '{time}')}" if until else "soon"
-    return _WORDS[kind].format(
-        what=noun, soon=soon, before=f", {before} before it" if before else ""
-    )
+    return _WORDS[kind].format(what=noun, soon=soon)
 
 
 _TITLE_LENGTH = 120

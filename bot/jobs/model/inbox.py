@@ -63,6 +63,8 @@ class InboxMessage:
     text: str | None = None
     """Slack's wire text, as it is part of a request. Empty once nothing needs it."""
     files: tuple[SharedFile, ...] = ()
+    omitted: tuple[str, ...] = ()
+    """The names of its parts that cannot be read as text."""
     change: Correction | None = None
     """What its author has done to it since it was taken, until that is carried out."""
     edited: str | None = None
@@ -75,6 +77,8 @@ class InboxMessage:
     readings: int = 0
     """How many requests were made of it before its author edited it."""
     attempts: int = 0
+    app: str | None = None
+    """The app that posted it with its author's own token."""
 
     @property
     def request_key(self) -> RequestKey:
@@ -83,7 +87,7 @@ class InboxMessage:
 
     @property
     def origin(self) -> Origin:
-        return Origin(self.request_key, self.user, self.channel, self.thread, self.ts)
+        return Origin(self.request_key, self.user, self.channel, self.thread, self.ts, app=self.app)
 
 
 @dataclass(frozen=True, slots=True)

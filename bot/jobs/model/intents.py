@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
@@ -132,8 +132,17 @@ _SURELY_NONE = -10.0
 """The odds, as their logarithm, up to which a text in the form of a question is none: a polite order."""
 
 
-def classify(text: str, door: Door, learned: Learned | None = None) -> Intent:
-    """Return the kind of a plain text that came by this door."""
+def classify(
+    text: str, door: Door, own_words: Collection[str] = (), learned: Learned | None = None
+) -> Intent:
+    """Return the kind of a plain text that came by this door.
+
+    Args:
+        text: the text.
+        door: the way by which it came.
+        own_words: the first words of the bot's commands, of which a text may be a near miss.
+        learned: the classifiers; None for those of this version.
+    """
     if len(text) > LONGEST or not text.strip():
         return Intent.INSTRUCTION
     if (kind := exact(text)) is not None or door is Door.ADDRESSED:
@@ -142,7 +151,7 @@ def classify(text: str, door: Door, learned: Learned | None = None) -> Intent:
     if door is Door.FIRST:
         tokens, _ = _words_and_signs(folded)
         is_word = len(tokens) == 1 or (len(tokens) == 2 and tokens[1].lstrip("#").isdecimal())
-        if is_word and get_close_matches(tokens[0], _COMMANDS, 1, _ALMOST):
+        if is_word and _near_word(tokens[0], own_words):
             return Intent.SLIP
         asks = _ASKS.match(folded)
         is_question = asks and (
@@ -204,8 +213,16 @@ def exact(text: str) -> Intent | None:
     )
 
 
-_COMMANDS, _ALMOST = ("status", "jobs", "limits", "help", "visitors", "subscribe"), 0.75
-"""The words that people mistype, and the least likeness."""
+_MIN_LIKENESS = 0.75
+"""Of a mistyped word to one of the bot's own."""
+_MIN_MISTYPED = 4
+"""Letters of the shortest of the bot's own words that a text is compared with."""
+
+
+def _near_word(word: str, own_words: Collection[str]) -> str | None:
+    """Return the bot's own word that a word is almost; None if it is like none."""
+    compared = sorted(own for own in own_words if len(own) >= _MIN_MISTYPED)
+    return next(iter(get_close_matches(word, compared, 1, _MIN_LIKENESS)), None)
 
 
 def asks_help(text: str) -> bool:

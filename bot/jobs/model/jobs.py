@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple, TypedDict
 
-from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, Reviewer, ServiceJobId, UserId
+from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, ServiceJobId, UserId
 from bot.jobs.model.pull_requests import SeenPullRequest
 from bot.ports import ThreadRef
 
@@ -52,7 +52,7 @@ class ThreadContext(NamedTuple):
 
 
 class QueueWhy(StrEnum):
-    """Why a prompt waits. For a failing service, the status messages of running jobs show it, too."""
+    """Why a prompt waits."""
 
     LIMIT = "limit"
     """The shared hourly limit is used up, or the person's share of it."""
@@ -85,8 +85,6 @@ class Wait:
     until: datetime | None = None
     """None if the time is unknown or has passed."""
     job: JobNumber | None = None
-    before: int = 0
-    """How many prompts go first, if it waits for the hourly limit."""
     stuck_since: datetime | None = None
     """The time from which a worker could claim it, or has held it; None if no worker can."""
 
@@ -96,7 +94,6 @@ class Review(StrEnum):
 
     REVIEWED = "reviewed"
     """Somebody has marked it as reviewed."""
-    NOT_NEEDED = "not_needed"
     MERGED = "merged"
     """Merged, as a poll showed."""
     CLOSED = "closed"
@@ -222,7 +219,10 @@ class TrackedJob:
     root_ts: MessageTs | None = None
     """The message that is the job's status message; None until it is posted."""
     thread_ts: MessageTs | None = None
-    """The thread in which the status message is a reply; None if the status message begins its thread."""
+    """The thread in which the status message is a reply; None if the status message begins its thread.
+
+    If that thread is deleted, the bot's next reply begins another one, which comes after the status message.
+    """
     service_id: ServiceJobId | None = None
     iteration: int = 0
     """The number of prompts that the service has accepted. The end of each iteration is reported once."""
@@ -254,8 +254,6 @@ class TrackedJob:
     """The earliest time at which a waiting prompt is sent."""
     queue_why: QueueWhy | None = None
     """Why a prompt waits."""
-    queue_before: int | None = None
-    """How many prompts go before it, if it waits for the hourly limit."""
     uses_left: int | None = None
     """Uses left in the hour when the iteration began; None unless few were left."""
     also_asked: tuple[UserId, ...] = ()
@@ -264,9 +262,6 @@ class TrackedJob:
     """The earlier messages attached to the newest prompt that could have some."""
     again_of: JobNumber | None = None
     """The job whose prompt it runs again."""
-    trouble: QueueWhy | None = None
-    """The failure of the docs service that the status message shows; None without one."""
-    trouble_since: datetime | None = None
     review: Review | None = None
     """The outcome of the pull request."""
     reviewed_by: UserId | None = None
@@ -366,5 +361,3 @@ class ToReview:
     """The time up to which they have waited."""
     more: int = 0
     """Number of further such jobs."""
-    reviewers: tuple[Reviewer, ...] = ()
-    """The people who review for the channel."""

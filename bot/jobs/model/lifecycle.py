@@ -132,7 +132,7 @@ def with_asker(job: TrackedJob, user: UserId) -> TrackedJob:
 
 def not_queued(job: TrackedJob) -> TrackedJob:
     """Clear the reason and the time for which a prompt of the job waits."""
-    return replace(job, queue_until=None, queue_why=None, queue_before=None)
+    return replace(job, queue_until=None, queue_why=None)
 
 
 def polled(job: TrackedJob, poll_at: datetime | None) -> TrackedJob:

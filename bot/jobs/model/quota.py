@@ -36,8 +36,8 @@ class BackOff:
     """How many times in a row it went on after the wait."""
 
     def lasts(self, now: datetime) -> bool:
-        """Return whether calls wait. One that ends too far ahead was written by a clock that was ahead."""
-        return now < self.until <= now + LONGEST_BACK_OFF
+        """Return whether calls wait."""
+        return now < self.until
 
     @property
     def is_refusal(self) -> bool:
@@ -67,8 +67,6 @@ class Queued:
     """When it was sent and refused as with a bad key; None if it was not."""
     told_until: datetime | None = None
     """Until when it waits at the earliest, as its job's status message shows."""
-    told_before: int | None = None
-    """How many go before it, as its job's status message shows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ from bot.store.leases import (
 )
 from bot.store.queues import QueueTable
 from bot.store.retention import RetentionRule
-from bot.store.schema import OneRow, UtcDateTime, insert_unless_there, is_set, reader
+from bot.store.schema import UtcDateTime, insert_unless_there, is_set, reader
 
 MISSED_FOR = timedelta(days=1)
 """Older messages are not taken, and jobs that ended earlier are not read again."""
@@ -63,15 +63,12 @@ _IS_IN_TURN = and_(_c.state != HeardState.UNREAD, ~_IS_BEHIND)
 HEARD = QueueTable("inbox", inbox, None, _c.due_at, _IS_IN_TURN)
 """Messages to read, held ones whose time has come, and those that were changed after they were taken."""
 _CLAIM = HEARD.claiming(_IS_IN_TURN)
-_AS_READ = OneRow(
-    inbox,
-    and_(
-        _c.id == bindparam("this"),
-        _c.state == bindparam("was"),
-        _c.text.is_not_distinct_from(bindparam("as_read", type_=Text)),
-        _c.edited.is_not_distinct_from(bindparam("as_edited", type_=Text)),
-        held(inbox),
-    ),
+_UPDATE_AS_READ = inbox.update().where(
+    _c.id == bindparam("this"),
+    _c.state == bindparam("was"),
+    _c.text.is_not_distinct_from(bindparam("as_read", type_=Text)),
+    _c.edited.is_not_distinct_from(bindparam("as_edited", type_=Text)),
+    held(inbox),
 )
 
 UNREAD = QueueTable("unread", inbox, HeardState.UNREAD, _c.due_at)
@@ -117,7 +114,9 @@ class Inbox(Rows[InboxMessage]):
 
     def add_deleted(self, message: ThreadReply | Mention, said_at: datetime) -> bool:
         """Note a message as deleted that is still to arrive."""
-        return self._add(message, said_at, state=HeardState.SETTLED, user="", text=None, files=None)
+        return self._add(
+            message, said_at, state=HeardState.SETTLED, user="", text=None, files=None, omitted=None
+        )
 
     def _add(self, message: ThreadReply | Mention, said_at: datetime, **more: object) -> bool:
         origin = message.origin
@@ -127,12 +126,14 @@ class Inbox(Rows[InboxMessage]):
             "place": place_of(origin),
             "ts": origin.message_ts,
             "user": origin.user,
+            "app": origin.app,
             "said_at": said_at,
             "thread": origin.thread,
             "parent": None if isinstance(message, Mention) else message.parent,
             "is_mention": isinstance(message, Mention),
-            "text": message.text,
-            "files": message.files or None,
+            "text": message.content.text,
+            "files": message.content.files or None,
+            "omitted": message.content.omitted or None,
         }
         return insert_unless_there(self.connection, inbox, {**values, **more})
 
@@ -156,7 +157,8 @@ class Inbox(Rows[InboxMessage]):
             "as_edited": message.edited,
             HOLDER.key: owner,
         }
-        if not _AS_READ.write(self.connection, as_read, {"attempts": 0, **values, **FREE}):
+        new = {"attempts": 0, **values, **FREE}
+        if self.connection.execute(_UPDATE_AS_READ, {**new, **as_read}).rowcount != 1:
             raise LeaseLost(f"message {message.id}")
 
     def settle(self, messages: Sequence[InboxMessage], owner: object = None) -> None:
@@ -170,6 +172,7 @@ class Inbox(Rows[InboxMessage]):
                 parent=None,
                 text=None,
                 files=None,
+                omitted=None,
                 change=None,
                 edited=None,
                 due_at=None,
@@ -230,7 +233,7 @@ class Inbox(Rows[InboxMessage]):
             "due_at": None,
         }
         if state is HeardState.ASKED:
-            values |= {"text": None, "files": None}
+            values |= {"text": None, "files": None, "omitted": None}
         self.connection.execute(inbox.update().where(mine).values(values))
 
     def change(self, message: InboxMessage, **values: object) -> None:
@@ -393,7 +396,8 @@ class Inbox(Rows[InboxMessage]):
         )
         waits = exists().where(prompts.c.key == _c.request, one_of(prompts.c.state, unsettled))
         done = and_(_c.state == HeardState.TAKEN, _c.change.is_(None), _c.text.is_not(None), ~waits)
-        self.connection.execute(inbox.update().where(done).values(text=None, files=None))
+        emptied = inbox.update().where(done).values(text=None, files=None, omitted=None)
+        self.connection.execute(emptied)
         newer = exists().where(
             _OTHER.c.channel == _c.channel, _OTHER.c.place == "", _OTHER.c.ts > _c.ts
         )

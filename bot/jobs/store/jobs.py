@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import Unpack
@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from bot.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
 from bot.jobs.model import lifecycle
-from bot.jobs.model.jobs import JobFilter, JobState, Listed, QueueWhy, TrackedJob
+from bot.jobs.model.jobs import JobFilter, JobState, Listed, TrackedJob
 from bot.jobs.model.quota import MAY_NOT_WRITE
 from bot.jobs.store.audit import write_job_end
 from bot.jobs.store.tables import SEEN, back_offs, jobs, prompts, pull_requests
@@ -32,12 +32,11 @@ from bot.store.channels import channels
 from bot.store.leases import (
     FREE,
     LIMIT,
+    NOW,
     Claimer,
     Rows,
     claim,
     claiming,
-    is_ahead,
-    one_of,
     read_rows,
 )
 from bot.store.queues import QueueTable
@@ -57,9 +56,6 @@ _IS_OPEN = and_(
     jobs.c.state.in_((JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)),
     jobs.c.review.is_(None),
 )
-_IS_SHOWN = and_(_IS_OPEN, jobs.c.state != JobState.UNCONFIRMED, jobs.c.root_ts.is_not(None))
-# Each value by itself, as SQLite would read all jobs for any value.
-_HAS_TROUBLE = one_of(jobs.c.trouble, QueueWhy)
 
 _ADD = jobs.insert().returning(jobs.c.number)
 
@@ -70,6 +66,7 @@ _BEGINNING = literal("message:", String) + jobs.c.channel + ":" + jobs.c.thread_
 """The key of the message that begins the thread in which a job's first message is a reply."""
 _AMONG_PEOPLE = and_(
     jobs.c.thread_ts.is_not(None),
+    or_(jobs.c.root_ts.is_(None), jobs.c.thread_ts < jobs.c.root_ts),
     ~jobs.c.channel.startswith("D"),
     select(prompts.c.id)
     .where(prompts.c.key == _BEGINNING)
@@ -99,7 +96,7 @@ _WITH_SHORT_TEXT = [
 ]
 _WITH_NUMBER = select(jobs, *_MORE).where(jobs.c.number == bindparam("this"))
 _BACKING_OFF = select(back_offs.c.project).where(
-    is_ahead(back_offs.c.until), back_offs.c.reason != MAY_NOT_WRITE
+    back_offs.c.until > NOW, back_offs.c.reason != MAY_NOT_WRITE
 )
 _CLAIM_DUE = claiming(
     jobs,
@@ -176,6 +173,12 @@ class Jobs(Rows[TrackedJob]):
     def in_thread(self, thread: ThreadRef) -> TrackedJob | None:
         """Return the newest job with its status message in this thread; None when there is none."""
         return self._newest(_is_in(thread))
+
+    def all_in_thread(self, thread: ThreadRef) -> Mapping[JobNumber, bool]:
+        """Return the jobs of a thread, each with whether it has ended with a pull request."""
+        query = select(jobs.c.number, jobs.c.state).where(_is_in(thread))
+        rows = self.connection.execute(query)
+        return {row.number: row.state == JobState.PULL_REQUEST for row in rows}
 
     def offers_pull_request(self, besides: TrackedJob) -> bool:
         """Return whether another job in the same thread has ended with a pull request."""
@@ -301,19 +304,10 @@ class Jobs(Rows[TrackedJob]):
         )
         return read_rows(jobs, self.connection.execute(newest).mappings(), self.read)
 
-    def without_trouble(
-        self, project: ProjectId, trouble: QueueWhy, limit: int, *, only_failing: bool
-    ) -> Sequence[TrackedJob]:
-        """Return a project's oldest open jobs whose status messages do not show this trouble.
-
-        ``only_failing``: only jobs whose last poll failed, or whose prompt waits because of the trouble.
-        """
-        silent = or_(jobs.c.trouble.is_(None), jobs.c.trouble != trouble)
-        waits = jobs.c.queue_why.in_((QueueWhy.SERVICE, QueueWhy.KEY))
-        failing = or_(jobs.c.unread_since.is_not(None), waits) if only_failing else true()
-        return self._many(
-            and_(_IS_SHOWN, jobs.c.project == project, silent, failing), limit, by=_OLDEST
-        )
+    def has_failed_polls(self, project: ProjectId) -> bool:
+        """Return whether the last poll of any of a project's jobs failed."""
+        is_polled = and_(jobs.c.project == project, jobs.c.poll_at.is_not(None))
+        return self._has(is_polled, jobs.c.unread_since.is_not(None))
 
     def to_remind(self, now: datetime, limit: int) -> Sequence[TrackedJob]:
         """Return jobs whose threads are due for a reminder of their pull request."""
@@ -334,11 +328,3 @@ class Jobs(Rows[TrackedJob]):
             select(func.count()).select_from(jobs).where(matching)
         ).scalar_one()
         return self._many(matching, limit, by=_OLDEST), int(count)
-
-    def has_trouble(self) -> bool:
-        """Return whether the status message of any job shows trouble with the docs service."""
-        return self._has(_HAS_TROUBLE)
-
-    def with_trouble(self, besides: Collection[ProjectId], limit: int) -> Sequence[TrackedJob]:
-        """Return the oldest jobs whose status messages show trouble, without those of these projects."""
-        return self._many(and_(_HAS_TROUBLE, jobs.c.project.not_in(besides)), limit, by=_OLDEST)

@@ -15,7 +15,7 @@ from sqlalchemy import Column, Select, and_, bindparam, delete, func, select, up
 from bot.ids import JobNumber, ProjectId
 from bot.jobs.model.quota import MAY_NOT_WRITE, BackOff, Budget
 from bot.jobs.store.tables import analytics_calls, back_offs, jobs, limits
-from bot.store.leases import NOW, is_ahead
+from bot.store.leases import NOW
 from bot.store.schema import Repository, insert_unless_there, reader
 
 WINDOW = timedelta(hours=1)
@@ -43,7 +43,7 @@ class Quota(Repository):
 @cache
 def _exhausted(until: Column[datetime | None]) -> Select[datetime | None]:
     """Return the statement that reads the time until which a limit is reached; None when it has passed."""
-    return select(until).where(limits.c.project == bindparam("of_project"), is_ahead(until))
+    return select(until).where(limits.c.project == bindparam("of_project"), until > NOW)
 
 
 class AnalyticsQuota(Quota):

@@ -26,14 +26,12 @@ from bot.store.leases import (
     LeaseLost,
     Rows,
     claiming,
-    has_passed,
     held,
-    is_ahead,
     one_of,
     unclaimed,
 )
 from bot.store.queues import QueueTable
-from bot.store.schema import OneRow, diff, reader, row_values
+from bot.store.schema import diff, reader, row_values
 
 UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING)
 
@@ -73,7 +71,7 @@ _SENDABLE = and_(
     exists().where(
         jobs.c.number == prompts.c.job, or_(_HAS_STATUS_MESSAGE, jobs.c.service_id.is_not(None))
     ),
-    ~exists().where(back_offs.c.project == prompts.c.project, is_ahead(back_offs.c.until)),
+    ~exists().where(back_offs.c.project == prompts.c.project, back_offs.c.until > NOW),
 )
 """The condition that a waiting prompt waits only for its time and the quota.
 
@@ -94,7 +92,6 @@ _to_queued = reader(
     prompts,
     refused_at=lambda row: row["sent_at"],
     told_until=lambda row: row["told_until"],
-    told_before=lambda row: row["told_before"],
 )
 _NOT_FAILED = (
     JobState.WAITING,
@@ -142,29 +139,23 @@ _WAITING_PROJECTS = (
 _QUOTA_QUEUE = (
     select(
         *prompts.c["id", "job", "kind", "asked_by", "asked_at", "due_at", "in_queue", "sent_at"],
-        *(
-            select(column)
-            .where(jobs.c.number == prompts.c.job)
-            .scalar_subquery()
-            .label(f"told_{name}")
-            for name, column in (("until", jobs.c.queue_until), ("before", jobs.c.queue_before))
-        ),
+        select(jobs.c.queue_until)
+        .where(jobs.c.number == prompts.c.job)
+        .scalar_subquery()
+        .label("told_until"),
     )
     .where(
         prompts.c.project == bindparam("of_project"),
-        or_(has_passed(prompts.c.due_at), prompts.c.in_queue),
+        or_(prompts.c.due_at <= NOW, prompts.c.in_queue),
         WAITING_PROMPTS.is_free,
     )
     .order_by(prompts.c.id)
 )
-_AS_READ = OneRow(
-    prompts,
-    and_(
-        prompts.c.id == bindparam("this"),
-        prompts.c.state == bindparam("was"),
-        prompts.c.raw == bindparam("as_read", type_=Text),
-        held(prompts),
-    ),
+_UPDATE_AS_READ = update(prompts).where(
+    prompts.c.id == bindparam("this"),
+    prompts.c.state == bindparam("was"),
+    prompts.c.raw == bindparam("as_read", type_=Text),
+    held(prompts),
 )
 
 _WITH_ID = select(prompts).where(prompts.c.id == bindparam("this"))
@@ -299,8 +290,8 @@ class Prompts(Rows[Prompt]):
         lifecycle.check_prompt_step(prompt, new)
         changes = diff(prompt, new, prompts)
         as_read = {"this": prompt.id, "was": prompt.state, "as_read": prompt.raw, HOLDER.key: owner}
-        shrinks = new.state is PromptState.SENT
-        if not _AS_READ.write(self.connection, as_read, changes | FREE, shrinks=shrinks):
+        values = {**changes, **FREE, **as_read}
+        if self.connection.execute(_UPDATE_AS_READ, values).rowcount != 1:
             raise LeaseLost(f"prompt {prompt.id}")
         write_prompt_end(self.connection, prompt.id, new.state)
 

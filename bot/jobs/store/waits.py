@@ -29,7 +29,7 @@ from bot.outbox.store import (
     deliveries,
     waits_in_thread,
 )
-from bot.store.leases import NOW, is_ahead, one_of
+from bot.store.leases import NOW, one_of
 from bot.store.schema import AnyTable, Repository, UtcDateTime
 
 # Aliases: the claims' conditions contain subqueries of the tables themselves, which must not be correlated.
@@ -44,13 +44,12 @@ _PROMPTS = (
     select(
         *prompts.c["job", "state", "asked_at", "due_at", "in_queue"],
         _job.c.state.label("job_state"),
-        _job.c.queue_before,
         *_PAUSE,
         _CLAIMABLE_PROMPT.label("is_claimable"),
     )
     .select_from(prompts)
     .join(_job, _job.c.number == prompts.c.job)
-    .outerjoin(_pause, and_(_pause.c.project == prompts.c.project, is_ahead(_pause.c.until)))
+    .outerjoin(_pause, and_(_pause.c.project == prompts.c.project, _pause.c.until > NOW))
     .order_by(prompts.c.id)
 )
 _POLLS = (
@@ -60,7 +59,7 @@ _POLLS = (
         _pause,
         and_(
             _pause.c.project == jobs.c.project,
-            is_ahead(_pause.c.until),
+            _pause.c.until > NOW,
             _pause.c.reason != MAY_NOT_WRITE,
         ),
     )
@@ -143,7 +142,7 @@ class Waits(Repository):
 
 
 def _prompt(row: RowMapping, now: datetime) -> Wait:
-    reason, until, before = None, _ahead(row, now), 0
+    reason, until = None, _ahead(row, now)
     is_waiting = row["state"] == PromptState.WAITING
     if row["state"] == PromptState.UNCONFIRMED or (
         is_waiting and row["job_state"] == JobState.UNCONFIRMED
@@ -152,14 +151,13 @@ def _prompt(row: RowMapping, now: datetime) -> Wait:
     elif is_waiting and row["reason"]:
         reason, until = _trouble(row["reason"]), row["paused_until"]
     elif is_waiting and row["in_queue"] and until:
-        reason, before = QueueWhy.LIMIT, row["queue_before"] or 0
+        reason = QueueWhy.LIMIT
     return Wait(
         Waiting.PROMPT,
         reason,
         row["asked_at"],
         until,
         row["job"],
-        before,
         _claimable_since(row, "asked_at"),
     )
 

@@ -136,29 +136,27 @@ def _movements(report: Report | None) -> str:
 
 
 def _review(waiting: ToReview) -> list[Block]:
-    """Return the line about the pull requests to review, for the reviewers or the requester."""
+    """Return the line about the pull requests to review, with the oldest and its requester."""
     if not waiting.jobs:
         return []
     count = waiting.more + len(waiting.jobs)
-    whom = f" for {b.mention_all(waiting.reviewers)}" if waiting.reviewers else ""
     oldest = _oldest_to_review(waiting)
     if count == 1:
-        return [b.section(f"*Waiting for review: 1*{whom}, {oldest}")]
+        return [b.section(f"*Waiting for review: 1*, {oldest}")]
     job = waiting.jobs[0]
     see_all = b.button("See all", b.Action.SEE_REVIEWS, f"{_REVIEW_PAGE}{job.channel}")
-    line = f"*Waiting for review: {number(count)}*{whom}, the oldest is {oldest}"
+    line = f"*Waiting for review: {number(count)}*, the oldest is {oldest}"
     return [{**b.section(line), "accessory": see_all}]
 
 
 def _oldest_to_review(waiting: ToReview) -> str:
-    """Return the link to the oldest pull request, with its age, and its requester unless somebody reviews."""
+    """Return the link to the oldest pull request, with its requester and its age."""
     job = waiting.jobs[0]
     seen = job.pull_request
     title = one_line(seen.title if seen else job.text, _TITLE_LENGTH)
     since = seen.since if seen and job.sees_pull_request else job.ended_at
     age = lasted(waiting.at - since) if since else "a while"
-    requester = "" if waiting.reviewers else f"{b.mention(job.recipient)}, "
-    return f"{b.link(job.pr_link, title)} ({requester}{age})"
+    return f"{b.link(job.pr_link, title)} ({b.mention(job.recipient)}, {age})"
 
 
 def _buttons(digest: Digest, question: QuestionId) -> list[Block]:

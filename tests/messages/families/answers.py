@@ -39,7 +39,6 @@ def samples() -> Mapping[str, object]:
     return {
         "reading": messages.READING,
         "reading while the agent works": messages.READING_TOO,
-        "the status in a thread": messages.STATUS,
         "an answer in private": answer,
         "a long answer in a thread": messages.harmless_markdown(long, ())[-60:],
         "passages": messages.passages_found(IN_THREAD, PAGES, ()),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.ids import Message, ProjectId, ReadingId, Recommendation, Refusal, Reviewer
+from bot.ids import Message, ProjectId, ReadingId, Recommendation, Refusal
 from bot.jobs.model.jobs import Review, ToReview
 from bot.outbox.model import NotPosted
 from bot.projects import Project, Projects
@@ -19,7 +19,7 @@ from bot.visitors.model.gaps import Source
 from bot.visitors.model.readings import NO_VISITORS, Counts, ReadingProblem
 from bot.visitors.model.reports import NoComparison, NotComparable
 from bot.visitors.model.subscriptions import SubscriptionChange, SubscriptionState
-from tests.builders import BEN, CHANNEL, NOW, PROJECT
+from tests.builders import CHANNEL, NOW, PROJECT
 from tests.messages.samples import PERMALINK, job
 from tests.visitors.visitor_samples import (
     QUESTION,
@@ -60,7 +60,7 @@ def digests() -> Mapping[str, object]:
     absent = replace(failed, source=Source.QUESTIONS, problem=ReadingProblem.NOT_HERE)
     unread = replace(failed, source=Source.VISITORS, problem=ReadingProblem.LIMITED)
     same = reading(WEEK.before(), id=ReadingId(2), totals=Counts(1_200, 3_400, 4_480))
-    waiting = ToReview((job(),), NOW + timedelta(days=4), more=2, reviewers=(Reviewer(BEN),))
+    waiting = ToReview((job(),), NOW + timedelta(days=4), more=2)
     return {
         "digest": brief(recommendations=FOUND, more=2),
         "digest: asked for once": brief(next_at=None),
@@ -95,7 +95,7 @@ def digests() -> Mapping[str, object]:
             report=None, recommendations=FOUND, unread=(unread, failed, absent)
         ),
         "digest: to review": brief(to_review=waiting),
-        "digest: one to review": brief(to_review=replace(waiting, more=0, reviewers=())),
+        "digest: one to review": brief(to_review=replace(waiting, more=0)),
         "all numbers, pressed again": digest_messages.numbers_posted_before(PERMALINK),
         "all numbers, pressed again at once": digest_messages.numbers_posted_before(None),
         "more ideas": digest_messages.ideas_view(FOUND, QUESTION, private="{}"),

@@ -1,4 +1,4 @@
-"""Projects, replies, reviewers, denied access and forms."""
+"""Projects, replies, denied access and forms."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from itertools import product
 
 from bot.access.admit import not_allowed
 from bot.access.model import Access
-from bot.ids import ChannelId, JobNumber, ProjectId, Reviewer
+from bot.ids import ChannelId, JobNumber, ProjectId
 from bot.jobs.messages import forms, job_answers
 from bot.jobs.model.jobs import OmitReason
 from bot.messages import blocks as b
 from bot.messages import general
 from bot.projects import Project, Projects
-from tests.builders import ANA, BEN, CHANNEL
+from tests.builders import ANA, CHANNEL
 from tests.messages.samples import PERMALINK, job
 
 ACME, BETA = (
@@ -33,6 +33,9 @@ def form_samples() -> Mapping[str, object]:
         "form: the channel is known": forms.ask_form(channel=CHANNEL, private="kept"),
         "form: an open job has the subject": forms.ask_form(
             channel=CHANNEL, private="kept", notes=[forms.job_note(job(), PERMALINK)]
+        ),
+        "form: a message with a file": forms.ask_form(
+            channel=CHANNEL, private="kept", text="Look", left_out=["a.png", "chart: Visits"]
         ),
         "form: all that there is to ask": forms.ask_form(
             channel=None, private="", text="Say \u202eyes", projects=[BETA, ACME], earlier=earlier
@@ -60,7 +63,6 @@ def form_samples() -> Mapping[str, object]:
 
 def samples() -> Mapping[str, object]:
     """Return the answers to choices for a channel, to denied access, and the forms."""
-    whom = (Reviewer(BEN), Reviewer("S0TEAM"))
     return {
         "the channel's docs": general.project_here(ACME, BOTH),
         "there are no others": general.project_here(ACME, ONE),
@@ -77,10 +79,6 @@ def samples() -> Mapping[str, object]:
             for by_mention in (True, False)
         },
         "replies in direct messages": general.REPLIES_IN_DIRECT,
-        "reviewers": [general.reviewers_here(whom), general.reviewers_chosen(whom)],
-        "no reviewers": [general.reviewers_here(()), general.reviewers_chosen(())],
-        "reviewers in direct messages": general.REVIEWERS_IN_DIRECT,
-        "reviewers that are none": general.NO_REVIEWERS,
         **{
             f"may not: {kind}": not_allowed(kind, CHANNEL)
             for kind in Access

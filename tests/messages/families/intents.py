@@ -10,7 +10,7 @@ from bot.jobs.messages import intents
 from bot.jobs.model.jobs import JobState, QueueWhy, Wait, Waiting
 from bot.jobs.model.prompts import Unsent
 from tests.builders import NOW
-from tests.messages.samples import PERMALINK, job
+from tests.messages.samples import HALF_PAST, PERMALINK, job
 
 UNSENT = Unsent(RequestKey("command:1"), None, "Improve /quickstart")
 USUAL = timedelta(minutes=5)
@@ -59,6 +59,9 @@ def samples() -> Mapping[str, object]:
             for state in _STATES
         },
         "status, usual time": intents.status_line(job(JobState.WORKING), (), USUAL, asks=False),
+        "status, polls fail": intents.status_line(
+            job(JobState.WORKING, unread_since=HALF_PAST), (), asks=False
+        ),
         **{
             f"is it ready, {state}": intents.status_line(job(state), waits, asks=True)
             for state in _STATES

@@ -140,6 +140,7 @@ def samples() -> Mapping[str, object]:
         "key of one of several projects accepted": say.key_accepted(PROJECT, ACME),
         "limits": say.limits([limits(63, mine=2)]),
         "limits: spent": say.limits([limits(100, waiting=3, mine=1, calls=SPENT)]),
+        "limits: the service fails": say.limits([limits(0, failing_since=HALF_PAST)]),
         "limits: of several projects": say.limits(
             [
                 limits(1, project=ACME),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from bot.ids import JobNumber, PromptId, Reviewer
+from bot.ids import JobNumber, PromptId
 from bot.jobs.messages import jobs, problems
 from bot.jobs.model.jobs import JobProblem, JobState
 from bot.jobs.model.prompts import Prompt, PromptKind
@@ -41,9 +41,7 @@ def samples() -> Mapping[str, object]:
             for end in GIVEN_UP
         },
         "reminder": jobs.reminder(job(), PERMALINK, DAYS),
-        "reminder of one that the bot sees, to reviewers": jobs.reminder(
-            job(pull_request=SEEN), None, DAYS, [Reviewer(BEN), Reviewer("S0TEAM")]
-        ),
+        "reminder of one that the bot sees": jobs.reminder(job(pull_request=SEEN), None, DAYS),
         "merged": jobs.pull_request_ended(job(), replace(over, merged_by="octo", ended_at=LATER)),
         "closed": jobs.pull_request_ended(job(), replace(SEEN, ended_at=LATER)),
         "still running": jobs.still_running(working, NOW + timedelta(minutes=31)),

@@ -11,10 +11,10 @@ from bot.jobs.messages.status_message import (
     IN_A_REPLY,
     attachments,
     facts,
-    files_not_sent,
     in_private,
     newest_that_fit,
     open_words,
+    parts_not_sent,
     prompt_view,
     pull_request_line,
     redrawn,
@@ -76,19 +76,13 @@ def status_messages() -> Mapping[str, object]:
         ),
         "one that was last seen at a time": status(job(pull_request=replace(SEEN, as_of=NOW))),
         **{
-            f"waiting: {kind}": status(
-                replace(waiting, queue_until=HALF_PAST, queue_why=kind, queue_before=3)
-            )
+            f"waiting: {kind}": status(replace(waiting, queue_until=HALF_PAST, queue_why=kind))
             for kind in (None, *QueueWhy)
         },
         "a follow-up that waits": status(job(queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT)),
         "archived, so nothing waits": status(job(JobState.ARCHIVED, queue_until=HALF_PAST)),
         "few uses left": status(replace(working, uses_left=1)),
         "no use left": status(replace(working, uses_left=0), HALF_PAST),
-        **{
-            f"trouble: {reason}": status(replace(working, trouble=reason, trouble_since=NOW))
-            for reason in (QueueWhy.SERVICE, QueueWhy.KEY)
-        },
         "refused, with a code": status(job(JobState.REFUSED, problem="key_refused")),
         "refused, with words of the service": status(
             job(JobState.REFUSED, problem="too long <!here>")
@@ -127,7 +121,8 @@ def samples() -> Mapping[str, object]:
             for reason in (None, *QueueWhy)
         },
         "what waits until some time": wait_lines([Wait(Waiting.POLL, QueueWhy.SERVICE, NOW)]),
-        "files that the agent did not get": files_not_sent(["logo.png", "<b>.zip"], ["notes.txt"]),
+        "files that the agent did not get": parts_not_sent(["logo.png", "<b>.zip"], ["notes.txt"]),
+        "parts that are no text": parts_not_sent([], [], ["chart: Visits", "the end of the text"]),
         "to the agent: who asked": [signature("Ana <b>", "docs"), signature(None, None)],
         "to the agent: a conversation and a file": attachments(
             signature("Ana", None),

@@ -1,0 +1,63 @@
+"""Words that people said in private stay there, whatever is forgotten later and whoever reads elsewhere."""
+
+from __future__ import annotations
+
+from tests.answers.conftest import QUESTION, asks
+from tests.answers.test_digests import gap, next_digest
+from tests.defects import known_defect
+from tests.talk import Talk
+from tests.work.readers import asked, turns
+
+
+async def ask_in_a_private_channel(talk: Talk) -> None:
+    """Let Ana ask in a private channel what the service's own list of questions has, too."""
+    talk.opens_channel("secret", talk.ana, is_private=True)
+    talk.service.readers["assistant"] = turns(*[(QUESTION, None, "unanswered")] * 4)
+    await asks(talk, channel="secret")
+    await talk.time.passes(hours=1)
+
+
+async def words_elsewhere(talk: Talk, period: str) -> str:
+    """Let Ben ask in another channel what readers asked, and return the answer."""
+    answer = await asked(talk, f"questions {period}", by=talk.ben)
+    talk.everything()
+    return answer
+
+
+@known_defect(
+    "Whoever is forgotten has their private words shown everywhere: the key goes with them."
+)
+async def test_words_of_a_forgotten_person_stay_private(talk: Talk) -> None:
+    await ask_in_a_private_channel(talk)
+    assert QUESTION not in await words_elsewhere(talk, "last week")
+    await talk.operator("forget", talk.ana.id)
+    await talk.time.passes(minutes=30)
+    assert QUESTION not in await words_elsewhere(talk, "last week")
+
+
+@known_defect("Private words are shown everywhere once KEEP_DAYS are over.")
+async def test_private_words_stay_private_after_their_time(talk: Talk) -> None:
+    await talk.process.starts(keep_days=7)
+    await ask_in_a_private_channel(talk)
+    assert QUESTION not in await words_elsewhere(talk, "last 14 days")
+    await talk.time.passes(days=8, hours=3)
+    assert QUESTION not in await words_elsewhere(talk, "last 28 days")
+
+
+@known_defect("A question that only its asker saw is shown to everybody as a gap.")
+async def test_question_by_command_is_in_no_list_of_others(talk: Talk) -> None:
+    talk.opens_channel("help")
+    await talk.ana.asks(f"ask {QUESTION}", "docs")
+    await talk.time.passes()
+    talk.everything()
+    await talk.ana.presses("That didn't help")
+    talk.everything()
+    assert QUESTION not in await talk.ben.answer_to("/docs-agent gaps", "docs")
+    assert QUESTION not in await next_digest(talk, "help")
+
+
+@known_defect("Another organisation reads what members asked in internal channels.")
+async def test_words_of_other_channels_are_in_no_shared_channel(talk: Talk) -> None:
+    assert talk.room("partners").is_ext_shared
+    await gap(talk, "docs")
+    assert QUESTION not in await next_digest(talk, "partners")

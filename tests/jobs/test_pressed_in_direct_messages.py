@@ -1,0 +1,20 @@
+"""Buttons in direct messages about a message elsewhere."""
+
+from __future__ import annotations
+
+from tests.defects import known_defect
+from tests.talk import Talk
+
+
+@known_defect("A button in a direct message about a reply in a channel's thread starts nothing.")
+async def test_draft_about_a_reply_elsewhere_starts_a_job(talk: Talk) -> None:
+    talk.faults.refuses("chat.postEphemeral", "user_not_in_channel")
+    begun = await talk.ben.says("Readers ask about SSO")
+    await talk.ana.replies("@docs-agent How do I set up SSO?", to=begun)
+    await talk.time.passes()
+    [told] = talk.ana.reads()
+    assert told.message["channel"] == talk.room("dm").id
+    await talk.ana.presses("Draft a page on it", told)
+    await talk.time.passes(30)
+    talk.everything()
+    assert talk.agent_got()
