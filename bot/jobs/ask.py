@@ -100,12 +100,13 @@ async def find_rival(
     )
     for job in going:
         is_rival = job.text.strip() != raw.strip() and pages & pages_of(job)
-        if is_rival and (job.channel == place or await _is_public(context, job.channel)):
+        if is_rival and (job.channel == place or await is_public_channel(context, job.channel)):
             return job
     return None
 
 
-async def _is_public(context: Context, channel: ChannelId) -> bool:
+async def is_public_channel(context: Context, channel: ChannelId) -> bool:
+    """Return whether Slack reports that a channel is public. False if Slack does not answer."""
     try:
         async with asking_slack():
             return await context.messenger.is_public(channel)

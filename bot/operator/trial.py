@@ -22,9 +22,10 @@ from bot.slack.client import SlackClient, answered, open_session, web_client
 from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble, Store
 from bot.store.database import explain_error
-from bot.visitors.messages import chart, table
-from bot.visitors.model import Counts, Page
-from bot.visitors.periods import Period
+from bot.visitors.messages.answers import chart, table
+from bot.visitors.model.periods import Period
+from bot.visitors.model.readings import Counts
+from bot.visitors.model.reports import Page
 
 _MAX_WAIT_SECONDS = 30.0
 """For how long a step waits in all because Slack asks it to."""

@@ -91,7 +91,7 @@ _VALUES: dict[str, Callable[[Scene, int], str]] = {
     "run_word": lambda _, number: f"/docs-agent|status {number}",
     "improve_miss": lambda _, number: f"{number}:0",
 }
-_PRIVATE = frozenset({"unsubscribe", "run_word"})
+_PRIVATE = frozenset({"run_word"})
 """Buttons of private answers alone, which replace the message that has the button."""
 _NAMELESS = frozenset(
     {
