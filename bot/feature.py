@@ -84,10 +84,6 @@ def _list_no_workers(_context: WorkerContext) -> Sequence[Worker]:
     return ()
 
 
-def _read_no_gauges(_tx: Transaction, _now: datetime) -> Mapping[str, float]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
     """The parts of a feature."""
@@ -102,5 +98,3 @@ class Feature:
     buttons: Mapping[str, PressRun] = field(default_factory=dict)
     """The handlers of its buttons outside of its command."""
     hooks: Hooks = field(default_factory=Hooks)
-    gauges: Callable[[Transaction, datetime], Mapping[str, float]] = _read_no_gauges
-    """Returns the values of its gauges."""

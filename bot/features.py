@@ -33,9 +33,7 @@ from bot.jobs.store.retention import JOBS
 from bot.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
 from bot.outbox.deliver import claim_deliveries, deliver
 from bot.projects import Projects
-from bot.store.database import ServerClock
 from bot.store.due_times import DueTimes
-from bot.store.heartbeats import BEAT_SECONDS, Heartbeats
 from bot.store.retention import forget_before
 from bot.visitors.feature import VISITORS
 
@@ -117,20 +115,12 @@ def interval_workers(context: WorkerContext) -> list[Worker]:
         "remind": (remind_threads, _MINUTE_SECONDS),
         "forget": (forget_old, _HOUR_SECONDS),
         "inbox": (tidy_inbox, _HOUR_SECONDS),
-        "heartbeat": (beat, BEAT_SECONDS),
         "sweep": (sweep_due_times, _MINUTE_SECONDS),
     }
     return [
         alone(name, partial(run, context), every_seconds=seconds)
         for name, (run, seconds) in workers.items()
     ]
-
-
-async def beat(context: WorkerContext) -> None:
-    """Record that this process runs workers, and read the server's clock."""
-    await context.store.write(lambda tx: Heartbeats(tx).record_beat(context.owner, context.clock()))
-    if isinstance(context.clock, ServerClock):
-        await context.clock.read()
 
 
 async def sweep_due_times(context: WorkerContext) -> int:

@@ -24,6 +24,7 @@ from bot.ids import Message, MessageTs, ProjectId, RequestKey
 from bot.jobs.ask import Also
 from bot.jobs.messages.unsent import READING, cannot_answer
 from bot.jobs.questions import DocsQuestion
+from bot.logs import reason_of
 from bot.masking import masked
 from bot.messages.plain_text import visible
 from bot.messages.slack_text import to_plain
@@ -185,11 +186,11 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
                         inquiry.text, key=inquiry.key, thread_id=inquiry.conversation
                     )
                 except DocsApiError as error:
-                    log.warning("assistant_failed", inquiry=inquiry.id, reason=type(error).__name__)
+                    log.warning("assistant_failed", inquiry=inquiry.id, reason=reason_of(error))
             if client and reply is None:
                 reply = await client.search(inquiry.text, limit=_PASSAGES)
     except (DocsApiError, TimeoutError) as error:
-        log.warning("docs_not_read", inquiry=inquiry.id, reason=type(error).__name__)
+        log.warning("docs_not_read", inquiry=inquiry.id, reason=reason_of(error))
     state, conversation = InquiryState.ANSWERED, inquiry.conversation
     if isinstance(reply, AssistantReply):
         pages = [DocsPage(source.url, source.title) for source in reply.sources]

@@ -32,7 +32,8 @@ from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import SlackError, SlackRefused, ThreadRef
 from bot.store import Transaction
-from bot.visitors.content_gaps import UnansweredQuestion, clean_text
+from bot.visitors.model.gaps import clean_text, question_key
+from bot.visitors.model.subjects import group_by_subject
 
 _RETRY = timedelta(minutes=1)
 _TITLE_LENGTH = 60
@@ -40,7 +41,7 @@ _TITLE_LENGTH = 60
 
 def gap_key(text: str) -> str:
     """Return the key of a question's row, which is the same as in the service's own list."""
-    return UnansweredQuestion(clean_text(text)).key
+    return question_key(clean_text(text))
 
 
 def find_inquiry(
@@ -120,12 +121,25 @@ def recommend_gaps(
     groups: dict[str, list[Inquiry]] = {}
     for inquiry in Inquiries(tx).gaps(project, channel, since, before):
         groups.setdefault(inquiry.gap_key, []).append(inquiry)
-    return [_recommendation(key, rows) for key, rows in groups.items()]
+    largest = sorted(groups.values(), key=len, reverse=True)
+    return [_recommend(same) for same in group_by_subject(largest, lambda rows: rows[0].text)]
 
 
-def _recommendation(key: str, gaps: Sequence[Inquiry]) -> Recommendation:
-    title, evidence = masked(gaps[0].text, is_readers=True), b.counted(len(gaps), "time", "times")
-    return Recommendation("Asked in Slack", key, title, evidence, len(gaps), draft_prompt(title))
+def _recommend(same: Sequence[Sequence[Inquiry]]) -> Recommendation:
+    """Return the recommendation of a subject. ``same``: the inquiries of each of its texts."""
+    count = sum(map(len, same))
+    times = b.counted(count, "time", "times")
+    title = masked(same[0][0].text, is_readers=True)
+    return Recommendation(
+        heading="Asked in Slack",
+        key=same[0][0].gap_key,
+        title=title,
+        evidence=times,
+        events=count,
+        prompt=draft_prompt(title),
+        added_evidence=f"asked in Slack {times}",
+        same=tuple(rows[0].gap_key for rows in same[1:]),
+    )
 
 
 def list_hidden(tx: Transaction, project: ProjectId, channel: ChannelId) -> Collection[str]:

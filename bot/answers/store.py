@@ -58,6 +58,7 @@ inquiries = Table(
     Index("ix_inquiries_gap_key", "project", "gap_key"),
     Index("ix_inquiries_channel", "channel", "thread_ts"),
     Index("ix_inquiries_asked_at", "project", "asked_at"),
+    sqlite_autoincrement=True,
 )
 _TO_ANSWER = QueueTable("inquiries", inquiries, InquiryState.ASKED, inquiries.c.due_at)
 _TO_TELL = QueueTable("inquiries", inquiries, InquiryState.WRITTEN, inquiries.c.due_at)

@@ -27,7 +27,7 @@ from bot.jobs.commands.job_references import for_reader
 from bot.jobs.commands.unsent import at_message, earlier_blocks, offer_messages, on_text
 from bot.jobs.decisions import withdraw
 from bot.jobs.messages import forms, job_answers, unsent
-from bot.jobs.model.jobs import TakeThread, TrackedJob
+from bot.jobs.model.jobs import JobState, TakeThread, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptRequest, PromptState, Unsent
 from bot.jobs.questions import DocsQuestion, ask_docs
 from bot.jobs.store.jobs import Jobs
@@ -173,6 +173,9 @@ async def just_answer(context: Context, press: Press, draft: Unsent) -> Answer:
     question = replace(draft, key=RequestKey(f"{draft.key}:answer"))
     answer = await _ask_docs(context, press, question)
     if is_stopped or answer.message != unsent.READING:
+        return answer
+    target, _ = await _find_started(context, press, draft)
+    if target is None or target.job.state is JobState.WITHDRAWN:
         return answer
     return replace(answer, message=unsent.READING_TOO)
 

@@ -16,7 +16,7 @@ from bot.intent.kinds import SILENT, STARTS_JOB, Kind, Place
 from bot.intent.own_words import FoundWord
 from bot.jobs.commands.followup import NAME as FOLLOW_UP_COMMAND
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.model.prompts import PromptKind, PromptState
+from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
 from bot.jobs.questions import find_answered
 from bot.jobs.respond import NEVER_SENT, place_of_job
 from bot.jobs.store.jobs import Jobs
@@ -219,6 +219,9 @@ def _find_named(context: Context, tx: Transaction, message: InboxMessage) -> Tra
 
 def _held_job(context: Context, tx: Transaction, message: InboxMessage) -> TrackedJob | None:
     """Return the job that the author of a direct message asked for just now, and may add to."""
+    joined = Prompts(tx).with_key(message.request) if message.request else None
+    if joined is not None and _has_joined(message, joined):
+        return Jobs(tx).get(joined.job)
     within = timedelta(seconds=context.timeouts.hold_seconds)
     for part in Inbox(tx).taken_beside(message, within):
         prompt = Prompts(tx).with_key(part.request) if part.request else None
@@ -259,7 +262,14 @@ def find_thread(
 def _begun_by(tx: Transaction, message: InboxMessage) -> JobNumber | None:
     """Return the job that a message has begun; None for another message."""
     prompt = Prompts(tx).with_key(message.request) if message.request else None
-    return prompt.job if prompt is not None and prompt.kind is PromptKind.START else None
+    if prompt is None or prompt.kind is not PromptKind.START or _has_joined(message, prompt):
+        return None
+    return prompt.job
+
+
+def _has_joined(message: InboxMessage, prompt: Prompt) -> bool:
+    """Return whether a message was added to a prompt that an earlier one had begun."""
+    return prompt.message_ts not in (None, message.ts)
 
 
 def _begun_by_direct_message(tx: Transaction, thread: ThreadRef) -> TrackedJob | None:

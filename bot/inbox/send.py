@@ -9,7 +9,7 @@ from datetime import datetime
 from bot.access.admit import Allowed
 from bot.commands.meaning import Meaning
 from bot.context import Context
-from bot.ids import Message
+from bot.ids import Message, is_direct_message
 from bot.inbox.model import Door, InboxMessage
 from bot.inbox.requests import moving, settle, show_taken, taking
 from bot.intent.kinds import Kind
@@ -135,18 +135,19 @@ async def _with_background(
     """Return the request for a job with what it takes along from its thread."""
     if origin.thread is None:
         return request
-    if outgoing.meaning.kind is Kind.ANSWER_TO_PAGE:
-        where = ThreadRef(origin.channel, origin.thread)
-        answered = await context.store.read(lambda tx: find_answered(context, tx, where))
-        if answered is not None:
-            return replace(
-                request,
-                take_thread=TakeThread.GIVEN,
-                given=answered.conversation,
-                about=answered.about,
-            )
     follows = merged.number if merged else None
-    return replace(request, take_thread=TakeThread.IF_PUBLIC, follows=follows)
+    request = replace(request, take_thread=TakeThread.IF_PUBLIC, follows=follows)
+    if outgoing.meaning.kind is not Kind.ANSWER_TO_PAGE:
+        return request
+    where = ThreadRef(origin.channel, origin.thread)
+    answered = await context.store.read(lambda tx: find_answered(context, tx, where))
+    if answered is None:
+        return request
+    request = replace(request, about=answered.about)
+    if not is_direct_message(where.channel):
+        return request
+    # A direct conversation has nobody's words but those of its one person, and its answers.
+    return replace(request, take_thread=TakeThread.GIVEN, given=answered.conversation)
 
 
 async def _follow_up(

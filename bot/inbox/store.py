@@ -84,6 +84,7 @@ inbox = Table(
     Index("ix_inbox_place", "channel", "place", "user"),
     if_set("ix_inbox_due_at", "due_at"),
     if_set("ix_inbox_request", "request"),
+    sqlite_autoincrement=True,
 )
 missed = Table(
     "missed",
@@ -95,6 +96,7 @@ missed = Table(
     Column("is_invited", Boolean, nullable=False, server_default=text("false")),
     Column("due_at", Due(minutes=11), nullable=False),
     *lease(),
+    sqlite_autoincrement=True,
 )
 
 KNOWN_FOR = timedelta(days=1)

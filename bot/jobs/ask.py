@@ -106,12 +106,13 @@ async def find_rival(
         if job.number == besides:
             continue
         is_rival = job.text.strip() != raw.strip() and pages & pages_of(job)
-        if is_rival and (job.channel == place or await _is_public(context, job.channel)):
+        if is_rival and (job.channel == place or await is_public_channel(context, job.channel)):
             return job
     return None
 
 
-async def _is_public(context: Context, channel: ChannelId) -> bool:
+async def is_public_channel(context: Context, channel: ChannelId) -> bool:
+    """Return whether Slack reports that a channel is public. False if Slack does not answer."""
     try:
         async with asking_slack():
             return await context.messenger.is_public(channel)
@@ -177,7 +178,7 @@ def _store_job(
 
 def _check_waiting(context: Context, waiting: int, request: PromptRequest) -> None:
     """Raise TooManyWaiting if as many prompts of the person wait as are allowed."""
-    limit = context.settings.waiting_per_person
+    limit = context.limits.waiting_per_person
     if waiting >= limit:
         raise TooManyWaiting(limit, request.raw)
 

@@ -95,7 +95,7 @@ class Action(StrEnum):
     IDEAS = "ideas"
     SEE_REVIEWS = "see_reviews"
     RUN_VISITORS = "run_visitors"
-    UNSUBSCRIBE = "unsubscribe"
+    USE_REPOSITORY = "use_repository"
     TRY = "try"
     TAKE_MISSED = "take_missed"
 

@@ -69,10 +69,9 @@ def build_app(
     messenger: SlackMessenger,
     background: Background,
     outage: Outage,
-    count: Callable[[str, str], None],
     commands: Sequence[Command],
 ) -> AsyncApp:
-    """Return Bolt's app with the listeners. ``count`` is called with the kind of each request."""
+    """Return Bolt's app with the listeners."""
     # None in Socket Mode, where no request comes over HTTP.
     secret = context.settings.slack_signing_secret
     app = AsyncApp(
@@ -91,7 +90,7 @@ def build_app(
         attaching_conversation_kwargs_enabled=False,
         ssl_check_enabled=False,
     )
-    _Listeners(context, client, messenger, background, outage, count, commands).register(app)
+    _Listeners(context, client, messenger, background, outage, commands).register(app)
     return app
 
 
@@ -109,7 +108,6 @@ class _Listeners:
     _messenger: SlackMessenger
     _background: Background
     _outage: Outage
-    _count: Callable[[str, str], None]
     _commands: Sequence[Command]
 
     def register(self, app: AsyncApp) -> None:
@@ -158,7 +156,6 @@ class _Listeners:
             raise
 
     async def _receive(self, message: ThreadReply | Mention) -> None:
-        self._count("requests", "message")
         await self._outage.end()
         # The inbox may ignore the message, so only its row is logged.
         with about_request(message.origin.key):
@@ -168,7 +165,6 @@ class _Listeners:
         """Follow a channel to its new id. https://docs.slack.dev/reference/events/channel_id_changed"""
         with payloads.raising_malformed():
             old, new = body["event"]["old_channel_id"], body["event"]["new_channel_id"]
-        self._count("requests", "channel")
         await follow_channel(self._context, ChannelId(old), ChannelId(new))
 
     async def _joined(self, body: Body) -> None:
@@ -182,7 +178,6 @@ class _Listeners:
             is_invited = event["user"] == self._context.bot_user and event.get("inviter")
             channel = ChannelId(event["channel"])
         if is_invited:
-            self._count("requests", "invitation")
             await note_invitation(self._context, channel)
 
     async def _home(self, body: Body) -> None:
@@ -190,7 +185,6 @@ class _Listeners:
         with payloads.raising_malformed():
             origin = payloads.home_opened(body["event"])
         if origin is not None:
-            self._count("requests", "home")
             self._background.start("show the Home tab", self._publish_home(origin))
 
     async def _publish_home(self, origin: Origin) -> None:
@@ -227,7 +221,6 @@ class _Listeners:
         async def listener(ack: AsyncAck, body: Body) -> None:
             with payloads.raising_malformed():
                 arrived = read(body)
-            self._count("requests", kind)
             with about_request(arrived.origin.key):
                 log.debug("request", kind=kind, what=name)
                 try:

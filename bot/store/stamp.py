@@ -20,7 +20,7 @@ from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError
 
 from bot.store.database import Database, explain_error
 from bot.store.schema import AnyTable, Transaction, UtcDateTime, metadata
-from bot.store.sqlite_files import UnusableDatabase, make_private
+from bot.store.sqlite_files import UnusableDatabase
 
 log = structlog.get_logger(__name__)
 STAMPS = Table(
@@ -29,6 +29,8 @@ STAMPS = Table(
     Column("hash", String(64), primary_key=True),
     # The bot has missed nothing that was written before.
     Column("begun_at", UtcDateTime, nullable=False),
+    # When a process last checked that the database can be written.
+    Column("checked_at", UtcDateTime),
 )
 """The table with the one stamp of a database, and the time of its beginning."""
 
@@ -133,12 +135,6 @@ async def create_tables(database: Database, clock: Callable[[], datetime] = _utc
     except UnusableDatabase as error:
         log.error("database_unusable", advice=str(error))
         raise
-    try:  # a person may have made the SQLite file
-        files = make_private(database.file) if database.file else []
-        if files:
-            log.warning("database_made_private", files=[file.name for file in files])
-    except PermissionError:
-        log.warning("database_not_private", advice="docs-bot doctor says what to do")
     if is_complete:
         return
     try:

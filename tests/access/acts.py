@@ -87,10 +87,11 @@ _VALUES: dict[str, Callable[[Scene, int], str]] = {
     "send_with_key": lambda _, number: f"command:9||{number}|{WORDS}",
     "see_reviews": lambda scene, _: f"0 review {scene.channel}",
     "run_visitors": lambda *_: "last week",
+    "use_repository": lambda *_: "acme-docs acme/other",
     "run_word": lambda _, number: f"/docs-agent|status {number}",
     "improve_miss": lambda _, number: f"{number}:0",
 }
-_PRIVATE = frozenset({"unsubscribe", "run_word"})
+_PRIVATE = frozenset({"run_word"})
 """Buttons of private answers alone, which replace the message that has the button."""
 _NAMELESS = frozenset(
     {
@@ -98,6 +99,7 @@ _NAMELESS = frozenset(
         "jobs_newer",
         "see_reviews",
         "run_visitors",
+        "use_repository",
         "help_more",
         "improve",
         "improve_miss",

@@ -31,6 +31,7 @@ FILES = (
     "words-unseen-2.json",
     "words-unseen-3.json",
     "words-unseen-4.json",
+    "words-unseen-5.json",
 )
 PLACES = {
     "mention": Place.CHANNEL,

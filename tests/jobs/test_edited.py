@@ -36,19 +36,19 @@ async def changes(talk: Talk, message: Json, text: str | None) -> None:
 @pytest.mark.parametrize(("mention", "channel"), [(f"{BOT} ", "docs"), ("", "dm")])
 async def test_edit_replaces_a_pending_prompt(talk: Talk, mention: str, channel: str) -> None:
     message = await waiting(talk, f"{mention}Add a page on keys", channel)
-    await changes(talk, message, f"{mention}Add two pages")
-    assert "Add two pages" in talk.job(2)
+    await changes(talk, message, f"{mention}Add two pages on keys")
+    assert "Add two pages on keys" in talk.job(2)
     await talk.time.passes(HOUR)
-    assert talk.agent_got() == ["Add something first", "Add two pages"]
+    assert talk.agent_got() == ["Add something first", "Add two pages on keys"]
     talk.everything()
 
 
 async def test_edit_before_the_status_gives_one_status(talk: Talk) -> None:
     message = await talk.ana.says(f"{BOT} Add a page on keys")
-    await changes(talk, message, f"{BOT} Add two pages")
-    assert talk.agent_got() == ["Add two pages"]
+    await changes(talk, message, f"{BOT} Add two pages on keys")
+    assert talk.agent_got() == ["Add two pages on keys"]
     assert len(talk.thread(message)) == 1
-    assert "Add two pages" in talk.job(1)
+    assert "Add two pages on keys" in talk.job(1)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ async def test_edit_of_a_person_without_access_refuses_their_request(talk: Talk)
     message = await waiting(talk)
     await talk.process.stops()
     await talk.process.starts(allowed_users=talk.ben.id)
-    await changes(talk, message, f"{BOT} Add two pages")
+    await changes(talk, message, f"{BOT} Add two pages on keys")
     assert "Not started" in talk.job(2)
     assert "set up for some people only" in talk.ana.reads()[-1]
     await talk.time.passes(HOUR)
@@ -162,10 +162,10 @@ async def test_edited_mention_keeps_its_thread(talk: Talk) -> None:
     root = await talk.ben.says("The page is wrong")
     message = await talk.ana.replies(f"{BOT} Add a page on keys", to=root)
     await talk.time.passes(20)
-    await changes(talk, message, f"{BOT} Add two pages")
+    await changes(talk, message, f"{BOT} Add two pages on keys")
     await talk.time.passes(HOUR)
     [_, prompt] = talk.agent_got()
-    assert prompt.startswith("Add two pages\n\n")
+    assert prompt.startswith("Add two pages on keys\n\n")
     assert prompt.endswith("> Ben Okafor: The page is wrong")
     talk.everything()
 

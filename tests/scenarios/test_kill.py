@@ -323,7 +323,7 @@ class AskedForNumbers(Tale):
     """A person asks for numbers, a file with them and a digest, all at once."""
 
     watched = (
-        *("visitors/questions", "visitors/reading", "outbox/deliver"),
+        *("visitors/ask", "visitors/answer", "visitors/reading", "outbox/deliver"),
         *("visitors/digests", "visitors/subscriptions"),
     )
 

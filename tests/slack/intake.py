@@ -118,7 +118,6 @@ async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
             messenger=messenger,
             background=background,
             outage=Outage(context),
-            count=lambda _name, _state: None,
             commands=commands,
         )
         yield Intake(app, store, background)

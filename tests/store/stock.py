@@ -14,7 +14,7 @@ from bot.jobs.model.prompts import PromptKind, PromptState
 from bot.jobs.model.pull_requests import PreviewState
 from bot.outbox.model import DeliveryKind, DeliveryState
 from bot.store.database import Database
-from bot.visitors.model import QuestionKind, QuestionState
+from bot.visitors.model.questions import QuestionKind, QuestionState
 from tests import schema as s
 from tests.builders import ANA, PROJECT
 

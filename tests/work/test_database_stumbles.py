@@ -16,7 +16,7 @@ from bot.app import open_store
 from bot.store import Store, Transaction
 from bot.store.database import Database
 from bot.store.schema import metadata
-from bot.visitors.model import Question
+from bot.visitors.model.questions import Question
 from tests.builders import rows_of
 from tests.limits import HANG_SECONDS
 from tests.talk import Talk

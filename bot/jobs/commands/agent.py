@@ -50,7 +50,7 @@ from bot.jobs.messages.forms import NOT_SERVED
 from bot.jobs.model.jobs import About, Review, TakeThread
 from bot.jobs.model.prompts import Act, Prompt, PromptRequest, PromptState
 from bot.jobs.previews import ask_by_press
-from bot.jobs.pull_requests import read_changes
+from bot.jobs.pull_requests import read_changes, use_repository
 from bot.jobs.respond import answer_unless_request, respond
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
@@ -366,6 +366,15 @@ async def _tried(context: Context, press: Press) -> Answer:
     return Answer(message=general.PRESSED)
 
 
+async def _use_repository(context: Context, press: Press) -> Answer:
+    """Read a project's pull requests in another repository, as an admin chose."""
+    if press.origin.user not in context.settings.admins:
+        return Answer(message=say.ONLY_ADMINS)
+    return Answer(
+        message=say.repository_used(await use_repository(context, press.origin, press.value))
+    )
+
+
 COMMAND = Command(
     name=NAME,
     summary="Ask the documentation agent for a change",
@@ -425,6 +434,7 @@ COMMAND = Command(
         Action.KEEP_QUIET: _keep_quiet,
         Action.DETAILS: _details,
         **dict.fromkeys(say.PROMPTS, _ask_by_press),
+        Action.USE_REPOSITORY: _use_repository,
         Action.TRY: _tried,
     },
     forms={"ask": _submit, "run_again": _submit_again},

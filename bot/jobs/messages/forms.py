@@ -93,12 +93,14 @@ def ask_form(
     projects: Sequence[Project] = (),
     earlier: Sequence[Block] = (),
     left_out: Sequence[str] = (),
+    notes: Sequence[Block] = (),
 ) -> Block:
     """Return the form for a new job. It also asks for the channel if ``channel`` is None.
 
     Args:
         projects: Those to choose from, the suggested one first.
         earlier: See ``earlier_blocks``.
+        notes: Shown above the prompt.
         left_out: The names of the parts of a message that do not go along.
     """
     prompt = _prompt_input(
@@ -120,7 +122,17 @@ def ask_form(
             (one_line(docs.label, b.OPTION_LENGTH) or docs.name, docs.name) for docs in projects
         ]
         chosen.append(_input("project", "Which docs?", _select(options)))
-    return _view("ask", "Ask the docs agent", private, prompt, *chosen, *earlier)
+    return _view("ask", "Ask the docs agent", private, *notes, prompt, *chosen, *earlier)
+
+
+def job_note(job: TrackedJob, permalink: str | None) -> Block:
+    """Return the note that an open job has the subject of the form."""
+    since = b.moment(job.asked_at, "{date_short_pretty}")
+    link = b.link(permalink, name(job.number))
+    return b.context(
+        f"{link} ({b.mention(job.requester)}, open since {since}) is about this. "
+        "Reply there, or send this for a new one."
+    )
 
 
 def run_again_form(job: TrackedJob, *, private: str) -> Block:

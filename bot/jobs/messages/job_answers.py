@@ -431,6 +431,33 @@ def _named(project: ProjectId, docs: Project | None) -> str:
     return f"*{b.label(docs.label)}* ({code})" if docs else code
 
 
+def repository_notice(
+    job: TrackedJob, named: str, pinned: str, docs: Project | None = None
+) -> Message:
+    """Return the notice to admins that a job has another repository than its project so far.
+
+    ``docs``: see ``Projects``.
+    """
+    value = f"{job.project} {named}"
+    text = (
+        f":warning: The pull request of {name(job.number)} is in {b.code(named, 300)}, but the docs of "
+        f"{_named(job.project, docs)} were in {b.code(pinned, 300)} so far. I link it and don't read it, so "
+        "nobody sees its state or its changes here. Have the docs moved?"
+    )
+    return b.with_buttons(text, [b.button("Read it from now on", b.Action.USE_REPOSITORY, value)])
+
+
+def repository_used(named: str) -> Message:
+    """Return the confirmation that a project's pull requests are read in another repository."""
+    return b.words(
+        f":white_check_mark: From now on I read pull requests in {b.code(named, 300)}, with the next job."
+    )
+
+
+ONLY_ADMINS = b.words(":no_entry: Only an admin of this bot can choose that.")
+"""The refusal of a choice that is reserved for admins."""
+
+
 def key_accepted(project: ProjectId, docs: Project | None = None) -> Message:
     """Return the notice to admins that the service accepts the key again."""
     return b.words(

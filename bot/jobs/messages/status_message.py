@@ -443,16 +443,13 @@ def lines_changed(size: Size) -> str:
     return f"+{number(size.additions)} −{number(size.deletions)}"
 
 
-def difference(pull: SeenPullRequest) -> str:
-    """Return the newest iteration's changes, in lines; if they are unknown, by the totals."""
-    size, before = pull.made, pull.before
-    if size is None and before is not None:
-        size = Size(*(now - then for now, then in zip(pull.size, before, strict=True)))
-        if min(size.additions, size.deletions) < 0:
-            return f"{lines_changed(pull.size)} in all, {lines_changed(before)} before"
-    return lines_changed(size or pull.size)
+def difference(pull: SeenPullRequest, *, is_follow_up: bool) -> str:
+    """Return the newest iteration's changes, in lines; the totals where its commits were not compared."""
+    if pull.made is not None:
+        return lines_changed(pull.made)
+    return f"{lines_changed(pull.size)}{' in all' if is_follow_up else ''}"
 
 
 def made_nothing(pull: SeenPullRequest) -> bool:
-    """Return whether the newest iteration changed nothing."""
-    return pull.before == pull.size if pull.made is None else not any(pull.made)
+    """Return whether the newest iteration is known to have changed nothing."""
+    return pull.made is not None and not any(pull.made)

@@ -11,6 +11,7 @@ from sqlalchemy import (
     ColumnElement,
     and_,
     bindparam,
+    case,
     false,
     func,
     not_,
@@ -163,6 +164,25 @@ class Jobs(Rows[TrackedJob]):
         return JobNumber(
             self.connection.execute(_ADD, row_values(new, jobs, without="number")).scalar_one()
         )
+
+    def bring_polls_forward(
+        self, project: ProjectId, failed_after: datetime | None, times: Sequence[datetime]
+    ) -> int:
+        """Poll the jobs whose polls have failed since ``failed_after`` at these times, in turns.
+
+        None is for all whose last poll failed. Polls that are due by the last of these times stay. Return how
+        many jobs are polled earlier.
+        """
+        turn = jobs.c.number % len(times)
+        later = jobs.update().where(
+            jobs.c.poll_at > times[-1],
+            jobs.c.project == project,
+            jobs.c.unread_since >= failed_after
+            if failed_after
+            else jobs.c.unread_since.is_not(None),
+        )
+        at = case(dict(enumerate(times)), value=turn)
+        return self.connection.execute(later.values(poll_at=at)).rowcount
 
     def get(self, number: JobNumber) -> TrackedJob | None:
         """Return the job with this number; None when there is none."""

@@ -87,6 +87,7 @@ jobs = Table(
     partial_index("review IS NULL", "ix_jobs_state", "state", "channel"),
     # Forgotten jobs, which become the most by far, need no entry.
     partial_index("requester <> ''", "ix_jobs_ended_at", "ended_at"),
+    sqlite_autoincrement=True,
 )
 AWAITS_STATUS_MESSAGE = and_(jobs.c.root_ts.is_(None), jobs.c.state == JobState.WAITING)
 
@@ -126,6 +127,7 @@ prompts = Table(
     if_set("ix_prompts_sent_at", "project", "sent_at"),
     Index("ix_prompts_asked_by", "asked_by", "asked_at"),
     Index("ix_prompts_waiting", "asked_by", "state"),
+    sqlite_autoincrement=True,
 )
 STARTS_JOB = prompts.c.kind == PromptKind.START
 
@@ -167,6 +169,14 @@ previews = Table(
     if_set("ix_previews_due_at", "due_at"),
 )
 
+repositories = Table(
+    "repositories",
+    metadata,
+    Column("project", Id(200), primary_key=True),
+    Column("name", Id(300), nullable=False),
+    Column("pinned_at", UtcDateTime, nullable=False),
+)
+
 back_offs = Table(
     "back_offs",
     metadata,
@@ -204,6 +214,7 @@ audit = Table(
     # Most jobs have one row, so this finds the row of a prompt, too.
     Index("ix_audit_job", "job"),
     partial_index("\"user\" <> ''", "ix_audit_at", "at"),
+    sqlite_autoincrement=True,
 )
 
 analytics_calls = Table(
@@ -213,4 +224,5 @@ analytics_calls = Table(
     Column("project", Id(200), nullable=False),
     Column("at", UtcDateTime, nullable=False),
     Index("ix_analytics_calls_at", "project", "at"),
+    sqlite_autoincrement=True,
 )
