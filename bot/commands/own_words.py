@@ -75,6 +75,8 @@ async def run_own_word(
 
 async def run_other_word(context: Context, invocation: Invocation) -> Answer | None:
     """Run the word of any command that a typed text means in other words; None if it means none."""
+    if not invocation.command:
+        return None  # it was said, and its meaning was decided already
     meaning = find_meaning(
         context,
         invocation.text,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from bot.access.admit import Declined, NotAllowed, Untold
-from bot.access.model import Members, access_fingerprint
+from bot.access.model import Access, Members, access_fingerprint
 from bot.consequences import CONSEQUENCES, Consequence, Event
 from bot.context import Context, WorkerContext, make_claim
 from bot.engine import unless_taken_over
@@ -175,7 +175,10 @@ def _refuse(context: Context, message: InboxMessage, declined: NotAllowed, tx: T
     """Refuse a message and the request that waits for it, and say so once in a while."""
     origin, now = message.origin, context.clock()
     rule = access_fingerprint(context.settings)
-    if Members(tx).may_tell_denied(origin.user, rule, now):
+    # Bots read no private messages. One whom Slack does not describe may be a bot.
+    is_unknown_app = origin.app is not None and declined.access is Access.UNTOLD
+    is_bot = declined.access is Access.BOT or is_unknown_app
+    if not is_bot and Members(tx).may_tell_denied(origin.user, rule, now):
         note = private_answer(context, origin, "not_allowed", declined.message)
         if note is not None:
             Outbox(tx).add(note, now)

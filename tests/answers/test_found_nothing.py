@@ -1,10 +1,10 @@
-"""Answers of the assistant that answer nothing, and notices that cannot come."""
+"""Answers of the assistant that answer nothing."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.answers.conftest import QUESTION, asks, drafts, merges
+from tests.answers.conftest import QUESTION, asks
 from tests.services import answer_stream
 from tests.talk import Talk
 
@@ -35,22 +35,6 @@ async def test_answer_with_a_source_or_a_link_or_a_question_back_is_no_gap(
     await asks(talk)
     assert await talk.ben.answer_to("/docs-agent gaps") == "No open questions here."
     talk.everything()
-
-
-async def test_notice_ends_when_slack_no_longer_knows_the_jobs_channel(talk: Talk) -> None:
-    talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
-    await talk.ana.presses("Didn't help", await asks(talk))
-    await talk.ben.presses("Didn't help", await asks(talk, channel="secret"))
-    await drafts(talk)
-    talk.everything()
-    talk.faults.refuses("conversations.info", "channel_not_found", times=1_000_000)
-    await merges(talk)
-    talk.everything()
-    before = talk.slack.calls.count("conversations.info")
-    await talk.time.passes(hours=1)
-    assert talk.slack.calls.count("conversations.info") - before < 10
-    assert QUESTION in await talk.ben.answer_to("/docs-agent gaps")
-    talk.faults.comes_back()
 
 
 async def test_draft_about_a_message_elsewhere_opens_from_a_direct_message(talk: Talk) -> None:

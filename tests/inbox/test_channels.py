@@ -44,19 +44,6 @@ async def gets_another_id(talk: Talk, name: str) -> None:
     await sends_event(talk, changed)
 
 
-async def test_replies_steer_the_job_after_the_channel_has_another_id(talk: Talk) -> None:
-    talk.opens_channel("plans", talk.ana, talk.ben, is_private=True)
-    await talk.ana.asks("Add a quickstart", "plans")
-    await talk.time.passes(10)
-    await talk.ends()
-    root = talk.root(channel="plans")
-    await gets_another_id(talk, "plans")
-    await talk.ana.replies("Mention Python 3.11 too", to=root)
-    await talk.time.passes(60)
-    assert talk.agent_got() == ["Add a quickstart", "Mention Python 3.11 too"]
-    talk.everything()
-
-
 async def test_waiting_request_is_sent_and_reported_after_the_channel_has_another_id(
     talk: Talk,
 ) -> None:

@@ -97,6 +97,23 @@ async def test_question_about_the_state_gets_one_line(talk: Talk, text: str, par
     assert answer.buttons == ["Details"]
 
 
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("my jobs", "*1 to review"),
+        ("how many requests do we have left this hour?", "of 100 jobs and follow-ups left"),
+        ("list the gaps", "No open questions here."),
+        ("when does the digest come?", "No digest comes here yet."),
+        ("what can you do?", "*/docs-agent* Ask the documentation agent for a change"),
+    ],
+)
+async def test_question_about_the_bot_is_answered_by_its_commands(
+    talk: Talk, text: str, answer: str, way: str
+) -> None:
+    assert answer in await told(talk, text, way)
+
+
 async def test_state_after_the_merge_is_as_far_as_the_bot_sees(talk: Talk) -> None:
     talk.github.merge(talk.time.at)
     await talk.time.passes(minutes=15)
