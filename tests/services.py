@@ -318,6 +318,7 @@ class Github:
     """The differences of two commits, by their first letters; others are 404."""
     reads: list[str] = field(default_factory=list)
     """The paths of the calls about files and differences."""
+    repository: str = "acme/docs"
 
     def transport(self) -> httpx.AsyncBaseTransport:
         """Return connections to this server."""
@@ -333,6 +334,10 @@ class Github:
         """Set the newest commit and the totals of the pull request."""
         self.pull |= {"head": {"ref": "agent/quickstart", "sha": letter * 40}, **totals}
 
+    def moves(self, repository: str) -> None:
+        """Let the pull request be in another repository."""
+        self.repository = repository
+
     def changes(self, from_to: str, *files: dict[str, Any], status: str = "ahead") -> None:
         """Set the difference of two commits, by their letters."""
         self.compared[from_to] = {"status": status, "files": list(files)}
@@ -347,11 +352,10 @@ class Github:
         return httpx.Response(200, json=compared) if compared else httpx.Response(404)
 
     async def handle(self, request: httpx.Request) -> httpx.Response:
-        if request.url.path.startswith(
-            ("/repos/acme/docs/pulls/7/files", "/repos/acme/docs/compare/")
-        ):
+        path = f"/repos/{self.repository}"
+        if request.url.path.startswith((f"{path}/pulls/7/files", f"{path}/compare/")):
             return self._read(request)
-        assert request.url.path == "/repos/acme/docs/pulls/7"
+        assert request.url.path == f"{path}/pulls/7"
         self.calls.append(request.headers.get("if-none-match", ""))
         if self.instead:
             answer = self.instead.popleft()

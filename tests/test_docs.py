@@ -140,15 +140,6 @@ def test_every_module_that_a_paper_names_exists(paper: Path) -> None:
     } == set()
 
 
-def test_hosts_start_what_is_there_once_they_installed_the_requirements() -> None:
-    # They install requirements.txt and not this project, so there is no docs-bot in their PATH.
-    lines = (ROOT / "Procfile").read_text().splitlines()
-    processes = dict(
-        re.findall(r"^(\w+): (?:env HOST=0.0.0.0 )?python -m bot (\w+)$", line)[0] for line in lines
-    )
-    assert processes == {"release": "migrate", "web": "serve", "socket": "serve", "worker": "work"}
-
-
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
 def test_what_a_paper_links_to_exists(paper: Path) -> None:
     for path, anchor in links(paper.read_text()):

@@ -35,7 +35,7 @@ def test_a_command_that_a_paper_shows_runs(
         ".venv/bin/python -m tests.torture --nope 7",
         "python script.py",
         ".venv/bin/python -m pytest tests/nothing/test_it.py",
-        "heroku ps",
+        "docker ps",
         "curl http://localhost:3000/nothing",
     ],
 )

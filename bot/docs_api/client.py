@@ -13,7 +13,7 @@ import ssl
 from collections.abc import Callable, Mapping, Sized
 from contextlib import aclosing
 from datetime import UTC, date, datetime
-from typing import Self, TypedDict, Unpack, cast
+from typing import Self, TypedDict, Unpack
 
 import aiohttp
 import httpx
@@ -33,8 +33,7 @@ from bot.docs_api.models import (
     ViewsPage,
     VisitorsPage,
 )
-
-MAX_RESPONSE_BYTES = 5_000_000
+from bot.response_body import ACCEPTED_ENCODING, MAX_RESPONSE_BYTES, UnreadableBody, read_body
 
 
 def _utc_now() -> datetime:
@@ -122,7 +121,9 @@ class ServiceClient:
             async with asyncio.timeout(self._deadline_seconds):
                 response = await self._transport.handle_async_request(request)
                 async with aclosing(response):
-                    body = await self._read(response)
+                    body = await read_body(response, self._max_response_bytes)
+        except UnreadableBody as problem:
+            raise Unavailable(f"The service answered with {problem}") from None
         except (
             httpx.HTTPError,
             httpx.StreamError,
@@ -140,7 +141,7 @@ class ServiceClient:
     def _request(self, call: _wire.Call) -> httpx.Request:
         headers = {
             "Accept": call.accept,
-            "Accept-Encoding": "gzip",
+            "Accept-Encoding": ACCEPTED_ENCODING,
             "Authorization": f"Bearer {self._api_key.get_secret_value()}",
             "User-Agent": "docs-bot",
         }
@@ -153,18 +154,6 @@ class ServiceClient:
         url = self._base_url + call.path
         extensions = {"timeout": self._timeout}
         return httpx.Request(method, url, headers=headers, content=body, extensions=extensions)
-
-    async def _read(self, response: httpx.Response) -> bytes:
-        raw = bytearray()
-        # The raw stream, because httpx's decoding does not limit the decompressed size.
-        async for chunk in cast("httpx.AsyncByteStream", response.stream):
-            raw += chunk
-            if len(raw) > self._max_response_bytes:
-                raise Unavailable(
-                    f"The service answered with more than {self._max_response_bytes} bytes"
-                )
-        encoding = response.headers.get("content-encoding", "")
-        return _wire.inflate(bytes(raw), encoding, self._max_response_bytes)
 
 
 class DocsClient(ServiceClient):

@@ -25,7 +25,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    RootModel,
     StrictBool,
 )
 from pydantic.alias_generators import to_camel
@@ -376,10 +375,6 @@ class Passage(_Answer):
     content: _Text = ""
     path: _Text = ""
     metadata: Annotated[PassageMetadata, BeforeValidator(_object_or_empty)] = PassageMetadata()
-
-
-class Passages(RootModel[tuple[Passage, ...]]):
-    """The passages that a search found, the best first."""
 
 
 class CitedPage(_Answer):

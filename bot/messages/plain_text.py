@@ -131,15 +131,6 @@ def _splits_grapheme(text: str, at: int) -> bool:
     )
 
 
-_WORD = re.compile(r"\S+")
-_QUOTATION_MARKS = "\"'“”„‟«»‹›‘’‚‛"
-
-
-def without_quotation_marks(text: str) -> str:
-    """Return a text without the quotation marks at the ends of its words: ``path “/api”``."""
-    return _WORD.sub(lambda word: word[0].strip(_QUOTATION_MARKS), text)
-
-
 def one_line(text: str, length: int) -> str:
     """Return untrusted text on one line, clipped.
 

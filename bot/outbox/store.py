@@ -109,6 +109,7 @@ deliveries = Table(
     # A delivery with a lease is being sent, so a process that stops has none to free, and need not
     # look.
     info={"is_long": True},
+    sqlite_autoincrement=True,
 )
 
 DELIVERIES = QueueTable("deliveries", deliveries, DeliveryState.PENDING, deliveries.c.due_at)
@@ -181,7 +182,8 @@ _READY = (
             deliveries.c.channel.not_in(bindparam("busy", expanding=True)),
         )
     )
-    .order_by(deliveries.c.seq)
+    # Posts first: people wait for them, and an edit notifies nobody.
+    .order_by(deliveries.c.kind == DeliveryKind.EDIT, deliveries.c.seq)
     .limit(_MAX_READY)
 )
 _CLAIM = claiming(
@@ -304,7 +306,7 @@ class Outbox(Repository):
         ]
 
     def ready(self, now: datetime, busy_channels: Collection[str]) -> Sequence[Ready]:
-        """Return the deliveries that may go out, oldest first.
+        """Return the deliveries that may go out: posts before edits, the oldest first.
 
         Posts into busy channels are left out.
 

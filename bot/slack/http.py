@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
 import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -24,7 +26,10 @@ log = structlog.get_logger(__name__)
 PATH = "/slack/events"
 BODY_BYTES = 1_000_000
 BODIES_BYTES = 2 * BODY_BYTES
-"""The size of all bodies that are being read. Above it the oldest connection is closed."""
+"""The size of all bodies that are being read.
+
+Above it the connection with the most bytes is closed.
+"""
 BODY_SECONDS = 5.0
 _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"
@@ -32,6 +37,15 @@ _SIGNATURE = re.compile(r"v0=[0-9a-f]{64}")
 _TIMESTAMP = re.compile(r"[0-9]{1,12}")
 _MAX_AGE_SECONDS = 300
 """https://docs.slack.dev/authentication/verifying-requests-from-slack"""
+
+
+class Signature(Enum):
+    """The result of the check of a request's signature."""
+
+    ACCEPTED = "accepted"
+    WRONG = "wrong"
+    AT_ANOTHER_TIME = "at another time"
+    """It is right, but of a time over five minutes away: a repeated request, or a wrong clock here."""
 
 
 def add_slack_routes(
@@ -42,7 +56,8 @@ def add_slack_routes(
     intake_seconds: float,
     body_seconds: float = BODY_SECONDS,
     workspace: str = "",
-    on_signature: Callable[[bool], None] = lambda _accepted: None,
+    on_signature: Callable[[Signature], None] = lambda _signature: None,
+    clock: Callable[[], float] = time.time,
 ) -> None:
     """Add the route ``/slack/events``.
 
@@ -52,17 +67,22 @@ def add_slack_routes(
         intake_seconds: A request is stored within this time of its arrival, or not at all.
         body_seconds: A body that takes longer is refused.
         workspace: The id of the workspace.
-        on_signature: Called for each body with this id, with whether its signature was right.
+        on_signature: Called for each body with this id, with the result of its signature.
+        clock: Returns seconds since 1970.
     """
     verifier = SignatureVerifier(signing_secret.get_secret_value())
 
-    def is_signed(body: str, timestamp: str, signature: str) -> bool:
-        signed = verifier.is_valid(body, timestamp, signature)
+    def check(body: str, timestamp: str, signature: str) -> Signature:
+        expected = verifier.generate_signature(timestamp=timestamp, body=body) or ""
+        result = Signature.WRONG
+        if hmac.compare_digest(expected, signature):
+            is_now = abs(clock() - int(timestamp)) <= _MAX_AGE_SECONDS
+            result = Signature.ACCEPTED if is_now else Signature.AT_ANOTHER_TIME
         if workspace in body:
-            on_signature(signed)
-        return signed
+            on_signature(result)
+        return result
 
-    server.router.add_post(PATH, _Intake(app, is_signed, body_seconds, intake_seconds).take)
+    server.router.add_post(PATH, _Intake(app, check, body_seconds, intake_seconds).take)
 
 
 async def dispatch(
@@ -88,7 +108,7 @@ class _Intake:
     """The handler of the route."""
 
     _app: AsyncApp
-    _is_signed: Callable[[str, str, str], bool]
+    _check: Callable[[str, str, str], Signature]
     _body_seconds: float
     _intake_seconds: float
     _reading: dict[web.RequestHandler, int] = field(default_factory=dict)
@@ -101,8 +121,11 @@ class _Intake:
             timestamp, signature = _claim(request)
             content_type = _accepted_content_type(request)
             body = await self._body(request)
-            if not self._is_signed(body, timestamp, signature):
+            result = self._check(body, timestamp, signature)
+            if result is Signature.WRONG:
                 raise _Refused(401, "not signed by Slack")
+            if result is Signature.AT_ANOTHER_TIME:
+                raise _Refused(401, "signed at another time")
             with within(deadline):
                 response = await self._app.async_dispatch(_bolt_request(body, content_type))
             return web.Response(
@@ -142,10 +165,11 @@ class _Intake:
 
     def _limit_bodies(self) -> None:
         while sum(self._reading.values()) > BODIES_BYTES:
-            oldest = next(iter(self._reading))
-            del self._reading[oldest]
-            if oldest.transport is not None:
-                oldest.transport.abort()
+            # Requests of Slack are small, so that those of strangers are closed first.
+            largest = max(self._reading, key=self._reading.__getitem__)
+            del self._reading[largest]
+            if largest.transport is not None:
+                largest.transport.abort()
 
 
 def _claim(request: web.Request) -> tuple[str, str]:
@@ -157,8 +181,6 @@ def _claim(request: web.Request) -> tuple[str, str]:
     signature = request.headers.get("X-Slack-Signature", "")
     if not _SIGNATURE.fullmatch(signature) or not _TIMESTAMP.fullmatch(timestamp):
         raise _Refused(401, "no signature of Slack")
-    if abs(time.time() - int(timestamp)) > _MAX_AGE_SECONDS:
-        raise _Refused(401, "signature too old")
     return timestamp, signature
 
 

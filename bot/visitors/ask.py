@@ -89,7 +89,7 @@ def _choose_chart(context: Context, query: Query, at: datetime) -> tuple[Period,
 
 def max_calls_of_question(context: Context) -> int:
     """Return how many calls one question may make."""
-    return max(1, context.settings.analytics_calls_an_hour // 3)
+    return max(1, context.limits.analytics_calls_an_hour // 3)
 
 
 def list_windows(

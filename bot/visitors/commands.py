@@ -10,8 +10,10 @@ from functools import partial
 
 from bot.access.admit import Allowed
 from bot.commands.command import Answer, Command, FormState, Invocation, Press, Word, number_in
+from bot.commands.own_words import run_other_word
 from bot.context import Context
 from bot.ids import Block, Message, ProjectId, QuestionId
+from bot.intent.vocabulary import ButtonLabel
 from bot.jobs.commands.job_lists import projects_to_choose, turn_page
 from bot.jobs.messages import forms
 from bot.jobs.model.jobs import About
@@ -100,7 +102,14 @@ def _chosen(invocation: Invocation) -> ProjectId | None:
 
 
 async def _ask(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
-    query = parse_query(match[1], context.today())
+    """Show visitors, or run the word of any command that people mean: "my jobs"."""
+    try:
+        query = parse_query(match[1], context.today())
+    except Misunderstood:
+        answer = await run_other_word(context, invocation)
+        if answer is None:
+            raise
+        return answer
     return Answer(
         message=await ask_visitors(context, invocation.allowed, query, _chosen(invocation))
     )
@@ -114,8 +123,17 @@ async def _ask_gaps(context: Context, invocation: Invocation, match: re.Match[st
 
 
 async def _ideas(context: Context, press: Press) -> Answer:
+    return await _what_needs_work(context, press.allowed, None)
+
+
+async def _show_ideas(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
+    return await _what_needs_work(context, invocation.allowed, _chosen(invocation))
+
+
+async def _what_needs_work(context: Context, allowed: Allowed, project: ProjectId | None) -> Answer:
+    """Show what readers did not find."""
     query = parse_query("", context.today(), Topic.SEARCHES)
-    return Answer(message=await ask_visitors(context, press.allowed, query))
+    return Answer(message=await ask_visitors(context, allowed, query, project))
 
 
 async def _subscribe(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
@@ -279,6 +297,7 @@ COMMAND = Command(
         _gaps(Topic.SEARCHES, "Shows what readers searched and didn't find."),
         _gaps(Topic.FEEDBACK, "Shows pages by readers' votes, with their comments."),
         _gaps(Topic.QUESTIONS, "Shows what the docs' assistant couldn't answer."),
+        Word("ideas", "ideas", "Shows what needs work in the docs.", _show_ideas),
         Word(
             usage="subscribe monday 09:00",
             shape=r"subscribe(?!\S)(.*)",
@@ -324,6 +343,7 @@ COMMAND = Command(
     also=lambda _place: usage.period_help(),
     full_help=usage.FULL_HELP,
     has_options_only=True,
+    labels=(ButtonLabel("What needs work?", "ideas"),),
     buttons={
         Action.SHARE: _on_answer(share_numbers, writes=True),
         Action.CSV_FILE: _on_answer(send_csv, writes=True),

@@ -1,9 +1,8 @@
-"""The feature as ``app.py`` adds it: its command, workers, gauges, and the hooks of its posts and files."""
+"""The feature as ``app.py`` adds it: its command, its workers, and the hooks of its posts and files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from functools import partial
 from operator import attrgetter
 
@@ -71,17 +70,9 @@ def _make_file(context: WorkerContext, tx: Transaction, delivery: Delivery) -> C
     return CsvFile(name, *make_csv_file(context, tx, question))
 
 
-def _gauges(tx: Transaction, now: datetime) -> Mapping[str, float]:
-    asked_at = Questions(tx).oldest_waiting()
-    return {
-        "oldest_question_seconds": max((now - asked_at).total_seconds(), 0.0) if asked_at else 0.0
-    }
-
-
 VISITORS = Feature(
     command=COMMAND,
     help_prefix=r"visitors\s+",
     workers=_workers,
     hooks=Hooks(on_posted=_on_posted, on_refused=_on_refused, make_file=_make_file),
-    gauges=_gauges,
 )

@@ -39,6 +39,7 @@ from bot.jobs.service_health import (
     settle_refused_key,
 )
 from bot.jobs.store.limits import AnalyticsQuota, BackOffs
+from bot.logs import reason_of
 from bot.store import DatabaseTrouble, Transaction
 from bot.visitors.gap_rows import read_gap_rows
 from bot.visitors.model.gaps import Source
@@ -172,7 +173,7 @@ class Reader:
             raise
         except Exception as error:  # counts as a try: otherwise it would be read again and again
             is_unexpected = not isinstance(error, DocsApiError | _RefusedBefore)
-            log.warning("visitors_not_read", reason=type(error).__name__, exc_info=is_unexpected)
+            log.warning("visitors_not_read", reason=reason_of(error), exc_info=is_unexpected)
             return await context.settle(partial(_fail, context, reading, error))
         return reading
 

@@ -93,6 +93,7 @@ readings = Table(
     Column("retry_at", UtcDateTime),
     Index("ix_readings_period", "project", "source", "first", "end"),
     partial_index(_PAGES_ARE_SET, "ix_readings_pages", "end"),
+    sqlite_autoincrement=True,
 )
 
 
@@ -115,6 +116,7 @@ subscriptions = Table(
     Column("last_result", UserText),
     Column("created_at", UtcDateTime, nullable=False),
     Index("ix_subscriptions_state", "state", "next_run_at"),
+    sqlite_autoincrement=True,
 )
 
 
@@ -140,6 +142,7 @@ questions = Table(
     Column("due_at", Due(seconds=READ_AHEAD.total_seconds() + 3_600), nullable=False),
     *lease(),
     Index("ix_questions_state", "state", "due_at"),
+    sqlite_autoincrement=True,
 )
 
 
@@ -344,14 +347,6 @@ class Questions(Rows[Question]):
             questions.c.subscription == subscription, questions.c.state == QuestionState.WAITING
         )
         self.connection.execute(delete(questions).where(mine))
-
-    def oldest_waiting(self) -> datetime | None:
-        """Return the time of the oldest waiting question; None if there is none."""
-        oldest = select(func.min(questions.c.asked_at, type_=UtcDateTime))
-        at = self.connection.execute(
-            oldest.where(questions.c.state == QuestionState.WAITING)
-        ).scalar_one()
-        return at if isinstance(at, datetime) else None
 
 
 class SubscriptionFields(TypedDict, total=False):

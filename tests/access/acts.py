@@ -42,6 +42,11 @@ class Scene:
         )
         return message
 
+    def place_privately(self) -> Json:
+        """Add a message of the bot for the actor alone."""
+        message: Json = self.talk.slack.state.add_ephemeral(self.channel, self.actor.id, text=WORDS)
+        return message
+
     async def say(self, text: str, **options: object) -> None:
         """Say a text to the bot where the actor is."""
         mention = "" if self.here == "dm" else "@docs-agent "
@@ -82,14 +87,19 @@ _VALUES: dict[str, Callable[[Scene, int], str]] = {
     "send_with_key": lambda _, number: f"command:9||{number}|{WORDS}",
     "see_reviews": lambda scene, _: f"0 review {scene.channel}",
     "run_visitors": lambda *_: "last week",
+    "use_repository": lambda *_: "acme-docs acme/other",
+    "run_word": lambda _, number: f"/docs-agent|status {number}",
     "improve_miss": lambda _, number: f"{number}:0",
 }
+_PRIVATE = frozenset({"run_word"})
+"""Buttons of private answers alone, which replace the message that has the button."""
 _NAMELESS = frozenset(
     {
         "jobs_older",
         "jobs_newer",
         "see_reviews",
         "run_visitors",
+        "use_repository",
         "help_more",
         "improve",
         "improve_miss",
@@ -104,7 +114,9 @@ def _press(
     action: str, value: Callable[[Scene, int], str]
 ) -> Callable[[Scene, int], Awaitable[Json]]:
     async def run(scene: Scene, number: int) -> Json:
-        container = {**scene.place(by_bot=True), "type": "message"}
+        is_private = action in _PRIVATE
+        message = scene.place_privately() if is_private else scene.place(by_bot=True)
+        container = {**message, "type": "ephemeral" if is_private else "message"}
         pressed = {"type": "button", "action_id": action, "value": value(scene, number)}
         done: Json = await scene.talk.slack.people.press(scene.actor.id, container, pressed)
         return done
@@ -112,11 +124,23 @@ def _press(
     return run
 
 
-_WITH_TEXT = ("send_anyway", "just_answer")
+_WITH_TEXT = (
+    "send_anyway",
+    "just_answer",
+    "answer_it",
+    "change_it",
+    "draft_page",
+    "dont",
+    "write_thread",
+    "answer_thread",
+)
 """Buttons that hold the text of a message."""
-_ALIKE = {*_WITH_TEXT, "hello_fix", "hello_explain", "improve_page", "send_to_job", "cancel"}
-"""Two of the others are as ``hello_ask``, one each as ``improve`` and ``send_anyway``, and the last
-does nothing."""
+_ALIKE = {
+    *_WITH_TEXT,
+    *("hello_fix", "hello_explain", "improve_page", "send_to_job", "cancel", "leave_it"),
+}
+"""Two of the others are as ``hello_ask``, one each as ``improve`` and ``send_anyway``, and the last two
+do nothing."""
 
 
 def _buttons() -> Iterator[Act]:
@@ -129,7 +153,7 @@ def _buttons() -> Iterator[Act]:
 
 
 def _question(scene: Scene, _number: int) -> str:
-    return f"message:{scene.channel}:1700000700.000001|||{WORDS}"
+    return f"message:{scene.channel}:1700000700.000001|1700000700.000001||{WORDS}"
 
 
 def _forms() -> Iterator[Act]:

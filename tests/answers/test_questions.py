@@ -114,8 +114,8 @@ async def test_instruction_that_was_answered_is_written_by_one_press(talk: Talk)
     await talk.time.passes()
     assert talk.agent_got() == [text]
     assert talk.thread(asked)[0].buttons == [
-        "Change the docs",
-        "That didn't help",
+        "Draft a page",
+        "Didn't help",
         "Write it instead",
     ]
     talk.everything()

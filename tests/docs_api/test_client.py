@@ -231,7 +231,7 @@ async def test_call_goes_to_the_address_of_its_project_with_its_key() -> None:
     }
     async with DocsClients(clients) as docs:
         for name in services:
-            await docs.create_job(name, "Add a page")
+            await docs.create_job(name, "Add a page on keys")
         with pytest.raises(NotConfigured):
             await docs.get_job("gone", "job-1")
         with pytest.raises(NotConfigured):

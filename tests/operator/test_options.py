@@ -21,13 +21,13 @@ def test_help_has_every_command_in_the_order_of_use() -> None:
     assert expected.endswith(
         " ".join(f"{name} {command.help}" for name, command in cli.commands.items())
     )
-    assert list(cli.commands)[:3] == ["run", "serve", "work"]
+    assert list(cli.commands)[:2] == ["run", "jobs"]
 
 
 def test_missing_command_prints_the_help_and_fails() -> None:
     result = CliRunner().invoke(cli, [])
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "Everything in one process" in result.stderr
+    assert "Run the bot" in result.stderr
 
 
 @pytest.mark.parametrize(

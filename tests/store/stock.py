@@ -41,7 +41,7 @@ def _jobs(count: int, now: datetime) -> Rows:
     values: dict[str, Any] = {
         "project": PROJECT,
         "requester": ANA,
-        "text": "Add a page",
+        "text": "Add a page on keys",
         "state": JobState.WORKING,
     }
     values |= {"asked_at": now, "poll_at": now}

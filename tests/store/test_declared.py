@@ -34,6 +34,14 @@ def test_tables_with_forgotten_columns_have_a_retention_rule() -> None:
         assert owners == (rule is not READERS_TEXTS), rule.name
 
 
+def test_numbered_rows_get_no_number_twice_on_sqlite() -> None:
+    """Without this SQLite gives the number of a deleted last row again, and a restore cannot raise it."""
+    numbered = {table.name for table in TABLES if table.autoincrement_column is not None}
+    counted = {table.name for table in TABLES if table.dialect_options["sqlite"]["autoincrement"]}
+    assert {"jobs", "prompts", "deliveries"} <= numbered
+    assert counted == numbered, "give the table sqlite_autoincrement=True"
+
+
 def test_tables_with_leases_or_due_times_are_queues() -> None:
     leased = {table for table in TABLES if "claimed_by" in table.c}
     due = {column.table for column in COLUMNS if isinstance(column.type, Due)}

@@ -110,10 +110,10 @@ async def test_redelivered_message_of_an_unconfirmed_commit_is_stored_once(
     await talk.process.starts()
     await talk.works()
     fail(database, lambda: bool(talk.slack.line.sent), {"after": [AWAY]})
-    await talk.ana.says("@docs-agent Add a page")
+    await talk.ana.says("@docs-agent Add a page on keys")
     assert database.after == []
     await talk.time.passes(100)
-    assert talk.agent_got() == ["Add a page"]
+    assert talk.agent_got() == ["Add a page on keys"]
     assert talk.errors() == {"event_not_stored"}
     talk.everything()
 

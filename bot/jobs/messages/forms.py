@@ -147,22 +147,44 @@ def run_again_form(job: TrackedJob, *, private: str) -> Block:
     return _view("run_again", "Run again", private, prompt)
 
 
-def follow_up_form(jobs: Sequence[TrackedJob], *, private: str, is_chosen: bool = False) -> Block:
-    """Return the form for a follow-up. It also asks for the job unless one was chosen."""
+def draft_prompt(text: str) -> str:
+    """Return the suggested prompt about a question."""
+    return (
+        f"Readers ask: “{text}”\n\n"
+        "Answer that in the docs: improve the page that should, or add one."
+    )
+
+
+def follow_up_form(
+    jobs: Sequence[TrackedJob],
+    *,
+    private: str,
+    is_chosen: bool = False,
+    text: str = "",
+    earlier: Sequence[Block] = (),
+) -> Block:
+    """Return the form for a follow-up. It also asks for the job unless one was chosen.
+
+    Args:
+        jobs: The jobs to choose from, or the chosen one.
+        private: The state of the form.
+        is_chosen: There is nothing to choose.
+        text: The suggested follow-up.
+        earlier: See ``earlier_blocks``.
+    """
     prompt = _prompt_input(
         "What else should change?",
         "Mention Python 3.11 too",
-        "",
+        text,
         "The agent goes on where it stopped, on the same pull request.",
     )
     if is_chosen:
         line = f"*{name(jobs[0].number)}* {b.quoted(jobs[0].text, 150)}"
-        return _view("follow_up", "Follow up", private, b.section(line), prompt)
+        return _view("follow_up", "Follow up", private, b.section(line), prompt, *earlier)
     titles = [job.pull_request.title if job.pull_request else job.text for job in jobs]
     options = [
         (f"{name(job.number)} {one_line(title, b.OPTION_LENGTH)}", str(job.number))
         for job, title in zip(jobs, titles, strict=True)
     ]
-    return _view(
-        "follow_up", "Follow up", private, _input("job", "Which job?", _select(options)), prompt
-    )
+    which = _input("job", "Which job?", _select(options))
+    return _view("follow_up", "Follow up", private, which, prompt, *earlier)

@@ -180,6 +180,8 @@ class PromptRequest:
     project: ProjectId | None = None
     """None for that of the channel."""
     about: About | None = None
+    follows: JobNumber | None = None
+    """The merged job in whose thread a new job is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +272,8 @@ class Act(StrEnum):
     """Chose which replies steer the jobs of a channel."""
     TRIED = "tried"
     """Pressed the button of ``docs-bot doctor --try``, which waits for this row."""
+    CHOSE_REPOSITORY = "chose_repository"
+    """Chose the repository in which a project's pull requests are read."""
 
 
 @dataclass(frozen=True, slots=True)

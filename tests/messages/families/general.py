@@ -57,6 +57,7 @@ def form_samples() -> Mapping[str, object]:
         "form: run again, too long": forms.run_again_form(job(text="word " * 1_000), private=""),
         "form: follow up": forms.follow_up_form(jobs, private=""),
         "form: follow up on a job": forms.follow_up_form(jobs[1:], private="", is_chosen=True),
+        "form: about a question": forms.draft_prompt("How do I rotate keys?"),
         "form: docs that are no longer set up": forms.NOT_SERVED,
     }
 
