@@ -202,7 +202,7 @@ async def test_one_subject_is_one_idea_with_its_evidences(readers: Talk) -> None
     [prompt] = readers.agent_got()
     wordings = "“single sign-on”, “saml”, “sso”"
     assert f"Readers searched the docs for {wordings}: 42 searches, no click." in prompt
-    assert f"\n“{question}”: 3 questions, no answer" in prompt
+    assert f"\n> sso\n> {question} (3 questions, no answer)\n\nFind out" in prompt
     readers.everything()
 
 
