@@ -12,7 +12,7 @@ from bot.jobs.ask import is_public_channel
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
 from bot.store import Transaction
-from bot.visitors.messages.gap_rows import gap_recommendations, quoted_subject
+from bot.visitors.messages.gap_rows import gap_recommendations, quote_more
 from bot.visitors.model.periods import day_start
 from bot.visitors.model.questions import Numbers, Question
 from bot.visitors.model.subjects import (
@@ -80,15 +80,12 @@ def _join(group: Sequence[Recommendation]) -> Recommendation:
     if not others:
         return first
     evidences = [first.evidence, *(item.added_evidence or item.evidence for item in others)]
-    also = [
-        f"{quoted_subject(item.title)}: {item.added_evidence or item.evidence}"
-        for item in others[:_MAX_OTHERS]
-    ]
+    quotes = [(item.title, item.added_evidence or item.evidence) for item in others]
     return replace(
         first,
         evidence=" · ".join(evidences),
         events=group[0].events,
-        prompt=f"{first.prompt}\n\nReaders of the same subject:\n" + "\n".join(also),
+        prompt=quote_more(first.prompt, quotes[:_MAX_OTHERS]),
         same=(*first.same, *(key for item in others for key in item.keys)),
     )
 

@@ -40,7 +40,7 @@ async def test_delayed_edit_fires_no_alert(talk: Talk, before: str) -> None:
 
 async def test_delayed_post_fires_until_it_is_posted(talk: Talk, before: str) -> None:
     talk.faults.limits("chat.postMessage", 600, times=2)
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
     await talk.time.passes(minutes=11)
     assert fired(await page(talk), before=before) == {"DocsBotWaits"}
     await talk.time.passes(minutes=15)

@@ -39,7 +39,7 @@ async def _reasons(talk: Talk, event: str) -> list[str]:
 
 async def test_line_about_the_docs_service_has_its_reason(talk: Talk) -> None:
     await talk.process.starts(log_level="INFO")
-    await talk.started("Add a page")
+    await talk.started("Add a page on keys")
     talk.service.answer_instead("get", httpx.ConnectError("name is not known"))
     await talk.time.passes(60)
     assert await _reasons(talk, "docs_service_unwell") == [

@@ -33,7 +33,8 @@ async def form_of(talk: Talk, row: Shown, by: Person | None = None) -> str:
     await person.presses(row.buttons[0], on=row)
     view = person.form().message
     assert modal_problems(view) == []
-    prompt: str = view["blocks"][0]["element"]["initial_value"]
+    inputs = [block["element"] for block in view["blocks"] if "element" in block]
+    prompt: str = inputs[0]["initial_value"]
     return prompt
 
 

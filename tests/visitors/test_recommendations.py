@@ -153,8 +153,8 @@ async def test_drafted_row_has_its_job_instead_of_a_button(readers: Talk) -> Non
     [
         ("Add a page that explains the rate limits", True),
         ("Say what a rate limit is, and how limits are counted", True),
-        ("Explain rate limiting", True),
-        ("Explain retries", False),
+        ("Add a page on rate limiting", True),
+        ("Add a page on retries", False),
     ],
 )
 async def test_subject_of_an_open_job_is_left_out(
@@ -202,7 +202,7 @@ async def test_one_subject_is_one_idea_with_its_evidences(readers: Talk) -> None
     [prompt] = readers.agent_got()
     wordings = "“single sign-on”, “saml”, “sso”"
     assert f"Readers searched the docs for {wordings}: 42 searches, no click." in prompt
-    assert f"\n“{question}”: 3 questions, no answer" in prompt
+    assert f"\n> sso\n> {question} (3 questions, no answer)\n\nFind out" in prompt
     readers.everything()
 
 
@@ -220,7 +220,7 @@ async def test_disliked_page_leads_the_idea_of_its_subject(readers: Talk) -> Non
 async def test_form_of_a_subject_names_its_open_job(readers: Talk, place: str) -> None:
     digest = await first_digest(readers)
     readers.opens_channel("secret", readers.ana, is_private=True)
-    await readers.ana.asks("Explain rate limiting", place)
+    await readers.ana.asks("Add a page on rate limiting", place)
     await readers.time.passes()
     await readers.ben.presses("Draft it", on=rows(digest)[0])
     form = readers.ben.form()

@@ -130,8 +130,7 @@ def job_note(job: TrackedJob, permalink: str | None) -> Block:
     since = b.moment(job.asked_at, "{date_short_pretty}")
     link = b.link(permalink, name(job.number))
     return b.context(
-        f"{link} ({b.mention(job.requester)}, open since {since}) is about this. "
-        "Reply there, or send this for a new one."
+        f"{link}, open since {since}, is about this. Reply there, or send this for a new one."
     )
 
 

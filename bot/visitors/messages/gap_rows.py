@@ -403,3 +403,11 @@ def gap_prompt(query: Query, row: Row) -> str:
     room = _PROMPT_QUOTES_LENGTH // max(len(row.quotes), 1)
     quotes = "\n".join(f"> {one_line(text, room)}" for text in row.quotes)
     return "\n\n".join(filter(None, [f"{row.facts} ({query.period})", quotes, row.aim]))
+
+
+def quote_more(prompt: str, quotes: Sequence[tuple[str, str]]) -> str:
+    """Return a suggested prompt with further texts of the same subject, each with its numbers."""
+    lines = [f"> {one_line(text, _SUBJECT_LENGTH)} ({evidence})" for text, evidence in quotes]
+    facts, *paragraphs = prompt.split("\n\n")
+    aim = paragraphs.pop() if paragraphs else ""
+    return "\n\n".join(filter(None, [facts, "\n".join([*paragraphs, *lines]), aim]))

@@ -108,6 +108,12 @@ def samples() -> Mapping[str, object]:
         ),
         "more": gap_messages.more_gaps(searches, QUESTION),
         "not offered": gap_messages.not_offered(searches.query),
+        "a prompt with more of its subject": gap_row_messages.quote_more(
+            "Readers searched.\n\n> sso\n\nWrite it.", [("Is there <SSO>?", "3 questions")]
+        ),
+        "a prompt without quotes, with more of its subject": gap_row_messages.quote_more(
+            "Write it.", [("saml", "searched 9 times")]
+        ),
         "recommendations": [
             item.evidence
             for topic in READ
