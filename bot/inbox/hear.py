@@ -195,7 +195,6 @@ def _carry_out_deletion(context: WorkerContext, message: InboxMessage, tx: Trans
     match CONSEQUENCES[stage][Event.DELETED]:
         case Consequence.WAIT:
             Inbox(tx).save(message, due_at=context.after(_SOON_SECONDS))
-            context.wake_after(_SOON_SECONDS)
             return
         case Consequence.INFORM:
             _inform_of_deletion(context, tx, message)

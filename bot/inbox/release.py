@@ -57,10 +57,13 @@ async def release(context: WorkerContext, prompt: Prompt) -> None:
     with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
         messages = await context.store.read(lambda tx: Inbox(tx).parts(RequestKey(prompt.key)))
         if not _is_stale(context, prompt, messages):
-            await context.settle(partial(_let_go, context, prompt))
+            seconds = await context.settle(partial(_let_go, context, prompt))
         else:
-            await _look_again(context, prompt, messages)
-        context.wake()
+            seconds = await _look_again(context, prompt, messages)
+        if seconds:
+            context.wake_after(seconds)
+        else:
+            context.wake()
 
 
 def _is_stale(context: WorkerContext, prompt: Prompt, messages: Sequence[InboxMessage]) -> bool:
@@ -76,18 +79,21 @@ def _hold_end(context: WorkerContext, prompt: Prompt, messages: Sequence[InboxMe
     return hold_end(context, prompt.asked_at, max(said_at)) if said_at else prompt.asked_at
 
 
-def _let_go(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None:
-    """Let a prompt be sent, unless its author's last words are not carried out or its hold is not over."""
+def _let_go(context: WorkerContext, prompt: Prompt, tx: Transaction) -> float:
+    """Let a prompt be sent, unless its author's last words are not carried out or its hold is not over.
+
+    Return the seconds for which it stays held.
+    """
     messages = Inbox(tx).parts(RequestKey(prompt.key))
     now = context.clock()
     until = _hold_end(context, prompt, messages)
     if _waits_for_words(tx, messages):
-        _keep(context, tx, prompt)
-    elif until > now:
+        return _keep(context, tx, prompt)
+    if until > now:
         Prompts(tx).keep_held(prompt, until, context.owner)
-        context.wake_after((until - now).total_seconds())
-    else:
-        _send(context, tx, prompt)
+        return (until - now).total_seconds()
+    _send(context, tx, prompt)
+    return 0.0
 
 
 def _waits_for_words(tx: Transaction, messages: Sequence[InboxMessage]) -> bool:
@@ -98,12 +104,12 @@ def _waits_for_words(tx: Transaction, messages: Sequence[InboxMessage]) -> bool:
     )
 
 
-def _keep(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
-    """Hold a prompt on, the longer the longer it has waited."""
+def _keep(context: WorkerContext, tx: Transaction, prompt: Prompt) -> float:
+    """Hold a prompt on, the longer the longer it has waited. Return for how many seconds."""
     waited = (context.clock() - (prompt.seen_at or prompt.asked_at)).total_seconds()
     seconds = min(max(waited * _WAIT_SHARE, _SOON_SECONDS), _MAX_WAIT_SECONDS)
     Prompts(tx).keep_held(prompt, context.after(seconds), context.owner)
-    context.wake_after(seconds)
+    return seconds
 
 
 # ---- a prompt that has waited for long
@@ -121,8 +127,11 @@ class Sighting:
 
 async def _look_again(
     context: WorkerContext, prompt: Prompt, messages: Sequence[InboxMessage]
-) -> None:
-    """Read a prompt's messages in Slack, and check its author and its channel, before it is sent."""
+) -> float:
+    """Read a prompt's messages in Slack, and check its author and its channel, before it is sent.
+
+    Return the seconds for which it stays held.
+    """
     try:
         changes = await _find_changes(context, messages)
         seen = Sighting(changes)
@@ -135,11 +144,10 @@ async def _look_again(
             "prompt_not_looked_at", prompt=prompt.id, reason=str(error) or type(error).__name__
         )
         if messages:
-            await context.settle(lambda tx: _keep(context, tx, prompt))
-            return
+            return await context.settle(lambda tx: _keep(context, tx, prompt))
         # Typed words do not change, and Slack has let their author type.
         seen = Sighting()
-    await context.settle(partial(_settle, context, prompt, seen))
+    return await context.settle(partial(_settle, context, prompt, seen))
 
 
 async def _find_changes(
@@ -159,23 +167,26 @@ async def _find_changes(
     return changes
 
 
-def _settle(context: WorkerContext, prompt: Prompt, seen: Sighting, tx: Transaction) -> None:
-    """Write what has been seen of a prompt: it is refused, waits for its changes, or may be sent."""
+def _settle(context: WorkerContext, prompt: Prompt, seen: Sighting, tx: Transaction) -> float:
+    """Write what has been seen of a prompt: it is refused, waits for its changes, or may be sent.
+
+    Return the seconds for which it stays held.
+    """
     for change in seen.changes:
         store_change(context, change, Relevance.ALL, tx)
     if seen.changes:
         Prompts(tx).keep_held(prompt, context.clock(), context.owner)
-        return
+        return 0.0
     if seen.obstacle is not None:
         consequence = CONSEQUENCES[stage_of_prompt(prompt)][seen.obstacle.event]
         if consequence is Consequence.REFUSE:
             _refuse(context, prompt, seen.obstacle, tx)
-            return
+            return 0.0
     messages = Inbox(tx).parts(RequestKey(prompt.key))
     if _waits_for_words(tx, messages):
-        _keep(context, tx, prompt)
-    else:
-        _send(context, tx, prompt)
+        return _keep(context, tx, prompt)
+    _send(context, tx, prompt)
+    return 0.0
 
 
 def _send(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
