@@ -322,7 +322,7 @@ def status_line(
         facts.append(running(job, usual))
     elif job.ended_at:
         facts.append(f"since {b.moment(job.ended_at, '{time}')}")
-    facts += wait_lines(waiting) or _unanswered(job)
+    facts += _unanswered(job) or wait_lines(waiting)
     text = ", ".join(filter(None, facts))
     if job.is_merged:
         text += ". Whether it is live, I can't see."
