@@ -120,8 +120,13 @@ def test_the_runbook_has_every_exit_code() -> None:
     assert {int(code) for row in table for code in row[0].split(", ")} == ends
 
 
-def test_every_place_that_a_recipe_names_exists() -> None:
-    named = [code for code in codes(section(CONTRIBUTING.read_text(), "Recipes")) if "/" in code]
+@pytest.mark.parametrize("heading", ["A word of your own, with a column", "Recipes"])
+def test_every_place_that_a_recipe_names_exists(heading: str) -> None:
+    named = [
+        code
+        for code in codes(section(CONTRIBUTING.read_text(), heading))
+        if re.fullmatch(r"[\w./]+/[\w./]+(::\w+)?", code)
+    ]
     assert named
     for place in named:
         path, _, name = place.partition("::")

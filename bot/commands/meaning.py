@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 
 from bot.context import Context
@@ -47,7 +46,7 @@ def find_meaning(
 ) -> Meaning:
     """Return the meaning of a wire text.
 
-    An unknown project is a part of the text: what is done with the text names it as unknown.
+    An unknown project stays in the text: what is done with the text names it as unknown.
 
     Args:
         context: The words of the bot, and its settings.
@@ -60,8 +59,12 @@ def find_meaning(
     text = slack_text.without_leading_mention(raw, context.bot_user)
     addressee = raw[: len(raw) - len(text)]
     project = None
-    with suppress(UnknownProject):
+    unknown = None
+    try:
         text, project = context.projects.take(text)
+    except UnknownProject as error:
+        unknown = text
+        text = error.text
     mention = f"@{context.bot_user}"
     decision = decide(
         slack_text.to_plain(addressee, {}, {}) + slack_text.to_plain(text, {}, {}),
@@ -73,7 +76,8 @@ def find_meaning(
         is_app=author in context.settings.allowed_bots,
         can_answer=bool(context.discovery),
     )
-    return Meaning(decision, _wire_part(context, text, decision.part), project)
+    part = unknown or _wire_part(context, text, decision.part)
+    return Meaning(decision, part, project)
 
 
 def _wire_part(context: Context, text: str, part: str) -> str:

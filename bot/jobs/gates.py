@@ -8,7 +8,7 @@ from bot.access.admit import Allowed, asking_slack
 from bot.commands.meaning import Meaning
 from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
-from bot.intent.kinds import LIKELY_CHANGES, Kind
+from bot.intent.kinds import LIKELY_CHANGES
 from bot.jobs.ask import find_rival
 from bot.jobs.files import describe_files, fitting_files
 from bot.jobs.messages import unsent
@@ -58,8 +58,7 @@ async def note_start(
     if meaning.kind in LIKELY_CHANGES:
         can_answer = bool(context.discovery)
         return unsent.taken_as_change(draft, can_answer=can_answer, is_held=is_held)
-    takes_thread = allowed.origin.thread is not None and meaning.kind is not Kind.ANSWER_TO_PAGE
-    if takes_thread and await _is_in_private_channel(context, allowed):
+    if allowed.origin.thread is not None and await _is_in_private_channel(context, allowed):
         started = await context.store.read(lambda tx: Jobs(tx).get_or_raise(job))
         return unsent.thread_stays_here(started)
     return None

@@ -162,6 +162,9 @@ def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot 
 
 def _held_job(context: Context, tx: Transaction, message: InboxMessage) -> TrackedJob | None:
     """Return the job that the author of a direct message asked for just now, and may add to."""
+    joined = Prompts(tx).with_key(message.request) if message.request else None
+    if joined is not None and _has_joined(message, joined):
+        return Jobs(tx).get(joined.job)
     within = timedelta(seconds=context.timeouts.hold_seconds)
     for part in Inbox(tx).taken_beside(message, within):
         prompt = Prompts(tx).with_key(part.request) if part.request else None
@@ -206,7 +209,14 @@ def find_thread(context: Context, tx: Transaction, message: InboxMessage) -> Spo
 def _begun_by(tx: Transaction, message: InboxMessage) -> JobNumber | None:
     """Return the job that a message has begun; None for another message."""
     prompt = Prompts(tx).with_key(message.request) if message.request else None
-    return prompt.job if prompt is not None and prompt.kind is PromptKind.START else None
+    if prompt is None or prompt.kind is not PromptKind.START or _has_joined(message, prompt):
+        return None
+    return prompt.job
+
+
+def _has_joined(message: InboxMessage, prompt: Prompt) -> bool:
+    """Return whether a message was added to a prompt that an earlier one had begun."""
+    return prompt.message_ts not in (None, message.ts)
 
 
 def _begun_by_direct_message(tx: Transaction, thread: ThreadRef) -> TrackedJob | None:

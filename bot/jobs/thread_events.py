@@ -8,7 +8,7 @@ from datetime import datetime
 
 from bot.access.admit import Allowed, NotAllowed, Untold, admit
 from bot.context import Context
-from bot.ids import Message, RequestKey
+from bot.ids import Message, RequestKey, is_direct_message
 from bot.intent.kinds import STARTS_JOB, Kind
 from bot.jobs.access import Readable, if_visible
 from bot.jobs.ask import Also, ask, follow_up
@@ -229,18 +229,19 @@ async def _with_background(
     thread = heard.origin.thread
     if thread is None:
         return request
-    if heard.kind is Kind.ANSWER_TO_PAGE:
-        where = ThreadRef(heard.origin.channel, thread)
-        answered = await context.store.read(lambda tx: find_answered(context, tx, where))
-        if answered is not None:
-            return replace(
-                request,
-                take_thread=TakeThread.GIVEN,
-                given=answered.conversation,
-                about=answered.about,
-            )
     follows = merged.number if merged else None
-    return replace(request, take_thread=TakeThread.IF_PUBLIC, follows=follows)
+    request = replace(request, take_thread=TakeThread.IF_PUBLIC, follows=follows)
+    if heard.kind is not Kind.ANSWER_TO_PAGE:
+        return request
+    where = ThreadRef(heard.origin.channel, thread)
+    answered = await context.store.read(lambda tx: find_answered(context, tx, where))
+    if answered is None:
+        return request
+    request = replace(request, about=answered.about)
+    if not is_direct_message(where.channel):
+        return request
+    # A direct conversation has nobody's words but those of its one person, and its answers.
+    return replace(request, take_thread=TakeThread.GIVEN, given=answered.conversation)
 
 
 async def _follow_up(

@@ -35,15 +35,6 @@ async def test_direct_message_is_answered_in_its_thread(talk: Talk) -> None:
     assert "Rotate" in await asks(talk, channel="dm")
 
 
-async def test_form_is_answered_in_private(talk: Talk) -> None:
-    await talk.ana.types("/docs-agent")
-    await talk.ana.fills_in(prompt=QUESTION)
-    await talk.time.passes()
-    reading, answer = talk.ana.reads()
-    assert reading == ":eyes: Reading the docs…"
-    assert "Rotate" in answer
-
-
 async def test_response_url_is_forgotten_after_the_answer(talk: Talk) -> None:
     await talk.ana.asks(f"ask {QUESTION}")
     assert talk.kept("/response/") == ["inquiries.response_url"]
@@ -166,17 +157,6 @@ async def test_key_in_a_question_stays_here(talk: Talk) -> None:
     talk.everything()
     assert talk.service.questions == [("Why is [key] refused?", None)]
     assert talk.kept("ghp_abcdefghij") == []
-
-
-async def test_reply_in_the_thread_of_a_job_is_for_its_agent(talk: Talk) -> None:
-    await talk.started()
-    await talk.ben.replies("How do I rotate an API key?")
-    await talk.time.passes()
-    await talk.ben.replies("@docs-agent What does a key cost?")
-    await talk.time.passes()
-    talk.everything()
-    assert talk.service.questions == []
-    assert len(talk.agent_got()) == 3
 
 
 async def test_direct_messages_around_a_question_are_taken(talk: Talk) -> None:

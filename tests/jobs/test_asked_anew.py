@@ -63,7 +63,7 @@ def answering(talk: Talk) -> Talk:
         ("which PRs wait for review?", "No jobs to review"),
         ("how many requests do we have left this hour?", "*100 of 100 jobs and follow-ups left"),
         ("list the gaps", "No open questions here."),
-        ("when does the digest come?", "This channel has no digest yet."),
+        ("when does the digest come?", "No digest comes here yet."),
         ("what can you do?", "*/docs-agent* Ask the documentation agent for a change"),
         ("are you a bot?", "*/docs-agent* Ask the documentation agent for a change"),
     ],

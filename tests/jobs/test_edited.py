@@ -36,19 +36,19 @@ async def changes(talk: Talk, message: Json, text: str | None) -> None:
 @pytest.mark.parametrize(("mention", "channel"), [(f"{BOT} ", "docs"), ("", "dm")])
 async def test_edit_replaces_a_pending_prompt(talk: Talk, mention: str, channel: str) -> None:
     message = await waiting(talk, f"{mention}Add a page on keys", channel)
-    await changes(talk, message, f"{mention}Add two pages")
-    assert "Add two pages" in talk.job(2)
+    await changes(talk, message, f"{mention}Add two pages on keys")
+    assert "Add two pages on keys" in talk.job(2)
     await talk.time.passes(HOUR)
-    assert talk.agent_got() == ["Add something first", "Add two pages"]
+    assert talk.agent_got() == ["Add something first", "Add two pages on keys"]
     talk.everything()
 
 
 async def test_edit_before_the_status_gives_one_status(talk: Talk) -> None:
     message = await talk.ana.says(f"{BOT} Add a page on keys")
-    await changes(talk, message, f"{BOT} Add two pages")
-    assert talk.agent_got() == ["Add two pages"]
+    await changes(talk, message, f"{BOT} Add two pages on keys")
+    assert talk.agent_got() == ["Add two pages on keys"]
     assert len(talk.thread(message)) == 1
-    assert "Add two pages" in talk.job(1)
+    assert "Add two pages on keys" in talk.job(1)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ async def test_person_without_access_can_only_withdraw(talk: Talk) -> None:
     message = await waiting(talk)
     await talk.process.stops()
     await talk.process.starts(allowed_users=talk.ben.id)
-    await changes(talk, message, f"{BOT} Add two pages")
+    await changes(talk, message, f"{BOT} Add two pages on keys")
     assert "Add a page on keys" in talk.job(2)
     assert "set up for some people only" in talk.ana.reads()[-1]
     await changes(talk, message, f"{BOT} aside: later")
@@ -153,10 +153,10 @@ async def test_edited_mention_keeps_its_thread(talk: Talk) -> None:
     root = await talk.ben.says("The page is wrong")
     message = await talk.ana.replies(f"{BOT} Add a page on keys", to=root)
     await talk.time.passes(20)
-    await changes(talk, message, f"{BOT} Add two pages")
+    await changes(talk, message, f"{BOT} Add two pages on keys")
     await talk.time.passes(HOUR)
     [_, prompt] = talk.agent_got()
-    assert prompt.startswith("Add two pages\n\n")
+    assert prompt.startswith("Add two pages on keys\n\n")
     assert prompt.endswith("> Ben Okafor: The page is wrong")
     talk.everything()
 
@@ -178,9 +178,9 @@ async def changes_unnoticed(talk: Talk, message: Json, text: str | None) -> Json
         *(
             (place, text, 0)
             for place in ("docs", "dm", "thread")
-            for text in ("Add two pages", None)
+            for text in ("Add two pages on keys", None)
         ),
-        *(("docs", "Add two pages", hours) for hours in (-9, 9)),
+        *(("docs", "Add two pages on keys", hours) for hours in (-9, 9)),
     ],
 )
 async def test_change_that_arrives_before_its_message_counts(

@@ -60,7 +60,7 @@ async def test_running_job_is_not_ready_yet(talk: Talk) -> None:
     await talk.ana.replies("is it ready?")
     await talk.time.passes()
     [answer] = talk.ana.reads()
-    assert answer.startswith("Not yet. :gear: *Add a quickstart* · Working on it, started")
+    assert answer.startswith(":gear: *Add a quickstart* · Working on it, started")
     talk.status()
 
 

@@ -83,7 +83,7 @@ async def test_question_about_the_changes_leads_to_them(talk: Talk, text: str, w
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("who reviews this?", f"The review is with <@{'U01ANA'}>."),
+        ("who reviews this?", "Reminders of its review go to <@U01ANA>."),
         ("is it live?", "Pull request ready"),
         ("is it ready?", "Pull request ready, since"),
         ("status", "Pull request ready, since"),
@@ -97,9 +97,21 @@ async def test_question_about_the_state_gets_one_line(talk: Talk, text: str, par
     assert answer.buttons == ["Details"]
 
 
-async def test_reviewers_of_the_channel_review(talk: Talk) -> None:
-    await talk.ana.answer_to("/docs-agent reviewers @chika")
-    assert "The review is with <@U03CHIKA>." in await told(talk, "who should review it?")
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("my jobs", "*1 to review"),
+        ("how many requests do we have left this hour?", "of 100 jobs and follow-ups left"),
+        ("list the gaps", "No open questions here."),
+        ("when does the digest come?", "No digest comes here yet."),
+        ("what can you do?", "*/docs-agent* Ask the documentation agent for a change"),
+    ],
+)
+async def test_question_about_the_bot_is_answered_by_its_commands(
+    talk: Talk, text: str, answer: str, way: str
+) -> None:
+    assert answer in await told(talk, text, way)
 
 
 async def test_state_after_the_merge_is_as_far_as_the_bot_sees(talk: Talk) -> None:

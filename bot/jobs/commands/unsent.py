@@ -26,7 +26,7 @@ from bot.jobs.job_words import run_job_word, takes_job_word
 from bot.jobs.messages import forms, job_answers, unsent
 from bot.jobs.messages.forms import draft_prompt
 from bot.jobs.model.inbox import Door, HeardState
-from bot.jobs.model.jobs import TakeThread, TrackedJob
+from bot.jobs.model.jobs import JobState, TakeThread, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptRequest, PromptState, Unsent
 from bot.jobs.questions import DocsQuestion, ask_docs
 from bot.jobs.store.inbox import Inbox
@@ -183,6 +183,9 @@ async def just_answer(context: Context, press: Press, draft: Unsent) -> Answer:
     is_stopped = await _take_back(context, press, draft)
     answer = await _ask_docs(context, press, draft)
     if is_stopped or answer.message != unsent.READING:
+        return answer
+    target, _ = await _find_started(context, press, draft)
+    if target is None or target.job.state is JobState.WITHDRAWN:
         return answer
     return replace(answer, message=unsent.READING_TOO)
 
