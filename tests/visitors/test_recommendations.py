@@ -153,8 +153,8 @@ async def test_drafted_row_has_its_job_instead_of_a_button(readers: Talk) -> Non
     [
         ("Add a page that explains the rate limits", True),
         ("Say what a rate limit is, and how limits are counted", True),
-        ("Explain rate limiting", True),
-        ("Explain retries", False),
+        ("Document rate limiting", True),
+        ("Document retries", False),
     ],
 )
 async def test_subject_of_an_open_job_is_left_out(
@@ -220,7 +220,7 @@ async def test_disliked_page_leads_the_idea_of_its_subject(readers: Talk) -> Non
 async def test_form_of_a_subject_names_its_open_job(readers: Talk, place: str) -> None:
     digest = await first_digest(readers)
     readers.opens_channel("secret", readers.ana, is_private=True)
-    await readers.ana.asks("Explain rate limiting", place)
+    await readers.ana.asks("Document rate limiting", place)
     await readers.time.passes()
     await readers.ben.presses("Draft it", on=rows(digest)[0])
     form = readers.ben.form()
