@@ -32,7 +32,7 @@ def test_few_texts_are_handled_wrongly_by_the_bot(
 
 def one_of_each_handling(context: str) -> list[Row]:
     """Return the first text of each handling at a place that the decision has right."""
-    rows: dict[str, Row] = {}
+    rows = dict[str, Row]()
     of_context = [row for row in read_rows("words.json") if row["context"] == context]
     for row, [handled] in zip(of_context, handle_purely(of_context), strict=True):
         if is_right(row, handled):
