@@ -6,20 +6,18 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy import Connection, exists, or_, select
+from sqlalchemy import Connection, select
 
 import bot.app  # noqa: F401 - declares the tables of all subjects, whose stamp a backup must have
 from bot.ids import JobNumber
 from bot.jobs.model.prompts import PromptState
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.prompts import UNSETTLED
-from bot.jobs.store.tables import STARTS_JOB, jobs, prompts
+from bot.jobs.store.prompts import Prompts
+from bot.jobs.store.tables import STARTS_JOB, prompts
 from bot.jobs.thread import open_thread
-from bot.outbox.model import DeliveryState
-from bot.outbox.store import OPEN, deliveries
+from bot.outbox.store import Outbox
 from bot.store import Transaction
 from bot.store.backup import back_up, restore_copy
-from bot.store.leases import FREE
 from bot.store.sqlite_files import UnusableDatabase, sqlite_file
 
 
@@ -44,22 +42,13 @@ def _doubt_pending_work(now: datetime, connection: Connection) -> None:
     A prompt becomes unconfirmed, so that a person decides. A delivery is searched for in Slack
     before it is posted. Both as if a process had died while it sent them.
     """
-    pending = deliveries.update().where(deliveries.c.state.in_(OPEN))
-    connection.execute(pending.values(state=DeliveryState.UNCLEAR, **FREE))
     tx = Transaction(connection)
+    Outbox(tx).doubt_open()
     is_new = prompts.c.state == PromptState.NEW
     for number in connection.scalars(select(prompts.c.job).where(STARTS_JOB, is_new)).all():
         # The question to a person belongs in the thread, which the preparation would open.
         open_thread(tx, Jobs(tx).get_or_raise(JobNumber(number)), now)
-    has_begun = exists().where(jobs.c.number == prompts.c.job, jobs.c.service_id.is_not(None))
-    unsettled = prompts.update().where(
-        prompts.c.state.in_(UNSETTLED),
-        # A follow-up behind a first prompt waits for the decision about that.
-        or_(STARTS_JOB, has_begun),
-    )
-    # Each attempt has its own question.
-    attempts = prompts.c.attempts + 1
-    connection.execute(unsettled.values(state=PromptState.SENDING, attempts=attempts, **FREE))
+    Prompts(tx).doubt_unsettled()
 
 
 def _file(sqlalchemy_url: str, tool: str) -> Path:

@@ -140,7 +140,7 @@ async def test_drafted_row_has_its_job_instead_of_a_button(readers: Talk) -> Non
     again = digests(readers)[0]
     first, *rest = recommended(again)
     assert first.startswith(
-        "*Readers didn't find* “rate limits” · :pencil2: <@U02BEN> asked for it · <"
+        "*Readers didn't find* “rate limits” · :memo: <@U02BEN> asked for it · <"
     )
     assert first.endswith("|Job 1>")
     assert rest == recommended(digest)[1:]

@@ -109,7 +109,7 @@ def _recommended(
     if asked:
         job, address = asked
         link = b.link(address, name(job.number))
-        return b.section(f"{row} · :pencil2: {b.mention(job.requester)} asked for it · {link}")
+        return b.section(f"{row} · :memo: {b.mention(job.requester)} asked for it · {link}")
     quote = f": “{b.quoted(item.quote, _QUOTE_LENGTH)}”" if item.quote else ""
     evidence = b.quoted(item.evidence, _EVIDENCE_LENGTH)
     return {
