@@ -215,7 +215,9 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
 
     def settle(tx: Transaction) -> None:
         Inquiries(tx).save(inquiry, new, owner=context.owner)
-        Outbox(tx).add(_delivery(inquiry, message), context.clock())
+        # Its channel may have got another id meanwhile.
+        stored = Inquiries(tx).get(inquiry.id) or inquiry
+        Outbox(tx).add(_delivery(stored, message), context.clock())
 
     return settle
 

@@ -2,46 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
-
 import pytest
 
-from sandbox.workspace.state import APP_ID, BOT_USER, TEAM, Json
+from sandbox.workspace.state import BOT_USER, TEAM
 from tests.talk import Talk
+from tests.talk_messages import change_channel_id, deliver_event
 
 BOT = "@docs-agent"
-
-
-async def sends_event(talk: Talk, event: Json) -> None:
-    """Deliver an event of Slack's to the bot. https://docs.slack.dev/apis/events-api"""
-    talk.slack.line.send_event(
-        {
-            "type": "event_callback",
-            "token": "talk",
-            "team_id": TEAM["id"],
-            "api_app_id": APP_ID,
-            "event": {**event, "event_ts": talk.slack.state.new_ts()},
-            "event_id": f"Ev{secrets.token_hex(6).upper()}",
-            "event_time": int(talk.time().timestamp()),
-            "authorizations": [{"team_id": TEAM["id"], "user_id": BOT_USER, "is_bot": True}],
-        }
-    )
-    await talk.hears()
-
-
-async def gets_another_id(talk: Talk, name: str) -> None:
-    """Give a channel a new id, under which Slack keeps its messages."""
-    state = talk.slack.state
-    room = talk.room(name)
-    old, new = room.id, f"{room.id}2"
-    del state.channels[old]
-    room.id = new
-    state.channels[new] = room
-    state.messages[new] = state.messages.pop(old, {})
-    for message in state.messages[new].values():
-        message["channel"] = new
-    changed = {"type": "channel_id_changed", "old_channel_id": old, "new_channel_id": new}
-    await sends_event(talk, changed)
 
 
 async def test_waiting_request_is_sent_and_reported_after_the_channel_has_another_id(
@@ -50,7 +17,7 @@ async def test_waiting_request_is_sent_and_reported_after_the_channel_has_anothe
     talk.opens_channel("plans", talk.ana, talk.ben, is_private=True)
     said = await talk.ana.says(f"{BOT} Add a page on quotas", "plans")
     await talk.time.passes(2)
-    await gets_another_id(talk, "plans")
+    await change_channel_id(talk, "plans")
     await talk.time.passes(20)
     assert talk.agent_got() == ["Add a page on quotas"]
     assert "Working on it" in talk.thread(said)[0]
@@ -60,7 +27,7 @@ async def test_waiting_request_is_sent_and_reported_after_the_channel_has_anothe
 async def test_choices_of_a_channel_follow_it(talk: Talk) -> None:
     talk.opens_channel("plans", talk.ana, talk.ben, is_private=True)
     await talk.ana.types("/docs-agent replies off", "plans")
-    await gets_another_id(talk, "plans")
+    await change_channel_id(talk, "plans")
     assert talk.kept("CPLANS2")
     assert [name for name in talk.kept("CPLANS") if name not in talk.kept("CPLANS2")] == []
     talk.everything()
@@ -125,7 +92,7 @@ async def test_bot_that_joins_by_itself_offers_nothing(talk: Talk) -> None:
     await talk.process.starts()
     await talk.ana.says(f"{BOT} Add a page on quotas", "plans")
     joined = {"type": "member_joined_channel", "user": BOT_USER, "channel": "CPLANS"}
-    await sends_event(talk, {**joined, "channel_type": "C", "team": TEAM["id"]})
+    await deliver_event(talk, {**joined, "channel_type": "C", "team": TEAM["id"]})
     await talk.time.passes(5)
     assert talk.ana.reads() == []
     talk.everything()

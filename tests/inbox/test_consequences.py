@@ -10,6 +10,7 @@ from bot.consequences import CONSEQUENCES, Consequence, Event, Stage
 from tests.inbox.walk import CAUSE, QUOTA_SECONDS, REACH, RequestKind, Walk, kinds_at
 from tests.services import ASSISTANT_KEY, DOMAIN, answer_stream
 from tests.talk import Talk
+from tests.talk_messages import change_channel_id
 
 CELLS = [
     pytest.param(kind, stage, event, id=f"{kind.name.lower()}-{stage}-{event}".replace(" ", "_"))
@@ -148,3 +149,100 @@ async def test_event_has_its_consequence(
     await CHECKS[CONSEQUENCES[stage][event]](walk, stage, event)
     talk.everything()
     talk.errors()
+
+
+# ---- what happens to the channel, to the process, and in the end
+
+
+@pytest.mark.parametrize("kind", [RequestKind.PROMPT, RequestKind.FOLLOW_UP])
+async def test_waiting_change_follows_its_channel_to_another_id(
+    talk: Talk, kind: RequestKind
+) -> None:
+    walk = await REACH[Stage.WAITING](talk, kind)
+    await change_channel_id(talk, "docs")
+    await walk.passes(QUOTA_SECONDS)
+    assert walk.got() == [kind.old]
+    talk.everything()
+
+
+async def test_sent_change_follows_its_channel_to_another_id(talk: Talk) -> None:
+    walk = await REACH[Stage.SENT](talk, RequestKind.PROMPT)
+    await change_channel_id(talk, "docs")
+    await talk.ana.replies("Add a table of the plans", to=walk.message)
+    await walk.passes()
+    assert walk.got() == [RequestKind.PROMPT.old, "Add a table of the plans"]
+    talk.everything()
+
+
+async def test_open_question_is_answered_in_its_channel_with_another_id(talk: Talk) -> None:
+    walk = await REACH[Stage.OPEN_QUESTION](talk, RequestKind.QUESTION)
+    await change_channel_id(talk, "docs")
+    end_the_call(walk, is_taken=True)
+    await walk.passes()
+    assert "The old answer" in talk.thread(walk.message)[-1]
+    talk.everything()
+
+
+async def test_gap_is_listed_in_its_channel_with_another_id(talk: Talk) -> None:
+    await REACH[Stage.ANSWERED](talk, RequestKind.QUESTION)
+    await change_channel_id(talk, "docs")
+    assert RequestKind.QUESTION.old in await talk.ben.answer_to("/docs-agent gaps")
+    talk.everything()
+
+
+@pytest.mark.parametrize("kind", RequestKind)
+async def test_message_of_a_process_that_dies_at_once_is_decided_once(
+    talk: Talk, kind: RequestKind
+) -> None:
+    await REACH[Stage.NO_REQUEST](talk, kind)
+    root = talk.root() if kind is RequestKind.FOLLOW_UP else None
+    text = kind.value[1]
+    message = await (talk.ana.replies(text, to=root) if root else talk.ana.says(text))
+    talk.process.dies()
+    await talk.process.starts()
+    walk = Walk(talk, kind, message)
+    await walk.passes(300)
+    assert walk.got() == [kind.new]
+    talk.everything()
+
+
+@pytest.mark.parametrize("kind", [RequestKind.PROMPT, RequestKind.FOLLOW_UP])
+async def test_waiting_change_goes_once_after_the_process_has_died(
+    talk: Talk, kind: RequestKind
+) -> None:
+    walk = await REACH[Stage.WAITING](talk, kind)
+    talk.process.dies()
+    await talk.process.starts()
+    await walk.passes(QUOTA_SECONDS)
+    assert walk.got() == [kind.old]
+    talk.everything()
+
+
+async def test_open_question_is_asked_again_after_the_process_has_died(talk: Talk) -> None:
+    walk = await REACH[Stage.OPEN_QUESTION](talk, RequestKind.QUESTION)
+    talk.process.dies()
+    await talk.process.starts()
+    await walk.passes(300)
+    assert walk.got() == [RequestKind.QUESTION.old]
+    assert len([post for post in talk.thread(walk.message) if "Rotate" in post]) == 1
+    talk.everything()
+
+
+@pytest.mark.parametrize(
+    ("kind", "stage"),
+    [
+        (RequestKind.PROMPT, Stage.REFUSED),
+        (RequestKind.PROMPT, Stage.WITHDRAWN),
+        (RequestKind.QUESTION, Stage.ANSWERED),
+    ],
+)
+async def test_words_and_author_go_when_the_days_to_keep_are_over(
+    talk: Talk, kind: RequestKind, stage: Stage
+) -> None:
+    walk = await REACH[stage](talk, kind)
+    await talk.time.passes(days=182)
+    await talk.time.passes(hours=3)
+    assert talk.kept(kind.old) == []
+    assert [name for name in talk.kept(talk.ana.id) if name.startswith("inbox.")] == []
+    assert walk.message
+    talk.everything()
