@@ -264,7 +264,7 @@ async def test_job_forgotten_during_a_poll_stays_forgotten(talk: Talk) -> None:
     talk.github.instead.append(late)
     await polled(talk)
     talk.everything()
-    await talk.operator("jobs", "--forget", "1")
+    await talk.operator("forget", talk.ana.id)
     late.comes(**talk.github.pull | {"title": "Another secret", "head": {"ref": "agent/one"}})
     await talk.time.passes(5)
     assert talk.kept("Another secret") == []
