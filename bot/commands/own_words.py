@@ -74,7 +74,12 @@ async def run_own_word(
 
 
 async def run_other_word(context: Context, invocation: Invocation) -> Answer | None:
-    """Run the word of any command that a typed text means in other words; None if it means none."""
+    """Run the word of any command that a typed text means in other words; None if it means none.
+
+    After a mention it means none: the text has been understood as this word before.
+    """
+    if not invocation.command:
+        return None
     meaning = find_meaning(
         context,
         invocation.text,
