@@ -75,7 +75,10 @@ async def run_own_word(
 
 
 async def run_other_word(context: Context, invocation: Invocation) -> Answer | None:
-    """Run the word of any command that a typed text means in other words; None if it means none."""
+    """Run the word of any command that a typed text means in other words; None if it means none.
+
+    A text that was understood as this word already means no other one.
+    """
     if invocation.is_reworded:
         return None
     meaning = find_meaning(
