@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import structlog
 
 from bot.access.admit import Allowed, check_channel
+from bot.access.obstacles import find_obstacle
 from bot.answers import messages
 from bot.answers.gaps import gap_key, settle_notice
 from bot.answers.model import DocsPage, Inquiry, InquiryId, InquiryState
@@ -17,17 +20,17 @@ from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext, make_claim
 from bot.docs_api import AssistantReply, DocsApiError, Passage
 from bot.engine import unless_taken_over
-from bot.ids import Message, MessageTs, ProjectId
+from bot.ids import Message, MessageTs, ProjectId, RequestKey
 from bot.jobs.ask import Also
 from bot.jobs.messages.unsent import READING, cannot_answer
-from bot.jobs.model.inbox import InboxMessage
 from bot.jobs.questions import DocsQuestion
 from bot.logs import reason_of
 from bot.masking import masked
 from bot.messages.plain_text import visible
 from bot.messages.slack_text import to_plain
-from bot.outbox.model import DeliveryKind, NewDelivery
+from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
+from bot.ports import Origin, SlackError
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
@@ -51,7 +54,8 @@ async def ask_docs(
     origin = allowed.origin
     check_channel(context, origin.channel)
     draft = question.draft
-    raw, named = context.projects.take(draft.raw)
+    _, named = context.projects.take(draft.raw)
+    text = asked_text(context, draft.raw)
     is_said = origin.message_ts is not None
     thread = origin.thread or origin.message_ts if is_said else None
 
@@ -59,7 +63,7 @@ async def ask_docs(
         project = named or context.project_of(tx, origin.channel)
         if project.id not in context.discovery:
             return cannot_answer(draft)
-        inquiry = _new_inquiry(context, tx, allowed, question, project.id, _asked(raw), thread)
+        inquiry = _new_inquiry(context, tx, allowed, question, project.id, text, thread)
         Inquiries(tx).add(inquiry)
         also(tx)
         if thread is None:
@@ -106,22 +110,22 @@ def _new_inquiry(
     )
 
 
-def take_back_question(tx: Transaction, message: InboxMessage) -> bool:
-    """Take the question of a message out of all lists, answered or not.
+def take_back_question(tx: Transaction, key: RequestKey) -> bool:
+    """Leave a question unanswered, and take it out of all lists.
 
-    Return False if the message says the same as before, or the docs answer it by now.
+    Return False if it was taken back before, or its asker has read that the docs answer it.
     """
-    inquiry = Inquiries(tx).with_key(message.request) if message.request else None
+    inquiry = Inquiries(tx).with_key(key)
     if inquiry is None or inquiry.state not in _OPEN:
-        return False
-    if message.text is not None and _asked(message.text).endswith(inquiry.text):
         return False
     Inquiries(tx).save(inquiry, replace(inquiry, state=InquiryState.DISMISSED))
     return True
 
 
-def _asked(raw: str) -> str:
-    return masked(visible(to_plain(raw, {}, {})).strip())
+def asked_text(context: Context, raw: str) -> str:
+    """Return the text of a question, as it is stored. Raises UnknownProject."""
+    text, _ = context.projects.take(raw)
+    return masked(visible(to_plain(text, {}, {})).strip())
 
 
 def _show_read(tx: Transaction, allowed: Allowed, context: Context) -> None:
@@ -139,10 +143,35 @@ claim_inquiries = make_claim(lambda tx, claimer, limit: Inquiries(tx).claim(clai
 
 async def work_on_inquiry(context: WorkerContext, inquiry: Inquiry) -> None:
     """Answer an inquiry, or send its asker the notice that the docs answer it now."""
-    find = settle_notice if inquiry.state is InquiryState.WRITTEN else _find_answer
+    find = settle_notice if inquiry.state is InquiryState.WRITTEN else _answer_or_refuse
     with unless_taken_over("inquiry", inquiry.id):
         await context.settle(await find(context, inquiry))
         context.wake()
+
+
+async def _answer_or_refuse(
+    context: WorkerContext, inquiry: Inquiry
+) -> Callable[[Transaction], None]:
+    """Return the function that writes the answer, or the reason why there is none any more."""
+    waited = (context.clock() - inquiry.asked_at).total_seconds()
+    if waited > context.timeouts.seen_seconds:
+        origin = Origin(inquiry.key, inquiry.user, inquiry.channel)
+        try:
+            obstacle = await find_obstacle(context, origin)
+        except (SlackError, TimeoutError) as error:
+            log.info("asker_not_looked_at", inquiry=inquiry.id, reason=type(error).__name__)
+            obstacle = None
+        if obstacle is not None:
+            return partial(_refuse, context, inquiry, obstacle.note)
+    return await _find_answer(context, inquiry)
+
+
+def _refuse(context: WorkerContext, inquiry: Inquiry, note: Message, tx: Transaction) -> None:
+    """Leave a question unanswered, and tell its asker why, alone."""
+    new = replace(inquiry, state=InquiryState.DISMISSED, response_url=None)
+    Inquiries(tx).save(inquiry, new, owner=context.owner)
+    key = f"inquiry:{inquiry.id}:refused"
+    Outbox(tx).add(NewDelivery.private(key, inquiry.channel, inquiry.user, note), context.clock())
 
 
 async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Transaction], None]:
@@ -165,9 +194,10 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
     state, conversation = InquiryState.ANSWERED, inquiry.conversation
     if isinstance(reply, AssistantReply):
         pages = [DocsPage(source.url, source.title) for source in reply.sources]
-        message = messages.format_answer(
-            inquiry, reply.text, pages, context.settings.allowed_link_hosts
-        )
+        hosts = context.settings.allowed_link_hosts
+        is_gap = client is not None and _found_nothing(inquiry, reply, {client.domain, *hosts})
+        message = messages.format_answer(inquiry, reply.text, pages, hosts, is_gap=is_gap)
+        state = InquiryState.GAP if is_gap else InquiryState.ANSWERED
         conversation = reply.thread_id
     elif reply:
         pages = [
@@ -185,9 +215,47 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
 
     def settle(tx: Transaction) -> None:
         Inquiries(tx).save(inquiry, new, owner=context.owner)
-        Outbox(tx).add(_delivery(inquiry, message), context.clock())
+        # Its channel may have got another id meanwhile.
+        stored = Inquiries(tx).get(inquiry.id) or inquiry
+        Outbox(tx).add(_delivery(stored, message), context.clock())
 
     return settle
+
+
+def on_refused(
+    _context: WorkerContext, tx: Transaction, delivery: Delivery, _refusal: NotPosted
+) -> None:
+    """Close a question whose answer Slack refused. That its asker reads, alone, as of every answer."""
+    number = _ANSWER_KEY.fullmatch(delivery.what.key)
+    if number is None or delivery.what.kind is not DeliveryKind.POST:
+        return
+    inquiry = Inquiries(tx).get(int(number[1]))
+    if inquiry is None:
+        return
+    Inquiries(tx).save(inquiry, replace(inquiry, state=InquiryState.DISMISSED))
+
+
+_ANSWER_KEY = re.compile("inquiry:([0-9]{1,9}):answer")
+_LINK = re.compile(r"\]\(/|https?://([^\s/<>()\[\]\"'`?#]{1,300})", re.IGNORECASE)
+"""A link to a page of the site itself, or to a host."""
+
+
+def _found_nothing(inquiry: Inquiry, reply: AssistantReply, hosts: Collection[str]) -> bool:
+    """Return whether the assistant's words answer nothing, whatever they say.
+
+    They cite no page, have no link to the docs, ask nothing back, and go on with no earlier answer.
+    ``hosts``: the names of the docs' hosts, or parts of these.
+    """
+    if reply.sources or inquiry.conversation is not None:
+        return False
+    if reply.text.rstrip().rstrip("*_ ").endswith("?"):
+        return False
+    for match in _LINK.finditer(reply.text):
+        host = (match[1] or "").casefold()
+        names = {host, *host.split(".")}
+        if not host or any(name in names or host.endswith(f".{name}") for name in hosts):
+            return False
+    return True
 
 
 def _delivery(inquiry: Inquiry, message: Message) -> NewDelivery:

@@ -12,9 +12,17 @@ from bot.answers import messages
 from bot.answers.model import Inquiry, InquiryState
 from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext
-from bot.ids import ChannelId, JobNumber, Message, ProjectId, Recommendation, is_direct_message
+from bot.ids import (
+    ChannelId,
+    JobNumber,
+    Message,
+    ProjectId,
+    Recommendation,
+    Refusal,
+    is_direct_message,
+)
 from bot.jobs.messages.forms import draft_prompt
-from bot.jobs.model.jobs import About, TrackedJob
+from bot.jobs.model.jobs import About, JobState, TrackedJob
 from bot.jobs.questions import Answered
 from bot.jobs.store.jobs import Jobs
 from bot.masking import masked
@@ -22,7 +30,7 @@ from bot.messages import blocks as b
 from bot.messages.plain_text import one_line
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
-from bot.ports import SlackError, ThreadRef
+from bot.ports import SlackError, SlackRefused, ThreadRef
 from bot.store import Transaction
 from bot.visitors.model.gaps import clean_text, question_key
 from bot.visitors.model.subjects import group_by_subject
@@ -96,9 +104,14 @@ def list_gaps(tx: Transaction, channel: ChannelId, now: datetime) -> Sequence[Se
         (project, job.about.key)
         for project in {project for project, _ in groups}
         for job in Jobs(tx).about_gaps(ProjectId(project), now)
-        if job.about and job.channel == channel and not job.can_run_again and job.review is None
+        if job.about and job.channel == channel and _is_in_work(job)
     }
     return [rows for key, rows in groups.items() if key not in in_work]
+
+
+def _is_in_work(job: TrackedJob) -> bool:
+    """Return whether a job may still answer the question at which it was asked for."""
+    return job.state.is_open or job.state is JobState.UNCONFIRMED or job.awaits_review
 
 
 def recommend_gaps(
@@ -171,17 +184,36 @@ async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[T
     owner = context.owner
     try:
         may_tell = job.channel == inquiry.channel or await context.messenger.is_public(job.channel)
-    except SlackError:
-        later = replace(inquiry, due_at=context.clock() + _RETRY)
-        return lambda tx: Inquiries(tx).save(inquiry, later, owner=owner)
+        is_reader = await _still_reads(context, inquiry)
+    except SlackError as error:
+        if not _is_for_good(error):
+            later = replace(inquiry, due_at=context.clock() + _RETRY)
+            return lambda tx: Inquiries(tx).save(inquiry, later, owner=owner)
+        # The channel is gone, of the job or of the question: its title stays there.
+        may_tell, is_reader = False, True
 
     def settle(tx: Transaction) -> None:
         state = InquiryState.NOTIFIED if may_tell else InquiryState.GAP
         Inquiries(tx).save(inquiry, replace(inquiry, state=state), owner=owner)
-        if may_tell:
+        if may_tell and is_reader:
             Outbox(tx).add(_notice(tx, inquiry, job), context.clock())
 
     return settle
+
+
+async def _still_reads(context: WorkerContext, inquiry: Inquiry) -> bool:
+    """Return whether an asker can still read the channel in which they asked. Raises a SlackError."""
+    if is_direct_message(inquiry.channel):
+        return True
+    is_public = await context.messenger.is_public(inquiry.channel)
+    return is_public or await context.messenger.is_member(inquiry.channel, inquiry.user)
+
+
+def _is_for_good(error: SlackError) -> bool:
+    """Return whether Slack will refuse the same call again."""
+    if not isinstance(error, SlackRefused):
+        return False
+    return not error.meaning.needs_operator and error.meaning is not Refusal.PASSING
 
 
 def _notice(tx: Transaction, inquiry: Inquiry, job: TrackedJob) -> NewDelivery:

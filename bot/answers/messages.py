@@ -54,13 +54,23 @@ def _send_on(inquiry: Inquiry) -> list[Block]:
 
 
 def format_answer(
-    inquiry: Inquiry, text: str, pages: Sequence[DocsPage], hosts: Collection[str]
+    inquiry: Inquiry,
+    text: str,
+    pages: Sequence[DocsPage],
+    hosts: Collection[str],
+    *,
+    is_gap: bool = False,
 ) -> Message:
-    """Return the assistant's answer, with the pages that it cites. ``hosts``: see ``linkable``."""
+    """Return the assistant's answer, with the pages that it cites.
+
+    ``hosts``: see ``linkable``. ``is_gap``: it answers nothing, so the question is a gap.
+    """
     sources = [_page_link(page, hosts) for page in pages[:_MOST_SOURCES]]
     markdown: Block = {"type": "markdown", "text": harmless_markdown(text, hosts) or "…"}
     cited = [b.context(f"From {' · '.join(sources)}")] if sources else []
-    return b.message(markdown, *cited, *b.actions(_buttons(inquiry)))
+    noted = [b.context("I noted that, and you get a message when the docs answer it.")]
+    rows = noted if is_gap else cited
+    return b.message(markdown, *rows, *b.actions(_buttons(inquiry, is_gap=is_gap)))
 
 
 def harmless_markdown(text: str, hosts: Collection[str]) -> str:

@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 from bot.answers.model import Inquiry, InquiryState
-from bot.ids import ChannelId, Message, MessageTs, ProjectId, RequestKey, can_be_id
+from bot.ids import ChannelId, Message, MessageTs, ProjectId, RequestKey, UserId, can_be_id
 from bot.ports import ThreadRef
 from bot.store import schema
 from bot.store.leases import FREE, Claimer, Rows, claiming_oldest
@@ -100,6 +100,11 @@ class Inquiries(Rows[Inquiry]):
     def with_key(self, key: RequestKey) -> Inquiry | None:
         """Return the inquiry of the request with this key; None when there is none, or it is forgotten."""
         return self._newest(inquiries.c.key == key, inquiries.c.user != "")
+
+    def open_of(self, user: UserId) -> Sequence[Inquiry]:
+        """Return a person's inquiries that wait for their answers."""
+        is_open = inquiries.c.state == InquiryState.ASKED
+        return self._many(and_(is_open, inquiries.c.user == user), MOST_ROWS)
 
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Inquiry]:
         """Claim the inquiries that wait for their answer or their notice."""

@@ -9,7 +9,8 @@ from typing import Any
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.ids import ChannelId, UserId
+from bot.ids import ChannelId, Refusal, UserId
+from bot.ports import SlackRefused
 from bot.slack.client import answered, pages
 from bot.ttl_cache import TtlCache
 
@@ -38,6 +39,18 @@ class SlackRooms:
             is_public = channel_object.get("is_private") is False and not is_direct
             self._public.put(channel, is_public)
         return is_public
+
+    async def find_closed(self, channel: ChannelId) -> Refusal | None:
+        """Return why the bot cannot post in a channel; None if it can, as far as Slack says."""
+        try:
+            facts = await self._channel(channel)
+        except SlackRefused as refusal:
+            if refusal.meaning in (Refusal.NOT_VISIBLE, Refusal.NOT_A_MEMBER):
+                return refusal.meaning
+            raise
+        if facts.get("is_archived"):
+            return Refusal.ARCHIVED
+        return Refusal.NOT_A_MEMBER if facts.get("is_member") is False else None
 
     async def _channel(self, channel: ChannelId) -> dict[str, Any]:
         """Return a channel object from Slack.

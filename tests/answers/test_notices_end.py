@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from tests.answers.conftest import asks, drafts, merges
-from tests.defects import known_defect
 from tests.talk import Talk
 
 
-@known_defect("A notice about a job whose channel is gone asks Slack every minute, for ever.")
 async def test_notice_ends_when_slack_no_longer_knows_the_jobs_channel(talk: Talk) -> None:
     talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
     await talk.ana.presses("Didn't help", await asks(talk))

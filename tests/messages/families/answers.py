@@ -40,6 +40,9 @@ def samples() -> Mapping[str, object]:
         "an answer in private": answer,
         "a long answer in a thread": messages.harmless_markdown(long, ())[-60:],
         "passages": messages.passages_found(IN_THREAD, PAGES, ()),
+        "an answer that finds nothing": messages.format_answer(
+            IN_THREAD, "I couldn't find anything on that.", (), (), is_gap=True
+        ),
         "nothing in the docs": messages.nothing_found(IN_THREAD),
         "the docs cannot be read": messages.pages_unreadable(IN_THREAD),
         "shared": messages.shared(QUESTION, answer),
