@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-import signal
+import re
 import sys
 from dataclasses import asdict
 from datetime import UTC, date, datetime, time
@@ -22,17 +22,15 @@ from bot.loading import SettingsError
 from bot.operator.running import (
     CANNOT_START,
     INTERRUPTED,
-    TERMINATED,
     database_errors,
     echo,
     load_settings,
     with_store,
 )
-from bot.settings import DatabaseSettings, DocsSettings, Settings
+from bot.settings import DatabaseSettings, Settings
 
 if TYPE_CHECKING:
     from bot.operator.trial import StepResult
-    from bot.visitors.export import VisitorsArgs
 
 
 _NUMBER = click.IntRange(1, 2**31 - 1)
@@ -62,9 +60,14 @@ class _Commands(click.Group):
 
 
 def _day(text: str) -> date:
-    from bot.visitors.export import parse_day
-
-    return parse_day(text)
+    """Parse 2026-10-31. Raises ValueError with a text for people."""
+    try:
+        if not re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+            raise ValueError
+        return date.fromisoformat(text)
+    except ValueError:
+        example = "for example --from 2026-10-01"
+        raise ValueError(f"{text!r} is no day; write year, month and day, {example}") from None
 
 
 @click.group(cls=_Commands)
@@ -183,79 +186,6 @@ def restore(file: Path) -> None:
     settings = load_settings(DatabaseSettings)
     with database_errors():
         echo(restore_backup(settings.sqlalchemy_url, file, datetime.now(UTC)))
-
-
-def _target(text: str) -> Path:
-    from bot.visitors.export import check_target
-
-    return check_target(Path(text))
-
-
-@cli.command()
-@click.option("--from", "first", type=_day, required=True, metavar="DAY", help="The first day.")
-@click.option(
-    "--to",
-    "last",
-    type=_day,
-    required=True,
-    metavar="DAY",
-    help="The last day, which belongs to it.",
-)
-@click.option(
-    "--path",
-    default="",
-    metavar="PATH",
-    help="Only pages at /api and below it; /api* is any beginning. Totals stay the site's.",
-)
-@click.option(
-    "--project", default="", metavar="NAME", help="Of several projects, the one of this name."
-)
-@click.option(
-    "--csv", type=_target, metavar="FILE", help="All pages as CSV; - is the standard output."
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on the standard output.")
-def visitors(
-    first: date, last: date, path: str, project: str, csv: Path | None, as_json: bool
-) -> None:
-    """Count the readers between two days, both included, in UTC; needs only the settings DOCS_…."""
-    from bot.visitors.export import STDOUT, ExportError, VisitorsArgs, check_days
-
-    now = datetime.now(UTC)
-    try:
-        check_days(first, last, now.date())
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--from, --to") from None
-    if as_json and csv == STDOUT:
-        problem = "both want the standard output; name a file for the CSV"
-        raise click.BadParameter(problem, param_hint="--json, --csv -")
-    settings = load_settings(DocsSettings)
-    options = VisitorsArgs(first, last, path, project)
-    try:
-        asyncio.run(_exported(settings, options, csv, as_json))
-    except ExportError as error:
-        echo(str(error), err=True)
-        raise Exit(error.code) from None
-    except asyncio.CancelledError:
-        raise Exit(TERMINATED) from None
-
-
-async def _exported(
-    settings: DocsSettings, options: VisitorsArgs, csv: Path | None, as_json: bool
-) -> None:
-    from bot.visitors.export import export
-
-    task = asyncio.current_task()
-    if task is not None:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    await export(
-        settings,
-        options,
-        csv=csv,
-        as_json=as_json,
-        stdout=sys.stdout.buffer,
-        now=lambda: datetime.now(UTC),
-        encoding=sys.stdout.encoding or "utf-8",
-    )
 
 
 @cli.command()

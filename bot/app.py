@@ -23,7 +23,7 @@ from bot.clients import Clients, Doors, connect
 from bot.context import Limits, Timeouts, WorkerContext
 from bot.engine import Worker, Workers, alone
 from bot.feature import Feature
-from bot.features import FEATURES, all_workers, list_commands, list_hooks, list_own_words
+from bot.features import FEATURES, all_workers, list_commands, list_hooks, list_vocabulary
 from bot.health.checks import (
     Checks,
     SignatureCheck,
@@ -435,13 +435,14 @@ def _make_context(
 ) -> WorkerContext:
     store.before_commit = partial(update_status_messages, clock)
     served = settings.projects
-    projects = tuple(
+    known = tuple(
         Project(
             ProjectId(project.id), project.name, project.label, find_budget_project(project, served)
         )
         for project in served
     )
     identity = clients.identity
+    projects = Projects(known, serves_former=not settings.docs_projects)
     return WorkerContext(
         settings=settings,
         store=store,
@@ -458,8 +459,8 @@ def _make_context(
         bot_user=identity.bot_user,
         bot_name=identity.bot_name,
         workspace_url=identity.workspace_url,
-        projects=Projects(projects, serves_former=not settings.docs_projects),
+        projects=projects,
+        vocabulary=list_vocabulary(features, projects),
         paces=Paces(timeouts.channel_pace_seconds, timeouts.minute_seconds),
         hooks=list_hooks(features),
-        own_words=list_own_words(features),
     )

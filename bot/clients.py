@@ -69,7 +69,14 @@ async def connect(
     stack.push_async_callback(github.aclose)
     identity = await until_answered(partial(identify, slack))
     cache_clock = (lambda: now().timestamp()) if doors else monotonic
-    messenger = SlackMessenger(slack, session, settings.slack_api_url, identity, cache_clock)
+    messenger = SlackMessenger(
+        slack,
+        session,
+        settings.slack_api_url,
+        identity,
+        settings.allowed_bots,
+        cache_clock,
+    )
     discovery = _discovery(settings, doors.docs if doors else None, now)
     for client in discovery.values():
         stack.push_async_callback(client.aclose)

@@ -15,6 +15,7 @@ from bot.docs_api import DiscoveryClient, DocsClient
 from bot.engine import Worker, retry_on_db_error
 from bot.github import GithubClient
 from bot.ids import ChannelId, MessageTs, ProjectId, UserId
+from bot.intent.vocabulary import Vocabulary
 from bot.paces import Paces
 from bot.ports import Clock, Messenger, ThreadRef
 from bot.projects import Project, Projects
@@ -138,10 +139,10 @@ class Context:
     """Reads pull requests; None where the bot may not."""
     discovery: Mapping[ProjectId, DiscoveryClient] = field(default_factory=dict)
     """Searches the docs and asks their assistant, for the projects that have a key for it."""
+    vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary(()))
+    """The bot's own words, by which the decision knows them."""
     hooks: Sequence[Hooks] = ()
     """The hooks of each feature."""
-    own_words: frozenset[str] = frozenset()
-    """The first words of all commands' texts, which people may mistype."""
 
     def held_until(self, begun_at: datetime) -> datetime:
         """Return the end of a prompt's hold that is extended now.
@@ -217,6 +218,8 @@ class WorkerContext(Context):
     """Wakes the workers after that many seconds."""
     answered: dict[ProjectId, datetime] = field(default_factory=dict)
     """The times of the last polls that were answered."""
+    failing: set[ProjectId] = field(default_factory=set)
+    """The projects with a poll that failed after the last one that was answered."""
     paces: Paces = field(default_factory=Paces)
     """When Slack may be called."""
     under_way: dict[str, set[object]] = field(default_factory=dict)

@@ -7,15 +7,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.access.admit import Allowed
-from bot.commands.command import Command, PressRun, Word
+from bot.commands.command import Answer, Command, PressRun, Word
+from bot.commands.own_words import Used
 from bot.context import Context, WorkerContext
 from bot.engine import Worker
 from bot.ids import ChannelId, JobNumber, Message, ProjectId, Recommendation
 from bot.jobs.ask import Also
 from bot.jobs.model.inbox import InboxMessage
-from bot.jobs.model.prompts import Unsent
+from bot.jobs.questions import Answered, DocsQuestion
 from bot.outbox.model import CsvFile, Delivery, NotPosted
+from bot.ports import ThreadRef
 from bot.store import Transaction
+
+AskDocs = Callable[[Context, Allowed, DocsQuestion, Also], Awaitable[Message | None]]
 
 
 def _do_nothing(*_arguments: object) -> None:
@@ -55,8 +59,17 @@ class Hooks:
 
     Where the bot cannot see the pull request, people's mark *Reviewed* counts as the merge.
     """
-    ask_docs: Callable[[Context, Allowed, Unsent, Also], Awaitable[Message | None]] | None = None
-    """Takes a question about the docs, and returns an immediate reply; None if there is none."""
+    run_word: Callable[[Context, Allowed, Used], Awaitable[Answer]] | None = None
+    """Runs one of the bot's own words by the command that has it."""
+    ask_docs: AskDocs | None = None
+    """Takes a question about the docs.
+
+    Returns an immediate reply; None if the answer comes where it was asked.
+    """
+    find_answered: Callable[[Transaction, ThreadRef], Answered | None] = _do_nothing
+    """Returns the newest question of a thread; None if nobody asked one there."""
+    did_not_help: Callable[[Context, Allowed, ThreadRef], Awaitable[Message]] | None = None
+    """Makes the newest question of a thread a gap."""
     take_back_question: Callable[[Transaction, InboxMessage], bool] = _take_nothing_back
     """Takes back the question of a message. False if it reads the same as before, or is over."""
     list_recommendations: Callable[

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from threading import RLock
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import structlog
 from structlog.types import EventDict, Processor, WrappedLogger
@@ -143,6 +143,24 @@ def _as_json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:
 def mask(text: str, secrets: Sequence[str] = ()) -> str:
     """Return a text without these secrets and without anything that looks like one."""
     return Redactor(secrets).text(text)
+
+
+@runtime_checkable
+class Explained(Protocol):
+    """An error of a client that has a reason for logs."""
+
+    @property
+    def reason_for_log(self) -> str:
+        """Return the reason, without texts of people."""
+        ...
+
+
+def reason_of(error: BaseException) -> str:
+    """Return the reason of a failed call for a log, without secrets and texts of people.
+
+    Of an error that has none it is the class alone, because its own words may quote anything.
+    """
+    return mask(error.reason_for_log) if isinstance(error, Explained) else type(error).__name__
 
 
 def configure(

@@ -1,13 +1,17 @@
-"""Masking of secrets and personal data in logs, channels and prompts.
+"""Secrets in texts: one list of their shapes, for logs, for texts that leave, and for asking before a send.
 
-Every function takes time in proportion to the text's length. Their callers have removed hidden
-characters.
+- `without_keys` hides the secrets of a text that goes to a log.
+- `masked` also hides personal numbers, in texts that go to a channel or a prompt.
+- `has_key` returns whether somebody should be asked before a prompt is sent. Made-up secrets do not count.
+
+Every function takes time in proportion to the text's length. Their callers have removed hidden characters.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from enum import Enum
 from ipaddress import ip_address
 
 HIDDEN = "[hidden]"
@@ -15,83 +19,240 @@ _KEY = "[key]"
 _NUMBER = "[number]"
 _EMAIL = "[email]"
 _ADDRESS = "[address]"
+_PLACEHOLDERS = frozenset(word.strip("[]") for word in (_KEY, _NUMBER, _EMAIL, _ADDRESS))
 _MIN_MIXED = 16
-"""The length from which letters with two digits among them are no word."""
+"""Length from which letters with two digits among them are no word."""
 _MIN_LETTERS = 40
-"""The length from which letters alone are no word, in readers' words."""
-_DIGITS = 12
-"""Digits of a number from which it belongs to a card, a phone or an account.
+"""Length from which in readers' words letters alone are no word."""
+_MIN_DIGITS = 12
+"""Digits of a number, without a break but hyphens, from which it belongs to a card, a phone or an account."""
 
-The number has no break but hyphens.
-"""
 
-# ---- keys of known shapes
+class Kind(Enum):
+    """The kinds of secrets."""
 
+    KEY = "key"
+    """A key, a token or a password."""
+    NUMBER = "number"
+    """The number of a card or a bank account."""
+    GRANT = "grant"
+    """A part of an address that may grant something, though it does not look like a key."""
+
+
+Replace = Callable[[str, Kind], str]
+"""Returns the text in the place of a secret."""
+
+# ---- the list of shapes
+
+_PARTS_OF_KEYS = (
+    "://", "PRIVATE KEY", "v0=", "xox", "xapp-", "mint_", "github_pat_", "ghp_", "gho_", "ghs_", "ghu_",
+    "ghr_", "glpat-", "sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "npm-", "npm_", "hf-", "hf_", "AKIA",
+    "ASIA", "AIza", "eyJ", "GOCSPX-", "ya29.", "SG.", "shp", "whsec_", "pypi-", "dop_v1_", "dckr_pat_",
+)  # fmt: skip
+"""Parts of every text with a key of a known beginning: looked for first, because few texts have one."""
 _PRIVATE_KEY = re.compile(
     "-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|\\Z)", re.DOTALL
 )
-_TELLTALE = re.compile(
-    r"xox|xapp-|mint_|github_pat_|gh[opsur]_|glpat-|[spr]k[_-]|npm[_-]|hf[_-]|A[KS]IA|eyJ|v0="
-    r"|://|PRIVATE KEY"
-)
-"""A part of every text with such a key: looked for first, because few texts have it."""
 _SIGNATURE = re.compile(r"\bv0=[0-9a-f]{16,}")
 """Slack's signature of a request."""
 _DOTTED_RUN = re.compile(r"[A-Za-z0-9_.-]+")
 _PREFIX = re.compile(
-    r"(?<![A-Za-z0-9])(?:(xox[a-z][-.]|xapp-|mint_|github_pat_|gh[opsur]_|glpat-)"
-    r"|(?:[spr]k|npm|hf)[_-]|A[KS]IA(?=[A-Z0-9]{16})|eyJ(?=[A-Za-z0-9_-]{12}))"
+    r"(?<![A-Za-z0-9])(?:(xox[a-z][-.]|xapp-|mint_|github_pat_|gh[opsur]_|glpat-|GOCSPX-|dop_v1_|dckr_pat_)"
+    r"|(?:[spr]k|npm|hf)[_-]|shp(?:at|ca|pa|ss)_|whsec_|pypi-|ya29\.|SG\."
+    r"|A[KS]IA(?=[A-Z0-9]{16})|AIza(?=[A-Za-z0-9_-]{35})|eyJ(?=[A-Za-z0-9_-]{12}))"
 )
 """Beginnings of keys. The first group is of services whose keys need no digit to be one."""
+_BASE64_LENGTH = 40
+_BASE64 = re.compile(r"(?<![A-Za-z0-9/+])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+])")
+"""As long as a secret access key of AWS. https://docs.aws.amazon.com/IAM/latest/UserGuide/id_credentials_access-keys.html"""
+_MIN_TURNS = 18
+"""How often random characters turn from one class to another, of small and large letters, digits and signs.
+
+Of 40 random ones 99 % turn more often, and paths and sums turn less often.
+"""
+_CLASS = re.compile("[a-z]+|[A-Z]+|[0-9]+|[/+]+")
 _IN_ADDRESS = re.compile("://[^\\s\"'<>]+")
-_WEBHOOK = re.compile(r"hooks\.slack(?:-gov)?\.com")
+_WEBHOOK = re.compile(
+    r"hooks\.slack(?:-gov)?\.com|(?:[a-z]+\.)?discord(?:app)?\.com(?=/api/webhooks/)"
+    r"|[a-z0-9-]+\.webhook\.office\.com|outlook\.office(?:365)?\.com(?=/webhook/)"
+    r"|[a-z0-9-]+\.logic\.azure\.com"
+)
+"""Hosts, with the beginning of a path where needed, of which the whole path grants something."""
 _GRANT = re.compile(
     r"(/(?:response|commands|actions)/).+|((?:token|key|secret|sig|signature|password)=)[^&#]+",
     re.IGNORECASE,
 )
-"""Parts of an address that grant something: those of response URLs, the sandbox's too, and of
-queries.
-"""
+"""Parts of an address that grant something: those of response URLs, the sandbox's too, and of queries."""
+_IBAN = re.compile(r"\b[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?\b")
+_DIGITS_OF_NUMBERS = re.compile("[0-9]{4}")
+"""A part of every number of a card or an account."""
+_CARD = re.compile(r"(?<![A-Za-z0-9])[0-9](?:[ -]?[0-9]){12,18}(?![A-Za-z0-9])")
+_ISSUER = re.compile(r"4|5[0-8]|2[2-7]|3[0-9]|6")
+"""First digits of cards. https://www.iso.org/standard/70484.html"""
 
 
-def without_keys(text: str) -> str:
-    """Return the text with ``HIDDEN`` in the place of keys.
+def _replace_secrets(text: str, replace: Replace) -> str:
+    """Return the text with ``replace`` of each secret in its place. This is the list of shapes."""
 
-    They are keys of known shapes, and secrets in addresses.
-    """
-    if not _TELLTALE.search(text):
-        return text
-    text = _PRIVATE_KEY.sub(HIDDEN, text)
-    text = _IN_ADDRESS.sub(lambda match: _without_grants(match[0]), text)
-    text = _SIGNATURE.sub(HIDDEN, text)
-    return _DOTTED_RUN.sub(lambda run: _without_key(run[0]), text)
+    def key(match: re.Match[str]) -> str:
+        return replace(match[0], Kind.KEY)
+
+    if any(map(text.__contains__, _PARTS_OF_KEYS)):
+        text = _PRIVATE_KEY.sub(key, text)
+        text = _IN_ADDRESS.sub(lambda match: _in_address(match[0], replace), text)
+        text = _SIGNATURE.sub(key, text)
+        text = _DOTTED_RUN.sub(lambda run: _with_prefix(run[0], replace), text)
+    if len(text) >= _BASE64_LENGTH:
+        text = _BASE64.sub(lambda match: key(match) if _is_random(match[0]) else match[0], text)
+    if _DIGITS_OF_NUMBERS.search(text):
+        text = _CARD.sub(lambda match: _card(match[0], replace), text)
+        text = _IBAN.sub(lambda match: _iban(match[0], replace), text)
+    if any(map(text.lower().__contains__, _NAMES)):
+        text = _each_token(text, lambda token, name: _named(token, name, replace))
+    return text
 
 
-def _without_key(run: str) -> str:
-    """Return letters, digits and signs without the key that begins in them."""
+def _with_prefix(run: str, replace: Replace) -> str:
+    """Replace the key that begins in a run of letters, digits and signs."""
     match = _PREFIX.search(run)
     if match is None:
         return run
     key = run[match.start() :]
-    is_key = len(key) >= _MIN_MIXED and _has_digit(key)
-    if match[1]:
-        is_key = len(run) - match.end() >= 6
-    return f"{run[: match.start()]}{HIDDEN}" if is_key else run
+    is_key = len(run) - match.end() >= 6 if match[1] else len(key) >= _MIN_MIXED and _has_digit(key)
+    return f"{run[: match.start()]}{replace(key, Kind.KEY)}" if is_key else run
 
 
-def _without_grants(after_scheme: str) -> str:
-    """Return an address after its scheme, without passwords and tokens."""
+def _in_address(after_scheme: str, replace: Replace) -> str:
+    """Replace passwords and tokens in the part of an address after its scheme."""
     place, slash, path = after_scheme[3:].partition("/")
     user, at, host = place.rpartition("@")
     if ":" in user:
-        user = HIDDEN
-    path = _GRANT.sub(rf"\1\2{HIDDEN}", f"/{path}")[1:]
-    if _WEBHOOK.fullmatch(host):
-        path = HIDDEN
+        user = replace(user, Kind.KEY)
+    if path and _WEBHOOK.match(f"{host}/{path[:20]}"):
+        path = replace(path, Kind.KEY if _has_digit(path) else Kind.GRANT)
+    else:
+        path = _GRANT.sub(lambda grant: _granting(grant, replace), f"/{path}")[1:]
     return f"://{user}{at}{host}{slash}{path}"
 
 
-# ---- texts of people and programs
+def _granting(grant: re.Match[str], replace: Replace) -> str:
+    begin = grant[1] or grant[2]
+    value = grant[0][len(begin) :]
+    if grant[1]:
+        is_key = any(_is_solid_key(part, len(value) + 1) for part in _SOLID.findall(value))
+    else:
+        is_key = _is_value_of_secret(value)
+    return f"{begin}{replace(value, Kind.KEY if is_key else Kind.GRANT)}"
+
+
+def _is_random(run: str) -> bool:
+    """Return whether a run of 40 characters looks like a key and not like a path or a hash sum."""
+    turns = len(_CLASS.findall(run)) - 1
+    counts = [sum(map(is_of, run)) for is_of in (str.isdigit, str.isupper, str.islower)]
+    return turns >= _MIN_TURNS and min(counts) >= 2
+
+
+def _card(number: str, replace: Replace) -> str:
+    """Replace the number of a card."""
+    sizes = [len(group) for group in re.split("[ -]", number)]
+    digits = "".join(filter(str.isdigit, number))
+    is_grouped = len(sizes) == 1 or set(sizes[:-1]) <= {4, 5, 6}
+    is_card = is_grouped and _ISSUER.match(digits) is not None and _fits_luhn(digits)
+    return replace(number, Kind.NUMBER) if is_card else number
+
+
+def _iban(number: str, replace: Replace) -> str:
+    """Replace the number of a bank account. https://www.iso.org/standard/81090.html"""
+    account = "".join(filter(str.isalnum, number))
+    value = int("".join(str(int(sign, 36)) for sign in account[4:] + account[:4]))
+    return replace(number, Kind.NUMBER) if value % 97 == 1 else number
+
+
+def _named(token: str, name: str, replace: Replace) -> str:
+    """Replace the value after the name of a secret."""
+    return replace(token, Kind.KEY) if name and _is_value_of_secret(token) else token
+
+
+def _is_value_of_secret(value: str) -> bool:
+    """Return whether a named value may be a secret: words, numbers and paths are none."""
+    return len(value) >= 6 and _has_digit(value) and not value.isdigit() and "/" not in value
+
+
+# ---- secrets that somebody made up
+
+_MADE_UP = re.compile(r"your|example|xxx|\*\*\*|placeholder|dummy|sample|1234|abcd", re.IGNORECASE)
+_COMMON_PASSWORD = re.compile(
+    r"(?:my|db|the)?[_-]?(?:password|passwd|pass|pwd|secret|token|key|change_?me|test|admin|root|postgres|guest)"
+    r"|\$.*|%.*|\{.*|<.*|\[.*|\.+|\**",
+    re.IGNORECASE,
+)
+"""Passwords of addresses that stand for another one."""
+_TEST_CARDS = frozenset({"378282246310005", "371449635398431", "30569309025904"})
+"""https://docs.stripe.com/testing: those that have more than four digits"""
+_MAX_DIGITS_OF_TEST_CARD = 4
+"""Test numbers such as 4242 4242 4242 4242 have few different digits."""
+
+
+def _is_made_up(secret: str, kind: Kind) -> bool:
+    """Return whether a secret stands for another one, as in an example, or may be none."""
+    if kind is Kind.GRANT:
+        return True
+    if kind is Kind.NUMBER:
+        digits = "".join(filter(str.isdigit, secret))
+        return digits in _TEST_CARDS or len(set(digits)) <= _MAX_DIGITS_OF_TEST_CARD
+    _user, colon, password = secret.partition(":")
+    is_placeholder = colon == ":" and _COMMON_PASSWORD.fullmatch(password) is not None
+    return is_placeholder or _MADE_UP.search(secret) is not None
+
+
+# ---- the three uses
+
+
+def without_keys(text: str) -> str:
+    """Return a text for a log, with ``HIDDEN`` in the place of secrets."""
+    return _replace_secrets(text, lambda _secret, _kind: HIDDEN)
+
+
+def has_key(text: str) -> bool:
+    """Return whether a text has a secret in it that is not made up, as far as can be seen."""
+    found: list[str] = []
+
+    def look_at(secret: str, kind: Kind) -> str:
+        if not _is_made_up(secret, kind):
+            found.append(secret)
+        return secret
+
+    _replace_secrets(text, look_at)
+    return bool(found)
+
+
+def masked(text: str, *, is_readers: bool = False) -> str:
+    """Mask text that looks like a key, password, card, phone or account number.
+
+    ``is_readers``: readers' words are kept without email, web and IP addresses, too, and without any value of
+    a key, since nobody has to act on them.
+    """
+
+    def mask(token: str, name: str) -> str:
+        is_odd = _has_digit(token) and len(token) >= 6 and "//" not in token
+        is_value = is_readers or is_odd or name.endswith(_PASSWORDS)
+        if name and is_value and token not in _PLACEHOLDERS:
+            return _KEY
+        if _is_address(token):  # of which the secret parts are replaced
+            return token
+        min_letters = _MIN_LETTERS if is_readers else len(token) + 1
+        return _RUN.sub(lambda run: _KEY if _is_key(run[0], min_letters) else run[0], token)
+
+    def hide(_secret: str, kind: Kind) -> str:
+        return _NUMBER if kind is Kind.NUMBER else _KEY
+
+    if is_readers:
+        text = _TOKEN.sub(_without_address, text)
+    text = _replace_secrets(text, hide)
+    return _each_token(_NUMERAL.sub(_masked_number, text), mask)
+
+
+# ---- tokens, names and numbers
 
 _TOKEN = re.compile(r"[^\s<>()\[\]{},;\"'`“”‘’|]+")
 _RUN = re.compile(r"[A-Za-z0-9_-]+")
@@ -102,103 +263,66 @@ _NAMES = (*_PASSWORDS, "secret", "token", "key", "authorization", "bearer")
 _NAME_LENGTH = max(map(len, _NAMES))
 _SCHEMES = ("basic", "bearer")
 _WIDE = str.maketrans("＠：＝", "@:=")
-_MADE_UP = re.compile(r"your|example|xxx|\*\*\*|placeholder|dummy|sample|1234|abcd", re.IGNORECASE)
-_IBAN = re.compile(r"\b[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?\b")
 _NUMERAL = re.compile(r"\+?\(?[0-9](?:[ \u00a0\u202f()/.-]{0,3}[0-9])+")
 
 
-def masked(text: str, *, is_readers: bool = False) -> str:
-    """Mask keys, passwords, and card, phone and account numbers.
-
-    ``is_readers``: readers' words are kept without email, web and IP addresses, too, and without
-    any value of a key, since nobody has to act on them.
-    """
-
-    def mask(token: str, name: str) -> str:
-        is_odd = _has_digit(token) and len(token) >= 6 and "//" not in token
-        if name and (is_readers or is_odd or name.endswith(_PASSWORDS)):
-            return _KEY
-        return _masked(token, is_readers=is_readers)
-
-    text = _IBAN.sub(_masked_iban, _PRIVATE_KEY.sub(_KEY, text))
-    text = _NUMERAL.sub(_masked_number, text)
-    return without_keys(_each_token(text, mask)).replace(HIDDEN, _KEY)
-
-
-def has_key(text: str) -> bool:
-    """Return whether a prompt seems to hold a real key or password.
-
-    Made-up ones, as in examples, do not count.
-    """
-
-    def mask(token: str, name: str) -> str:
-        is_secret = (
-            len(token) >= 6 and _has_digit(token) and not token.isdigit() and "/" not in token
-        )
-        return "" if name and is_secret and not _MADE_UP.search(token) else token
-
-    if not _TELLTALE.search(text) and not any(map(text.lower().count, _NAMES)):
-        return False
-    if "PRIVATE KEY-----" in text or _each_token(text, mask) != text:
-        return True
-    return any(_is_real_key(run) for run in _DOTTED_RUN.findall(text))
-
-
-def _is_real_key(run: str) -> bool:
-    """Return whether a run has a real key of a known shape."""
-    if len(run) < _MIN_MIXED or not _has_digit(run) or _MADE_UP.search(run):
-        return False
-    return _without_key(run) != run
-
-
 def _each_token(text: str, mask: Callable[[str, str], str]) -> str:
-    """Replace each token by ``mask`` of it and its name.
-
-    The name is the one before the token; it is empty unless it is a secret's.
-    """
-    name = ""
+    """Replace each token by ``mask`` of it and of the name before it; "" if that is no secret's name."""
+    before = ""
 
     def replace(match: re.Match[str]) -> str:
-        nonlocal name
-        token = match[0].translate(_WIDE)
-        if not token.strip(":="):  # it stands by itself, as in JSON
-            name = name[-_NAME_LENGTH:] + token[0]
-            return match[0]
-        before = name
-        key = before.rstrip(":=").removesuffix(" is")
-        lower = token.lower()
-        is_named = before.endswith((":", "=", " is")) and key.endswith(_NAMES)
-        if is_named and lower in _SCHEMES:
-            return match[0]
-        if lower.rstrip(":") == "is" and before.endswith(_PASSWORDS):
-            name += " is"
-            return match[0]
-        name = lower[-_NAME_LENGTH - 1 :]
-        if is_named and (_has_digit(token) or not before.endswith(" is")):
-            return mask(match[0], key)
+        nonlocal before
+        raw = match[0]
+        token = raw.translate(_WIDE).lower()
+        if not token.strip(":="):  # stands by itself, as in JSON
+            before = before[-_NAME_LENGTH:] + token[0]
+            return raw
+        name = _name_in(before)
+        if name and token in _SCHEMES:
+            return raw
+        if token.rstrip(":") == "is" and before.endswith(_PASSWORDS):
+            before += " is"
+            return raw
+        is_plain_word = before.endswith(" is") and not _has_digit(token)
+        before = token[-_NAME_LENGTH - 1 :]
+        if name and not is_plain_word:
+            return mask(raw, name)
         end = token.replace("=", ":").find(":")
-        if end >= 0 and token[end:].strip(":=") and lower[:end].endswith(_NAMES):
-            return match[0][: end + 1] + mask(match[0][end + 1 :], lower[:end])
-        return mask(match[0], "")
+        if end >= 0 and token[end:].strip(":=") and token[:end].endswith(_NAMES):
+            return raw[: end + 1] + mask(raw[end + 1 :], token[:end])
+        return mask(raw, "")
 
     return _TOKEN.sub(replace, text)
 
 
-def _masked(text: str, *, is_readers: bool) -> str:
+def _name_in(before: str) -> str:
+    """Return the secret's name in the text before a value, such as "password is"; "" for another text."""
+    if not before.endswith((":", "=", " is")):
+        return ""
+    name = before.rstrip(":=").removesuffix(" is")
+    return name if name.endswith(_NAMES) else ""
+
+
+def _without_address(match: re.Match[str]) -> str:
+    """Return a token of readers' words, or a placeholder for a web, email or IP address."""
+    token = match[0].translate(_WIDE)
+    name, _, domain = token.replace("%40", "@").partition("@")
+    if _is_web_address(token):
+        return _ADDRESS
+    if name and domain:
+        return _EMAIL
+    return _ADDRESS if _is_ip(token.rstrip(".:!?")) else match[0]
+
+
+def _is_address(text: str) -> bool:
+    """Return whether a token is a web, email or IP address."""
     token = text.translate(_WIDE)
     name, _, domain = token.replace("%40", "@").partition("@")
-    if "://" in token or token.lower().startswith(("www.", "mailto:")):
-        return _ADDRESS if is_readers else text
-    if name and domain:
-        return _EMAIL if is_readers else text
-    if _is_ip(token.rstrip(".:!?")):
-        return _ADDRESS if is_readers else text
-    longest = _MIN_LETTERS if is_readers else len(text) + 1
+    return _is_web_address(token) or bool(name and domain) or _is_ip(token.rstrip(".:!?"))
 
-    def mask_key(run: re.Match[str]) -> str:
-        return _KEY if _is_key(run[0], longest) else run[0]
 
-    return _RUN.sub(mask_key, text)
+def _is_web_address(token: str) -> bool:
+    return "://" in token or token.lower().startswith(("www.", "mailto:"))
 
 
 def _is_ip(token: str) -> bool:
@@ -210,66 +334,59 @@ def _is_ip(token: str) -> bool:
         return False
 
 
-def _is_key(run: str, longest: int) -> bool:
-    """Return whether a run of characters looks like a key.
+def _is_key(run: str, min_letters: int) -> bool:
+    """Return whether letters, digits, hyphens and underscores look like a key, an id or a long number.
 
-    It is letters, digits, hyphens and underscores. An id or a long number looks like one, too.
-
-    ``longest``: the length from which letters alone are no word.
+    ``min_letters``: the length from which letters alone are no word.
     """
-    is_uuid = (len(run), run.count("-")) == (36, 4) and _has_digit(run)
-    digits = sum(sign.isdigit() for sign in run)
-    is_number = digits == len(run.replace("-", "")) >= _DIGITS
-    return is_uuid or is_number or any(_is_solid_key(part, longest) for part in _SOLID.findall(run))
+    is_uuid = len(run) == 36 and run.count("-") == 4 and _has_digit(run)
+    digits = sum(map(str.isdigit, run))
+    is_number = digits == len(run.replace("-", "")) >= _MIN_DIGITS
+    if is_uuid or is_number:
+        return True
+    return any(_is_solid_key(part, min_letters) for part in _SOLID.findall(run))
 
 
-def _is_solid_key(part: str, longest: int) -> bool:
-    digits = sum(sign.isdigit() for sign in part)
-    return len(part) >= longest or (len(part) >= _MIN_MIXED and 2 <= digits < len(part))
+def _is_solid_key(part: str, min_letters: int) -> bool:
+    digits = sum(map(str.isdigit, part))
+    return len(part) >= min_letters or (len(part) >= _MIN_MIXED and 2 <= digits < len(part))
 
 
 def _has_digit(text: str) -> bool:
     return any(map(str.isdigit, text))
 
 
-def _masked_iban(match: re.Match[str]) -> str:
-    """Return the placeholder of a bank account. https://www.iso.org/standard/81090.html"""
-    account = "".join(filter(str.isalnum, match[0])).upper()
-    value = int("".join(str(int(sign, 36)) for sign in account[4:] + account[:4]))
-    return _NUMBER if value % 97 == 1 else match[0]
-
-
 def _masked_number(match: re.Match[str]) -> str:
-    """Return the placeholder of a card or phone number.
-
-    The number is written in groups of digits. Another number is returned as it is.
-    """
-    groups = re.findall("[0-9]+", match[0])
-    sizes = tuple(map(len, groups))
-    digits = "".join(groups)
+    """Return the placeholder of a card or phone number that is written in groups of digits."""
+    number = match[0]
     before = match.string[max(match.start() - 1, 0) : match.start()]
     after = match.string[match.end() : match.end() + 1]
     if before.isalnum() or after.isalnum():  # a part of a word or of a key
-        return match[0]
-    if _is_card(sizes, digits) or _is_phone(sizes, digits, has_plus=match[0][0] == "+"):
-        return _NUMBER
-    return match[0]
+        return number
+    groups = re.findall("[0-9]+", number)
+    return _NUMBER if _is_long_card(groups) or _is_phone(number, groups) else number
 
 
-def _is_card(sizes: tuple[int, ...], digits: str) -> bool:
-    return 13 <= len(digits) <= 19 and set(sizes[:-1]) <= {4, 5, 6} and _fits_luhn(digits)
+def _is_long_card(groups: list[str]) -> bool:
+    """Return whether groups of digits may be the number of a card of any issuer."""
+    digits = "".join(groups)
+    is_grouped = all(len(group) in (4, 5, 6) for group in groups[:-1])
+    return 13 <= len(digits) <= 19 and is_grouped and _fits_luhn(digits)
 
 
-def _is_phone(sizes: tuple[int, ...], digits: str, *, has_plus: bool) -> bool:
-    """Return whether groups of digits, of these sizes, are a phone number."""
-    has_prefix = has_plus or (digits[:2] == "00" and len(sizes) > 1)
+def _is_phone(number: str, groups: list[str]) -> bool:
+    """Return whether groups of digits may be a phone number."""
+    sizes = tuple(map(len, groups))
+    digits = "".join(groups)
+    has_prefix = number.startswith("+") or (digits.startswith("00") and len(groups) > 1)
     is_abroad = has_prefix and 8 <= len(digits) <= 15
     is_local = sizes[0] > 2 and len(sizes) > 1 and digits[0] == "0" and 9 <= len(digits) <= 13
-    is_american = sizes[-3:] == (3, 3, 4) and sizes[:-3] in ((), (1,))
+    is_american = sizes in ((3, 3, 4), (1, 3, 3, 4))
     is_french = sizes == (2, 2, 2, 2, 2) and digits[0] == "0"
     return is_abroad or is_local or is_american or is_french
 
 
 def _fits_luhn(digits: str) -> bool:
+    """Return whether the last digit is the check digit of the others. https://www.iso.org/standard/70484.html"""
     doubled = (sum(divmod(2 * int(sign), 10)) for sign in digits[-2::-2])
     return (sum(map(int, digits[-1::-2])) + sum(doubled)) % 10 == 0

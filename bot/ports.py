@@ -84,6 +84,8 @@ class Origin:
     """The message of the request: the person's own, or the one whose button was pressed."""
     response_url: SecretStr | None = None
     """Takes private answers for 30 minutes."""
+    app: str | None = None
+    """The app that posted a message with the own token of ``user``; None without one."""
 
     @property
     def thread_for_job(self) -> MessageTs | None:
@@ -113,6 +115,14 @@ class Profile:
     is_deleted: bool
 
 
+class Posted(NamedTuple):
+    """A message that Slack has taken."""
+
+    ts: MessageTs
+    is_loose: bool = False
+    """Whether a reply stands outside of threads, because the first message of its thread was deleted."""
+
+
 class SharedFile(NamedTuple):
     """A file in a message."""
 
@@ -121,26 +131,44 @@ class SharedFile(NamedTuple):
     is_text: bool
     url: str | None = None
     """The address of its content; None where Slack does not return it."""
+    id: str | None = None
+    """Set for a file of a shared channel, which Slack describes only when it is asked."""
 
 
 @dataclass(frozen=True, slots=True)
-class ThreadReply:
-    """A person's reply in a thread."""
+class Content:
+    """What a person sees in a message."""
+
+    text: str
+    """Slack's wire text, with forwarded messages quoted and tables as rows."""
+    files: tuple[SharedFile, ...] = ()
+    """Its own files and those of forwarded messages."""
+    omitted: tuple[str, ...] = ()
+    """The names of all that cannot be read as text, such as images in blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A message of a person."""
 
     origin: Origin
-    text: str
-    files: tuple[SharedFile, ...] = ()
+    content: Content
+
+    @property
+    def text(self) -> str:
+        return self.content.text
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadReply(_Written):
+    """A person's reply in a thread. ``parent``: the author of its root, if Slack names one."""
+
     parent: UserId | None = None
-    """The author of the thread's root, if Slack names one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
-    """A mention or a direct message outside of threads."""
-
-    origin: Origin
-    text: str
-    files: tuple[SharedFile, ...] = ()
+class Mention(_Written):
+    """A message outside any thread that mentions the bot or is a direct message to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,24 +176,26 @@ class Changed:
     """A message that was edited, or was deleted."""
 
     origin: Origin
-    text: str | None
-    """The new text; None for a deleted message."""
+    content: Content | None
+    """The new content; None for a deleted message."""
     at: str
     """Identifies an edit of a message."""
     before: str | None = None
     """The text before the change; None for a message that is read again."""
-    files: tuple[SharedFile, ...] = ()
+
+    @property
+    def text(self) -> str | None:
+        return None if self.content is None else self.content.text
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message of a thread."""
+    """A message of a thread. ``user`` is None for apps that post without one."""
 
     ts: MessageTs
     user: UserId | None
     """Its author; None for some bots."""
     text: str
-    by_bot: bool = False
 
 
 class Messenger(Protocol):
@@ -181,8 +211,8 @@ class Messenger(Protocol):
         *,
         delivery: DeliveryId,
         thread: MessageTs | None,
-    ) -> MessageTs:
-        """Post a message with the delivery's id, and return its timestamp.
+    ) -> Posted:
+        """Post a message that carries the delivery's id.
 
         It is never tried again by itself.
         """
@@ -210,12 +240,20 @@ class Messenger(Protocol):
         """
 
     async def read_earlier(
-        self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None
+        self,
+        channel: ChannelId,
+        thread: MessageTs,
+        *,
+        before: MessageTs | None,
+        since: MessageTs | None = None,
     ) -> Sequence[Said]:
-        """Return the messages of a thread before a message, oldest first.
+        """Return the first message of a thread and its newest ones, oldest first.
 
-        ``before``: None for all messages of the thread. Raises SlackUnclear for a thread that is
-        too long to be read.
+        Raises SlackUnclear for a thread that is too long to be read.
+
+        Args:
+            before: The messages after this one are left out.
+            since: The messages before this one are left out, but for the first.
         """
 
     async def whisper(
@@ -260,6 +298,9 @@ class Messenger(Protocol):
         visible; its exception ends the upload.
         """
 
+    async def describe_file(self, file: str) -> SharedFile:
+        """Return a file by its id, for a `SharedFile` with one."""
+
     async def read_text(self, url: str, *, most_bytes: int) -> str:
         """Return the content of a shared text file.
 
@@ -274,6 +315,9 @@ class Messenger(Protocol):
 
     async def group_members(self, group: str) -> frozenset[UserId]:
         """Return the members of a user group."""
+
+    async def group_handles(self) -> Mapping[str, str]:
+        """Return the handles of the workspace's user groups, without the leading ``@``, by id."""
 
     async def user_zone(self, user: UserId) -> str | None:
         """Return the IANA name of a user's time zone in Slack."""

@@ -125,7 +125,7 @@ def _read_host(value: str) -> str:
 
 def _check_database(value: str) -> None:
     """Check the address of a database. No error quotes it, because it may hold a password."""
-    # Imported here, because some commands need no database.
+    # Imported here, because few settings need it.
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 

@@ -131,7 +131,7 @@ def post_loose_replies(talk: Talk) -> None:
     call = talk.slack.call
 
     async def lenient(name: str, arguments: Json) -> SlackResponse:
-        parent = str(arguments.get("thread_ts", ""))
+        parent = str(arguments.get("thread_ts") or "")
         is_reply = name == "chat.postMessage" and parent
         if is_reply and not talk.slack.state.message(arguments["channel"], parent):
             arguments = {key: each for key, each in arguments.items() if key != "thread_ts"}

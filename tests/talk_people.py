@@ -107,7 +107,10 @@ class Person:
         return self.talk.mark_read(new[0])
 
     async def says(self, text: str, channel: str = "docs", **options: Any) -> Json:
-        """Write a message outside threads: ``files`` (names and texts), ``forwards`` a message."""
+        """Write a message outside threads.
+
+        ``files``: names and texts. ``forwards``: a message. ``table``: rows that are pasted.
+        """
         return await self._say(f"says in {channel}: {text}", self._room(channel), text, **options)
 
     async def replies(
@@ -126,10 +129,10 @@ class Person:
         await self.talk.hears()
         return message
 
-    async def edits(self, message: Json, text: str) -> None:
-        """Change a message of their own."""
+    async def edits(self, message: Json, text: str, **options: Any) -> None:
+        """Change a message of their own. ``table``: rows that are pasted into it."""
         self.talk.note(f"{self.name} edits {message['text']!r}: {text}")
-        self._people.edit(self.id, message["channel"], message["ts"], text)
+        self._people.edit(self.id, message["channel"], message["ts"], text, **options)
         await self.talk.hears()
 
     async def deletes(self, message: Json) -> None:

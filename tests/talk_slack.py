@@ -258,6 +258,12 @@ class TalkSlack:
         path.write_bytes(content)
         return SlackResponse(200, "OK")
 
+    async def content_for_bot(self, file_id: str) -> SlackResponse:
+        """Return the content of a file that was shared with the bot."""
+        if not self.state.is_file_seen_by_bot(file_id) or file_id not in self.state.files:
+            return SlackResponse(404, "")
+        return await self.content(file_id)
+
     async def content(self, file_id: str) -> SlackResponse:
         """Return the content of a file."""
         path = content_path(self.options.folder, self.state.files[file_id])
@@ -293,7 +299,7 @@ class SlackSession:
 
     def get(self, url: str, **_: Any) -> _Exchange:
         file_id = url.removesuffix("/download").rpartition("-")[2]
-        return _Exchange(self._carry_out("file", lambda: self._slack.content(file_id)))
+        return _Exchange(self._carry_out("file", lambda: self._slack.content_for_bot(file_id)))
 
     async def _carry_out(
         self, name: str, carry_out: Callable[[], Awaitable[SlackResponse]]

@@ -36,17 +36,17 @@ NEEDS: dict[str, set[str]] = {
     "conversations_members": {"channels:read", "groups:read", "im:read", "mpim:read"},
     "conversations_join": {"channels:join"},
     "conversations_open": {"im:write"},
+    "files_info": {"files:read"},
     "files_getUploadURLExternal": {"files:write"},
     "files_completeUploadExternal": {"files:write"},
     "reactions_add": {"reactions:write"},
+    "usergroups_list": {"usergroups:read"},
     "usergroups_users_list": {"usergroups:read"},
     "users_info": {"users:read"},
     "views_open": set(),
     "views_publish": set(),
     "views_push": set(),
 }
-WITHOUT_METHOD = {"files:read"}
-"""Needed to read a file at its address: https://docs.slack.dev/messaging/working-with-files"""
 EVENTS: dict[str, set[str]] = {
     "app_home_opened": set(),
     "app_mention": {"app_mentions:read"},
@@ -86,10 +86,7 @@ def test_the_sandbox_demands_the_same_scopes() -> None:
 
 def test_the_scopes_are_those_that_the_code_needs_and_no_more() -> None:
     needed = {scope for method in methods_called() for scope in NEEDS[method]}
-    needed |= {scope for event in EVENTS.values() for scope in event} | {
-        "commands",
-        *WITHOUT_METHOD,
-    }
+    needed |= {scope for event in EVENTS.values() for scope in event} | {"commands"}
     assert needed == SCOPES
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import string
+from collections.abc import Callable
 from time import process_time
 
 import pytest
@@ -23,9 +26,24 @@ KEYS = (
     "sk-proj-Zk8dQ2LmR7wT5xYv",
     "sk_live_51HqLyjWDarjtT1zdp7dc",
     "AKIAQ7ZK3MW9RT2LXB5C",
+    "AIzaSyD9tZq3mX7wK1bV5nC8rL2pF6hJ4gT0yQe",
+    "GOCSPX-k8Zq2Lw9Rt5YmX7w",
+    "SG.k8Zq2Lw9Rt5Y.mX7wK1bV5nC8rL2p",
+    "shpat_9fk2m7x4t8z1b6c3d5e0",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.dBjftJeZ4CVPmB92K27u",
     "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAKC\n-----END RSA PRIVATE KEY-----",
 )
+IN_ADDRESSES = (
+    "postgres://ana:k8Zq2Lw9@db.example/docs",
+    "https://ci:Sommer2026@git.example/acme/docs.git",
+    "https://hooks.slack.com/services/T01ZK3/B04MW9/q8Zr2Lw9Rt5YmX7wK1bV5nC8",
+    "https://discord.com/api/webhooks/11872/q8Zr2Lw9Rt5YmX7w",
+    "https://acme.webhook.office.com/webhookb2/q8Zr2Lw9",
+    "https://a.example/export?token=k8Zq2Lw9",
+    "http://127.0.0.1:8800/response/k8Zq2Lw9Rt5YmX7w",
+)
+NUMBERS = ("4539 1488 0343 6467", "5425233430109903", "DE89 3704 0044 0532 0130 00")
+SECRETS = (*KEYS, *IN_ADDRESSES, *NUMBERS)
 WORDS = (
     *(
         "/docs-agent",
@@ -176,15 +194,45 @@ NO_KEYS = (
         "key: 12345678",
     ),
     "Document the header `Authorization: Bearer TOKEN`",
+    "postgres://user:password@localhost/docs",
+    "postgres://postgres:postgres@db/docs",
+    "https://$USER:$TOKEN@git.example/acme/docs",
+    "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+    "https://docs.example/reference/commands/deploy?key=pricing",
+    "https://github.com/acme/docs/actions/runs/1187221",
+    "Show the card 4242 4242 4242 4242, or 378282246310005",
+    "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    "as of commit 9f1c2b7de04a5836e2c19d7fa0b4c3e58d6f7a21",
+    "in docs/guides/GettingStarted/ApiV2/Install1",
 )
 
 
 NAMED_KEYS = ("password is hunter2", "api_key=k8Zq2Lw9", "the secret: k8Zq2Lw9", "Bearer: k8Zq2Lw9")
 
 
-@pytest.mark.parametrize("text", [*KEYS, *NAMED_KEYS, *NO_KEYS, *WORDS])
+@pytest.mark.parametrize("text", [*SECRETS, *NAMED_KEYS, *NO_KEYS, *WORDS])
 def test_prompts_have_a_key_unless_it_is_made_up(text: str) -> None:
-    assert has_key(text) is (text in (*KEYS, *NAMED_KEYS))
+    assert has_key(text) is (text in (*SECRETS, *NAMED_KEYS))
+
+
+@pytest.mark.parametrize("text", [*SECRETS, *NAMED_KEYS])
+def test_what_is_asked_about_is_masked_and_hidden_from_logs_too(text: str) -> None:
+    for safe in (without_keys(text), masked(text), masked(text, is_readers=True)):
+        assert safe != text
+        assert not has_key(safe)
+
+
+def test_random_secrets_are_found_nearly_always() -> None:
+    """A secret access key of AWS has 40 characters, a key of Google 39."""
+    chance = random.Random(4)
+    letters = string.ascii_letters + string.digits
+
+    def missed(make: Callable[[], str]) -> int:
+        texts = [f"Use {make()} for the upload" for _ in range(1_000)]
+        return sum(not has_key(text) for text in texts)
+
+    assert missed(lambda: "".join(chance.choices(f"{letters}/+", k=40))) <= 40
+    assert missed(lambda: f"AIza{''.join(chance.choices(f'{letters}-_', k=35))}") <= 10
 
 
 @given(ANY_TEXT)

@@ -17,11 +17,12 @@ from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext, make_claim
 from bot.docs_api import AssistantReply, DocsApiError, Passage
 from bot.engine import unless_taken_over
-from bot.ids import Message
+from bot.ids import Message, MessageTs, ProjectId
 from bot.jobs.ask import Also
-from bot.jobs.messages.intents import cannot_answer
+from bot.jobs.messages.unsent import READING, cannot_answer
 from bot.jobs.model.inbox import InboxMessage
-from bot.jobs.model.prompts import Unsent
+from bot.jobs.questions import DocsQuestion
+from bot.logs import reason_of
 from bot.masking import masked
 from bot.messages.plain_text import visible
 from bot.messages.slack_text import to_plain
@@ -37,47 +38,72 @@ _OPEN = (InquiryState.ASKED, InquiryState.ANSWERED, InquiryState.GAP)
 
 
 async def ask_docs(
-    context: Context, allowed: Allowed, unsent: Unsent, also: Also = lambda _tx: None
+    context: Context,
+    allowed: Allowed,
+    question: DocsQuestion,
+    also: Also = lambda _tx: None,
 ) -> Message | None:
     """Store a question about the docs, which a worker answers. Return an immediate reply, if there is one.
 
     A known key stores nothing. ``also`` is written with it. Raises UnknownProject, and NotAllowed for a
     channel that the bot is not set up for.
     """
-    origin, now = allowed.origin, context.clock()
+    origin = allowed.origin
     check_channel(context, origin.channel)
-    raw, named = context.projects.take(unsent.raw)
-    text = _asked(raw)
-    thread = origin.thread or origin.message_ts if origin.message_ts else None
+    draft = question.draft
+    raw, named = context.projects.take(draft.raw)
+    is_said = origin.message_ts is not None
+    thread = origin.thread or origin.message_ts if is_said else None
 
     def add(tx: Transaction) -> Message | None:
         project = named or context.project_of(tx, origin.channel)
         if project.id not in context.discovery:
-            return cannot_answer(unsent)
-        count = Inquiries(tx).count_by_assistant(project.id, now - _DAY)
-        inquiry = Inquiry(
-            *(
-                InquiryId(0),
-                origin.key,
-                project.id,
-                origin.channel,
-                origin.user,
-                text,
-                gap_key(text),
-            ),
-            *(InquiryState.ASKED, now, now, thread, None if thread else origin.response_url),
-            by_assistant=context.settings.answers == "assistant"
-            and count < context.settings.answers_a_day,
-            conversation=Inquiries(tx).conversation_in(origin.channel, thread) if thread else None,
-        )
+            return cannot_answer(draft)
+        inquiry = _new_inquiry(context, tx, allowed, question, project.id, _asked(raw), thread)
         Inquiries(tx).add(inquiry)
         also(tx)
         if thread is None:
-            return messages.READING
-        _show_read(tx, allowed, context)
+            return READING
+        if inquiry.in_job is None:
+            _show_read(tx, allowed, context)
         return None
 
     return await context.write(add)
+
+
+def _new_inquiry(
+    context: Context,
+    tx: Transaction,
+    allowed: Allowed,
+    question: DocsQuestion,
+    project: ProjectId,
+    text: str,
+    thread: MessageTs | None,
+) -> Inquiry:
+    origin = allowed.origin
+    now = context.clock()
+    count = Inquiries(tx).count_by_assistant(project, now - _DAY)
+    may_use_assistant = (
+        context.settings.answers == "assistant" and count < context.settings.answers_a_day
+    )
+    return Inquiry(
+        InquiryId(0),
+        origin.key,
+        project,
+        origin.channel,
+        origin.user,
+        text,
+        gap_key(text),
+        InquiryState.ASKED,
+        asked_at=now,
+        due_at=now,
+        thread_ts=thread,
+        response_url=None if thread else origin.response_url,
+        by_assistant=may_use_assistant and not question.is_topic,
+        conversation=Inquiries(tx).conversation_in(origin.channel, thread) if thread else None,
+        is_topic=question.is_topic,
+        in_job=question.draft.job if question.is_private else None,
+    )
 
 
 def take_back_question(tx: Transaction, message: InboxMessage) -> bool:
@@ -131,11 +157,11 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
                         inquiry.text, key=inquiry.key, thread_id=inquiry.conversation
                     )
                 except DocsApiError as error:
-                    log.warning("assistant_failed", inquiry=inquiry.id, reason=type(error).__name__)
+                    log.warning("assistant_failed", inquiry=inquiry.id, reason=reason_of(error))
             if client and reply is None:
                 reply = await client.search(inquiry.text, limit=_PASSAGES)
     except (DocsApiError, TimeoutError) as error:
-        log.warning("docs_not_read", inquiry=inquiry.id, reason=type(error).__name__)
+        log.warning("docs_not_read", inquiry=inquiry.id, reason=reason_of(error))
     state, conversation = InquiryState.ANSWERED, inquiry.conversation
     if isinstance(reply, AssistantReply):
         pages = [DocsPage(source.url, source.title) for source in reply.sources]
@@ -151,9 +177,11 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
     elif reply is None:
         message = messages.pages_unreadable(inquiry)
     else:
-        message, state = messages.nothing_found(inquiry), InquiryState.GAP
-    new = replace(inquiry, state=state, conversation=conversation, response_url=None)
-    new = replace(new, answer=None if inquiry.thread_ts else message)
+        message = messages.nothing_found(inquiry)
+        state = InquiryState.ANSWERED if inquiry.is_topic else InquiryState.GAP
+    new = replace(
+        inquiry, state=state, conversation=conversation, response_url=None, answer=message
+    )
 
     def settle(tx: Transaction) -> None:
         Inquiries(tx).save(inquiry, new, owner=context.owner)
@@ -163,7 +191,11 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
 
 
 def _delivery(inquiry: Inquiry, message: Message) -> NewDelivery:
-    key, channel, user = f"inquiry:{inquiry.id}:answer", inquiry.channel, inquiry.user
+    key = f"inquiry:{inquiry.id}:answer"
+    channel = inquiry.channel
+    user = inquiry.user
+    if inquiry.in_job is not None:
+        return NewDelivery.whisper(key, channel, user, message, thread=inquiry.thread_ts)
     if inquiry.thread_ts is not None:
         return replace(NewDelivery.post(key, channel, user, message), message_ts=inquiry.thread_ts)
     if inquiry.response_url is None:

@@ -13,22 +13,27 @@ from bot.answers.model import Inquiry, InquiryState
 from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext
 from bot.ids import ChannelId, JobNumber, Message, ProjectId, Recommendation, is_direct_message
-from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.messages.forms import draft_prompt
+from bot.jobs.model.jobs import About, TrackedJob
+from bot.jobs.questions import Answered
 from bot.jobs.store.jobs import Jobs
 from bot.masking import masked
 from bot.messages import blocks as b
+from bot.messages.plain_text import one_line
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
-from bot.ports import SlackError
+from bot.ports import SlackError, ThreadRef
 from bot.store import Transaction
-from bot.visitors.content_gaps import UnansweredQuestion, clean_text
+from bot.visitors.model.gaps import clean_text, question_key
+from bot.visitors.model.subjects import group_by_subject
 
 _RETRY = timedelta(minutes=1)
+_TITLE_LENGTH = 60
 
 
 def gap_key(text: str) -> str:
     """Return the key of a question's row, which is the same as in the service's own list."""
-    return UnansweredQuestion(clean_text(text)).key
+    return question_key(clean_text(text))
 
 
 def find_inquiry(
@@ -39,6 +44,26 @@ def find_inquiry(
     if inquiry is None or not is_reader(context, allowed, inquiry.user, inquiry.channel):
         return None
     return inquiry
+
+
+def find_answered(tx: Transaction, thread: ThreadRef) -> Answered | None:
+    """Return the newest question of a thread, for the job that makes a page of its answer."""
+    inquiry = Inquiries(tx).newest_in(thread)
+    if inquiry is None:
+        return None
+    return Answered(about_inquiry(inquiry), messages.conversation(inquiry))
+
+
+def about_inquiry(inquiry: Inquiry) -> About:
+    """Return the row of a question, whose askers are told when a job answers it."""
+    return About(inquiry.gap_key, f"“{one_line(inquiry.text, _TITLE_LENGTH)}”")
+
+
+async def did_not_help(context: Context, allowed: Allowed, thread: ThreadRef) -> Message:
+    """Make the newest question of a thread a gap, and confirm that."""
+    inquiry = await context.store.read(lambda tx: Inquiries(tx).newest_in(thread))
+    marked = await mark(context, allowed, inquiry.id, InquiryState.GAP) if inquiry else None
+    return messages.noted(marked) if marked else messages.NOT_HERE
 
 
 async def mark(
@@ -83,13 +108,24 @@ def recommend_gaps(
     groups: dict[str, list[Inquiry]] = {}
     for inquiry in Inquiries(tx).gaps(project, channel, since, before):
         groups.setdefault(inquiry.gap_key, []).append(inquiry)
-    return [_recommendation(key, rows) for key, rows in groups.items()]
+    largest = sorted(groups.values(), key=len, reverse=True)
+    return [_recommend(same) for same in group_by_subject(largest, lambda rows: rows[0].text)]
 
 
-def _recommendation(key: str, gaps: Sequence[Inquiry]) -> Recommendation:
-    title, evidence = masked(gaps[0].text, is_readers=True), b.counted(len(gaps), "time", "times")
+def _recommend(same: Sequence[Sequence[Inquiry]]) -> Recommendation:
+    """Return the recommendation of a subject. ``same``: the inquiries of each of its texts."""
+    count = sum(map(len, same))
+    times = b.counted(count, "time", "times")
+    title = masked(same[0][0].text, is_readers=True)
     return Recommendation(
-        "Asked in Slack", key, title, evidence, len(gaps), messages.draft_prompt(title)
+        heading="Asked in Slack",
+        key=same[0][0].gap_key,
+        title=title,
+        evidence=times,
+        events=count,
+        prompt=draft_prompt(title),
+        added_evidence=f"asked in Slack {times}",
+        same=tuple(rows[0].gap_key for rows in same[1:]),
     )
 
 
@@ -164,7 +200,8 @@ async def share_answer(context: Context, allowed: Allowed, number: int) -> Messa
 
     def share(tx: Transaction) -> Message | None:
         inquiry = find_inquiry(context, tx, allowed, number)
-        if inquiry is None or inquiry.answer is None:
+        is_private = inquiry is not None and inquiry.thread_ts is None
+        if inquiry is None or inquiry.answer is None or not is_private:
             return messages.NOT_HERE
         key, message = f"inquiry:{inquiry.id}:shared", messages.shared(inquiry, inquiry.answer)
         Outbox(tx).add(

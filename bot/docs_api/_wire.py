@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
@@ -38,6 +38,8 @@ MAX_RETRY_AFTER_SECONDS = 3_600.0
 The service's limits are hourly, so a longer wait must be a mistake.
 """
 
+_MAX_READ_LENGTH = 4 * MAX_TEXT_LENGTH
+"""Characters of a text from the service that are read for an error."""
 _SECRET_HEAD = 8
 """How many first characters identify a secret.
 
@@ -73,6 +75,11 @@ class Response:
     body: bytes = field(repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """The key and people's texts of the request, which no error repeats."""
+
+    @property
+    def has_texts_of_people(self) -> bool:
+        """Return whether the request had texts of people, which the service may quote."""
+        return len(self.secrets) > 1
 
     @property
     def is_json(self) -> bool:
@@ -173,27 +180,6 @@ def checked_text(name: str, raw: str) -> str:
 # ---- responses
 
 
-def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
-    """Undo the content encoding, up to ``max_bytes``.
-
-    Raises Unavailable for a longer or broken body.
-    """
-    if encoding.strip().lower() in ("", "identity"):
-        return body
-    if encoding.strip().lower() not in ("gzip", "x-gzip"):
-        raise Unavailable("The service answered in an encoding that was not asked for")
-    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    try:
-        plain = unpacker.decompress(body, max_bytes + 1)
-    except zlib.error:
-        plain = b""
-    if len(plain) > max_bytes:
-        raise Unavailable(f"The service answered with more than {max_bytes} bytes")
-    if not unpacker.eof:
-        raise Unavailable("The service answered with a broken compression")
-    return plain
-
-
 def decode(answer: Response, model: type[ModelT]) -> ModelT:
     """Return a successful response as ``model``.
 
@@ -210,13 +196,36 @@ def decode(answer: Response, model: type[ModelT]) -> ModelT:
     raise Unavailable(cleaned(text, answer.secrets), status_code=answer.status_code)
 
 
+def decode_list(answer: Response, model: type[ModelT], limit: int) -> tuple[ModelT, ...]:
+    """Return the first elements of a successful response that are a ``model``, so many at most.
+
+    Raises Unavailable if it is no list, or has elements and none of them is one.
+    """
+    try:
+        elements = json.loads(answer.body)
+    except (ValueError, RecursionError):
+        text = f"The service answered with {_content(answer)} instead of JSON"
+        raise Unavailable(text, status_code=answer.status_code) from None
+    found: list[ModelT] = []
+    for element in elements[:MAX_PAGE_SIZE] if isinstance(elements, list) else ():
+        if len(found) == limit:
+            break
+        with suppress(ValidationError):
+            found.append(model.model_validate(element))
+    if not isinstance(elements, list) or (elements and not found):
+        text = "The service's answer has not the expected shape: all"
+        raise Unavailable(text, status_code=answer.status_code)
+    return tuple(found)
+
+
 def error_of(answer: Response, now: datetime) -> DocsApiError:
     """Return the error of an unsuccessful response.
 
     ``now``: for a `Retry-After` with a date.
     """
     status_code = answer.status_code
-    text = _error_text(answer)
+    own_text = _error_text(answer)
+    text = own_text
     # An HTML page comes from a proxy or gateway, not from the service. A gateway may rightly refuse
     # a key or an address, but its page must not be taken to mean that a job is gone or that a
     # prompt is invalid.
@@ -226,8 +235,9 @@ def error_of(answer: Response, now: datetime) -> DocsApiError:
     elif 400 <= status_code <= 499 and status_code not in _OF_TRANSPORT and not answer.is_web_page:
         kind = {**_GATEWAYS, 404: NotFound}.get(status_code, Rejected)
     retry_after = retry_after_seconds(answer.headers.get("retry-after", ""), now)
+    quotes = answer.has_texts_of_people and text == own_text != ""
     text = text or f"The service answered with {_content(answer)}"
-    return kind(text, status_code=status_code, retry_after_seconds=retry_after)
+    return kind(text, status_code=status_code, retry_after_seconds=retry_after, quotes=quotes)
 
 
 _GATEWAYS: Mapping[int, type[DocsApiError]] = {401: Unauthorized, 403: Forbidden, 429: RateLimited}
@@ -260,9 +270,10 @@ def cleaned(text: str, secrets: tuple[str, ...] = ()) -> str:
 
     It is one line of at most 500 characters, without controls or secrets.
     """
-    plain = _one_line(text)
-    for secret in map(_one_line, secrets):
-        plain = _without(plain, secret)
+    plain = _one_line(text[:_MAX_READ_LENGTH])
+    for secret in secrets:
+        # No more of a secret can stand in so short a text.
+        plain = _without(plain, _one_line(secret[:_MAX_READ_LENGTH]))
     return plain if len(plain) <= MAX_TEXT_LENGTH else plain[: MAX_TEXT_LENGTH - 1] + "…"
 
 

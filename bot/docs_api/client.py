@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping, Sized
+from collections.abc import Callable, Mapping, Sized
 from contextlib import aclosing
 from datetime import UTC, date, datetime
-from typing import Self, TypedDict, Unpack, cast
+from typing import Self, TypedDict, Unpack
 
 import aiohttp
 import httpx
@@ -30,12 +30,10 @@ from bot.docs_api.models import (
     Job,
     PreviewBuild,
     SearchesPage,
+    ViewsPage,
     VisitorsPage,
 )
-
-MAX_RESPONSE_BYTES = 5_000_000
-MAX_ROWS = 1_000_000
-"""`DocsClient.all_visitors` raises an error when the service claims to have more rows than this."""
+from bot.response_body import ACCEPTED_ENCODING, MAX_RESPONSE_BYTES, UnreadableBody, read_body
 
 
 def _utc_now() -> datetime:
@@ -123,7 +121,9 @@ class ServiceClient:
             async with asyncio.timeout(self._deadline_seconds):
                 response = await self._transport.handle_async_request(request)
                 async with aclosing(response):
-                    body = await self._read(response)
+                    body = await read_body(response, self._max_response_bytes)
+        except UnreadableBody as problem:
+            raise Unavailable(f"The service answered with {problem}") from None
         except (
             httpx.HTTPError,
             httpx.StreamError,
@@ -141,7 +141,7 @@ class ServiceClient:
     def _request(self, call: _wire.Call) -> httpx.Request:
         headers = {
             "Accept": call.accept,
-            "Accept-Encoding": "gzip",
+            "Accept-Encoding": ACCEPTED_ENCODING,
             "Authorization": f"Bearer {self._api_key.get_secret_value()}",
             "User-Agent": "docs-bot",
         }
@@ -154,18 +154,6 @@ class ServiceClient:
         url = self._base_url + call.path
         extensions = {"timeout": self._timeout}
         return httpx.Request(method, url, headers=headers, content=body, extensions=extensions)
-
-    async def _read(self, response: httpx.Response) -> bytes:
-        raw = bytearray()
-        # The raw stream, because httpx's decoding does not limit the decompressed size.
-        async for chunk in cast("httpx.AsyncByteStream", response.stream):
-            raw += chunk
-            if len(raw) > self._max_response_bytes:
-                raise Unavailable(
-                    f"The service answered with more than {self._max_response_bytes} bytes"
-                )
-        encoding = response.headers.get("content-encoding", "")
-        return _wire.inflate(bytes(raw), encoding, self._max_response_bytes)
 
 
 class DocsClient(ServiceClient):
@@ -242,37 +230,33 @@ class DocsClient(ServiceClient):
         **days: Unpack[Days],
     ) -> VisitorsPage:
         """Return one page of the unique visitors."""
-        most = _wire.MAX_PAGE_SIZE
         call = _wire.analytics(
-            project_id, "visitors", limit=limit, most=most, offset=offset, **days
+            project_id, "visitors", limit=limit, most=_wire.MAX_PAGE_SIZE, offset=offset, **days
         )
         answer = await self._send(call)
         page = _wire.decode(answer, VisitorsPage)
         _check_rows(page.visitors, limit)
         return page
 
-    async def all_visitors(
-        self, project_id: str, *, page_size: int = _wire.MAX_PAGE_SIZE, **days: Unpack[Days]
-    ) -> AsyncIterator[VisitorsPage]:
-        """Yield all visitors of a project in pages, one call each.
+    async def views(
+        self,
+        project_id: str,
+        *,
+        limit: int = _wire.MAX_PAGE_SIZE,
+        offset: int = 0,
+        **days: Unpack[Days],
+    ) -> ViewsPage:
+        """Return one page of the views of content, which are events.
 
-        Repeated rows are left out; rows can move while pages are fetched. Raises `Unavailable` when
-        the service claims to have more pages but returns nothing new, which would otherwise loop
-        for ever.
+        https://www.mintlify.com/docs/api/analytics/views
         """
-        paths: set[str] = set()
-        for offset in range(0, MAX_ROWS, page_size):
-            page = await self.visitors(project_id, limit=page_size, offset=offset, **days)
-            fresh = {row.path: row for row in page.visitors if row.path not in paths}
-            if page.has_more and not fresh:
-                raise Unavailable(
-                    "The service says there are more visitors after a page with nothing new"
-                )
-            paths.update(fresh)
-            yield page.model_copy(update={"visitors": tuple(fresh.values())})
-            if not page.has_more:
-                return
-        raise Unavailable(f"The service says there are more than {MAX_ROWS} rows of visitors")
+        call = _wire.analytics(
+            project_id, "views", limit=limit, most=_wire.MAX_PAGE_SIZE, offset=offset, **days
+        )
+        answer = await self._send(call)
+        page = _wire.decode(answer, ViewsPage)
+        _check_rows(page.views, limit)
+        return page
 
     async def searches(self, project_id: str, **which: Unpack[WhichRows]) -> SearchesPage:
         """Return the most frequent searches.

@@ -7,7 +7,9 @@ class DocsApiError(Exception):
     """Base class: a call has failed.
 
     ``text`` is one short line that is safe to show; it is the service's own error text if there was
-    one. ``status_code`` is the HTTP status of the response, None when there was none.
+    one. ``reason_for_log`` is without that error text where the request had texts of people, which
+    the service may quote. ``status_code`` is the HTTP status of the response, None when there was
+    none.
     ``retry_after_seconds`` is the response's `Retry-After`, None when it had none.
     """
 
@@ -18,12 +20,22 @@ class DocsApiError(Exception):
         sent: bool = True,
         status_code: int | None = None,
         retry_after_seconds: float | None = None,
+        quotes: bool = False,
     ) -> None:
+        """Keep what a caller needs. ``quotes``: the text may repeat texts of people."""
         super().__init__(text)
         self.text = text
+        self._quotes = quotes
         self.sent = sent
         self.status_code = status_code
         self.retry_after_seconds = retry_after_seconds
+
+    @property
+    def reason_for_log(self) -> str:
+        """Return the reason for a log, with the class and the status of the error."""
+        words = "the service's own words" if self._quotes else self.text
+        status = "" if self.status_code is None else f" (HTTP {self.status_code})"
+        return f"{type(self).__name__}: {words}{status}"
 
     def __str__(self) -> str:
         return self.text if self.status_code is None else f"{self.text} (HTTP {self.status_code})"

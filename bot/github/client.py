@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Self, TypeVar
@@ -30,21 +31,31 @@ from bot.github.models import (
     pull_request_of,
     site_of,
 )
+from bot.response_body import ACCEPTED_ENCODING, UnreadableBody, read_body
 
 API_URL = "https://api.github.com"
 _MAX_PAUSE = timedelta(days=1)
 _MAX_REDIRECTS = 3
-_MAX_KEPT = 10
+_MAX_CACHED = 10
 """Answers with files that stay in memory:
 
 GitHub does not count a call that finds them unchanged.
 """
-_MAX_KEPT_BYTES = 200_000
+_MAX_CACHED_BYTES = 200_000
 """The size of the longest answer that stays in memory."""
 _PULL_REQUEST = TypeAdapter(PullRequest)
 _COMPARISON = TypeAdapter(Comparison)
 _FILES = TypeAdapter(tuple[PullRequestFile, ...])
-Answer = TypeVar("Answer")
+ModelT = TypeVar("ModelT")
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A response of GitHub, read completely and decompressed."""
+
+    status_code: int
+    headers: httpx.Headers
+    body: bytes
 
 
 def _utc_now() -> datetime:
@@ -86,6 +97,7 @@ class GithubClient:
         self._paused_until = now()
         headers = {
             "Accept": "application/vnd.github+json",
+            "Accept-Encoding": ACCEPTED_ENCODING,
             "User-Agent": "docs-bot",
             "X-GitHub-Api-Version": "2022-11-28",
         }
@@ -94,9 +106,6 @@ class GithubClient:
         self._http = httpx.AsyncClient(
             headers=headers,
             timeout=timeout_seconds,
-            follow_redirects=True,
-            max_redirects=_MAX_REDIRECTS,
-            event_hooks={"request": [self._stay_here]},
             transport=transport,
             proxy=proxy,
             trust_env=False,
@@ -117,14 +126,6 @@ class GithubClient:
     async def aclose(self) -> None:
         """Close the connections."""
         await self._http.aclose()
-
-    async def _stay_here(self, request: httpx.Request) -> None:
-        """Refuse to follow a redirect to another address.
-
-        httpx calls this before each request.
-        """
-        if not str(request.url).startswith(self._base):
-            raise GithubUnavailable("GitHub redirects to another address")
 
     def pull_request_of(self, link: str, repository: str | None = None) -> PullRequestId | None:
         """Return the pull request of a link; None for any other link.
@@ -168,10 +169,10 @@ class GithubClient:
         if answer.status_code == 304:
             return cached
         files = _read(_FILES, answer)
-        while len(self._files) >= _MAX_KEPT:
+        while len(self._files) >= _MAX_CACHED:
             del self._files[next(iter(self._files))]
         new_etag = _etag_of(answer)
-        if new_etag and len(answer.content) <= _MAX_KEPT_BYTES:
+        if new_etag and len(answer.body) <= _MAX_CACHED_BYTES:
             self._files[which] = new_etag, files
         return files
 
@@ -184,7 +185,7 @@ class GithubClient:
         """
         return _read(_COMPARISON, await self._fetch(which.compare_path(base, head)))
 
-    async def _fetch(self, path: str, etag: str = "") -> httpx.Response:
+    async def _fetch(self, path: str, etag: str = "") -> _Answer:
         """Return an answer with status 200, or with 304 for its ``etag``."""
         if self._now() < self._paused_until <= self._now() + _MAX_PAUSE:
             raise Paused("No call before the pause is over", self._paused_until)
@@ -193,15 +194,36 @@ class GithubClient:
             return answer
         raise self._error(answer)
 
-    async def _get(self, path: str, headers: Mapping[str, str] | None = None) -> httpx.Response:
+    async def _get(self, path: str, headers: Mapping[str, str] | None = None) -> _Answer:
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                return await self._http.get(self._api_url + path, headers=headers)
+                request = self._http.build_request("GET", self._api_url + path, headers=headers)
+                return await self._follow(request)
+        except UnreadableBody as problem:
+            raise GithubUnavailable(f"GitHub answered with {problem}") from None
         except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as error:
             # The cause refers to the request with its token.
             raise GithubUnavailable(f"GitHub did not answer: {type(error).__name__}") from None
 
-    def _error(self, answer: httpx.Response) -> GithubError:
+    async def _follow(self, request: httpx.Request) -> _Answer:
+        """Send a request and return the answer, also after redirects on the same server.
+
+        httpx would read the whole body of a redirect.
+        """
+        for _ in range(_MAX_REDIRECTS + 1):
+            if not str(request.url).startswith(self._base):
+                raise GithubUnavailable("GitHub redirects to another address")
+            response = await self._http.send(request, stream=True)
+            try:
+                if response.next_request is None:
+                    body = await read_body(response)
+                    return _Answer(response.status_code, response.headers, body)
+            finally:
+                await response.aclose()
+            request = response.next_request
+        raise GithubUnavailable("GitHub redirects too often")
+
+    def _error(self, answer: _Answer) -> GithubError:
         """Return the error that an answer stands for.
 
         https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
@@ -210,7 +232,7 @@ class GithubClient:
         headers = answer.headers
         message = f"GitHub answered {status}"
         is_used_up = headers.get("x-ratelimit-remaining") == "0"
-        is_limit = is_used_up or "retry-after" in headers or b"rate limit" in answer.content.lower()
+        is_limit = is_used_up or "retry-after" in headers or b"rate limit" in answer.body.lower()
         if status == 429 or (status == 403 and is_limit):
             return Limited(message, self._until(headers, is_used_up=is_used_up))
         if status == 401:
@@ -240,7 +262,7 @@ class GithubClient:
         return min(max(until, now), now + _MAX_PAUSE)
 
 
-def _etag_of(answer: httpx.Response) -> str:
+def _etag_of(answer: _Answer) -> str:
     """Return the ETag; empty if it cannot be kept or sent.
 
     Without one the next call gets a full answer.
@@ -251,8 +273,8 @@ def _etag_of(answer: httpx.Response) -> str:
     return etag
 
 
-def _read(kind: TypeAdapter[Answer], answer: httpx.Response) -> Answer:
+def _read(kind: TypeAdapter[ModelT], answer: _Answer) -> ModelT:
     try:
-        return kind.validate_json(answer.content)
+        return kind.validate_json(answer.body)
     except ValidationError:
         raise GithubUnavailable("GitHub's answer has not the expected shape") from None

@@ -26,6 +26,11 @@ class GithubError(Exception):
     The text is short and safe to show: it quotes nothing of the answer.
     """
 
+    @property
+    def reason_for_log(self) -> str:
+        """Return the reason for a log, with the class of the error."""
+        return f"{type(self).__name__}: {self}"
+
 
 class NotVisible(GithubError):
     """The pull request is missing or may not be read.
@@ -64,6 +69,13 @@ MAX_TEXT_LENGTH = 300
 """Upper limit for a title, a branch and an ETag, in characters.
 
 GitHub's titles have at most 256.
+"""
+MAX_PATH_LENGTH = 4_096
+"""Upper limit for a file's path, in characters. The rest is left out."""
+MAX_COMPARED_FILES = 300
+"""The most files of a comparison. Of more files GitHub leaves out the rest without a word.
+
+https://docs.github.com/en/rest/commits/commits#compare-two-commits
 """
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 _LINK = re.compile(
@@ -176,6 +188,7 @@ def _is_open(state: object) -> bool:
 
 
 _Text = Annotated[str, AfterValidator(_one_line)]
+_Path = Annotated[str, AfterValidator(lambda path: path[:MAX_PATH_LENGTH])]
 _Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 _Count = Annotated[int, Field(ge=0, lt=2**31, strict=True)]
 
@@ -188,24 +201,29 @@ class PullRequestFile(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
-    path: Annotated[str, Field(alias="filename")]
+    path: Annotated[_Path, Field(alias="filename")]
     status: _Text
     additions: _Count
     deletions: _Count
-    previous: Annotated[str | None, Field(alias="previous_filename")] = None
+    previous: Annotated[_Path | None, Field(alias="previous_filename")] = None
     """Its path before it was moved."""
     patch: str | None = None
     """None for a binary file and for too large a patch."""
 
 
 class Comparison(BaseModel):
-    """The files that differ between two commits."""
+    """The files that differ between two commits, the first `MAX_COMPARED_FILES`."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
     is_ahead: Annotated[bool, Field(alias="status"), BeforeValidator(_continues)]
     """Whether the second commit continues the first one."""
     files: tuple[PullRequestFile, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether GitHub has certainly left no file out."""
+        return len(self.files) < MAX_COMPARED_FILES
 
 
 class PullRequest(BaseModel):

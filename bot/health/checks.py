@@ -16,6 +16,7 @@ from bot.engine import Workers
 from bot.logs import mask
 from bot.ports import SlackError, SlackRefused, SlackThrottled
 from bot.slack.client import REFUSED_TOKENS
+from bot.slack.http import Signature
 from bot.slack.socket import SocketIntake
 from bot.store import DatabaseTrouble, Store
 from bot.store.database import explain_error
@@ -193,27 +194,38 @@ class SignatureCheck:
     """Checks the signing secret: it seems wrong once five signatures in a row were refused.
 
     They count for five minutes, and only where the request names the bot's workspace. Anybody who
-    knows its id can send such requests, so the process stays ready.
+    knows its id can send such requests, so the process stays ready, and an operator looks whether
+    the secret or the clock is wrong.
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         """``clock`` returns seconds."""
         self._clock = clock
-        self._refused_at: list[float] = []
+        self._refused: list[tuple[float, Signature]] = []
+        """The last refused ones, with the time at which each came."""
 
-    def record(self, accepted: bool) -> None:
-        """Record whether the signature of a request that names the workspace was right."""
-        if accepted:
-            self._refused_at = []
-        else:
-            self._refused_at = [*self._refused_at[1 - _MAX_REFUSED :], self._clock()]
+    def record(self, signature: Signature) -> None:
+        """Record the result for a request that names the workspace."""
+        if signature is Signature.ACCEPTED:
+            self._refused = []
+            return
+        self._refused = [*self._refused[1 - _MAX_REFUSED :], (self._clock(), signature)]
+        if signature is Signature.AT_ANOTHER_TIME:
+            log.error("clock_may_be_off", about=_CLOCK_IS_OFF)
 
     async def __call__(self) -> Sequence[Finding]:
-        recent = [at for at in self._refused_at if self._clock() - at < _REFUSED_SECONDS]
+        recent = [kind for at, kind in self._refused if self._clock() - at < _REFUSED_SECONDS]
         if len(recent) < _MAX_REFUSED:
             return [Finding("signatures", True, "no trouble")]
-        text = "the last signatures were refused: SLACK_SIGNING_SECRET is wrong, or strangers knock"
-        return [Finding("signatures", False, text, required=False)]
+        reason = "SLACK_SIGNING_SECRET is wrong, or strangers knock"
+        if Signature.AT_ANOTHER_TIME in recent:
+            reason = _CLOCK_IS_OFF
+        text = f"the last signatures were refused: {reason}"
+        return [Finding("signatures", False, text, _SET_THE_CLOCK, required=False)]
+
+
+_CLOCK_IS_OFF = "this machine's clock differs from Slack's by more than five minutes"
+_SET_THE_CLOCK = "Copy the Signing Secret again, and let NTP set this machine's clock."
 
 
 # ---- the way to a remote service, and the pages

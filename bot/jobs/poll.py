@@ -12,7 +12,7 @@ import structlog
 from bot.context import WorkerContext
 from bot.docs_api import DocsApiError, Job, JobStatus, NotConfigured, NotFound, Unavailable
 from bot.engine import unless_taken_over
-from bot.ids import Message
+from bot.ids import Message, ProjectId
 from bot.jobs.messages import jobs as messages
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobState, TrackedJob
@@ -30,8 +30,10 @@ from bot.jobs.service_health import (
 )
 from bot.jobs.settle_prompt import with_details
 from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.limits import BackOffs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import result_message, say, say_end, take_buttons
+from bot.logs import reason_of
 from bot.messages.blocks import linkable, web_address
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 
@@ -59,8 +61,16 @@ async def poll(context: WorkerContext, job: TrackedJob) -> None:
                 raise LookupError(f"job {job.number} is polled without an id of the service")
             async with asyncio.timeout(limit_seconds):
                 answer = await context.docs.get_job(job.project, job.service_id)
+            last = context.answered.get(job.project)
             context.answered[job.project] = context.clock()
-            has_news = await context.settle(lambda tx: settle_poll(context, tx, job, answer))
+
+            def settle(tx: Transaction) -> bool:
+                if last is None or job.project in context.failing:
+                    _bring_polls_forward(context, tx, job.project, last)
+                return settle_poll(context, tx, job, answer)
+
+            has_news = await context.settle(settle)
+            context.failing.discard(job.project)
         except (LeaseLost, DatabaseTrouble):
             raise
         except Exception as error:
@@ -71,9 +81,28 @@ async def poll(context: WorkerContext, job: TrackedJob) -> None:
             if not isinstance(failure, DocsApiError):
                 log.exception("poll_broke", job=job.number)
             has_news = True
+            context.failing.add(job.project)
             await context.settle(lambda tx: settle_failed_poll(context, tx, job, failure))
         if has_news:
             context.wake()
+
+
+def _bring_polls_forward(
+    context: WorkerContext, tx: Transaction, project: ProjectId, failed_after: datetime | None
+) -> None:
+    """Poll soon the jobs whose polls have failed since then: the service answers again.
+
+    A job that fails while others are answered is not among them.
+    """
+    step = _AFTER_OUTAGE_SECONDS / _TURNS
+    times = [context.after(step * turn) for turn in range(1, _TURNS + 1)]
+    if count := Jobs(tx).bring_polls_forward(project, failed_after, times):
+        log.info("polls_brought_forward", project=project, jobs=count)
+
+
+_AFTER_OUTAGE_SECONDS = 30.0
+"""The seconds over which the polls that failed during an outage are spread when it is over."""
+_TURNS = 15
 
 
 _HOURLY_SECONDS = 3_600.0
@@ -226,8 +255,12 @@ def _retry_at(
     elif is_about_service(error) or (
         isinstance(error, Unavailable) and fails_for_long and not is_own
     ):
-        return max(own, service_failed(context, tx, job.project, error))
-    log.warning("job_not_read", job=job.number, reason=type(error).__name__)
+        back_off = BackOffs(tx).of(job.project)
+        is_probe = back_off is None or not back_off.lasts(context.clock())
+        until = service_failed(context, tx, job.project, error)
+        # One job is polled at the end of each back-off, to see when the service answers again.
+        return until if is_probe else max(own, until)
+    log.warning("job_not_read", job=job.number, reason=reason_of(error))
     return own
 
 

@@ -40,6 +40,7 @@ from bot.jobs.service_health import settle_refused_key, wait_asked_for
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.pull_requests import PreviewLimits, Previews
 from bot.jobs.thread import can_preview, update_result
+from bot.logs import reason_of
 from bot.messages.blocks import linkable
 from bot.messages.plain_text import visible
 from bot.outbox.model import NewDelivery
@@ -151,7 +152,7 @@ def _settle_error(
 ) -> bool:
     """Write a failed call: a later one, or no preview. Return whether there is a message."""
     begins = preview.state is PreviewState.ASKED
-    log.warning("preview_call_failed", job=preview.job, reason=type(error).__name__, begins=begins)
+    log.warning("preview_call_failed", job=preview.job, reason=reason_of(error), begins=begins)
     # Where the project had a preview, a 404 is about one branch.
     is_unknown = isinstance(error, NotFound) and not Previews(tx).has_begun(preview.project)
     if begins and (is_unknown or isinstance(error, _NOT_HERE)):

@@ -28,15 +28,23 @@ from bot.github import (
     PullRequestState,
     RefusedToken,
 )
+from bot.ids import ProjectId
 from bot.jobs.access import Readable
 from bot.jobs.messages import jobs as messages
+from bot.jobs.messages.job_answers import repository_notice
 from bot.jobs.model.changes import ChangedFile, ChangedLine, changed_lines
 from bot.jobs.model.jobs import JobState, Review, TrackedJob
+from bot.jobs.model.prompts import Act
 from bot.jobs.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
+from bot.jobs.service_health import tell_admins
+from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.pull_requests import PullRequests
+from bot.jobs.store.repositories import Repositories
 from bot.jobs.thread import say, update_result, update_status_message
+from bot.logs import reason_of
 from bot.messages.blocks import web_address
+from bot.ports import Origin
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
@@ -59,15 +67,41 @@ _LATE = timedelta(hours=2)
 def watch(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """Poll the pull request of a job as soon as possible, if its host can be polled.
 
-    The token may read more than the people of the job's channel, so only the job's own repository counts.
+    The token may read more than the people of the job's channel. So only the job's own repository counts, and
+    only the one that the project's first job had, until an admin chooses another.
     """
     link = web_address(job.pr_link)
     if not link or not context.github or not context.github.pull_request_of(link):
         return
-    if context.github.pull_request_of(link, job.repository or ""):
-        PullRequests(tx).watch(job, link, context.clock())
-    else:
+    which = context.github.pull_request_of(link, job.repository or "")
+    if which is None:
         log.warning("pull_request_elsewhere", job=job.number)
+        return
+    now = context.clock()
+    pinned = Repositories(tx).pin(job.project, which.repository, now)
+    if pinned == which.repository:
+        PullRequests(tx).watch(job, link, now)
+        return
+    log.error("repository_changed", job=job.number, repository=which.repository, pinned=pinned)
+    docs = context.projects.shown(job.project)
+    message = repository_notice(job, which.repository, pinned, docs)
+    tell_admins(context, tx, f"repository:{job.project}:{which.repository}", message, now)
+
+
+async def use_repository(context: Context, origin: Origin, value: str) -> str:
+    """Pin a project to another repository, as an admin chose by a button with this value.
+
+    Return the repository's name.
+    """
+    project, _, name = value.rpartition(" ")
+    now = context.clock()
+
+    def change(tx: Transaction) -> None:
+        Repositories(tx).change(ProjectId(project), name, now)
+        Audit(tx).chose(Act.CHOSE_REPOSITORY, origin, ProjectId(project), now)
+
+    await context.store.write(change)
+    return name
 
 
 claim_pull_requests = make_claim(
@@ -114,11 +148,11 @@ async def _made(
             return (_NOTHING, (), ()) if last.head and answer.head else None
         comparison = await github.compare(which, last.head, answer.head)
     except GithubError as error:
-        log.info("difference_not_read", job=watched.job, reason=type(error).__name__)
-        return None
-    if not comparison.is_ahead:  # the branch was rewritten
+        log.info("difference_not_read", job=watched.job, reason=reason_of(error))
         return None
     files = comparison.files
+    if not comparison.is_ahead or not comparison.is_whole:  # the branch was rewritten
+        return None
     size = Size(
         sum(file.additions for file in files), sum(file.deletions for file in files), len(files)
     )
@@ -148,11 +182,15 @@ async def read_changes(context: Context, readable: Readable) -> Sequence[Changed
     )
     if context.github is None or which is None:
         return None
+    project = readable.job.project
+    pinned = await context.store.read(lambda tx: Repositories(tx).of(project))
+    if pinned != which.repository:
+        return None
     try:
         async with asyncio.timeout(_READ_SECONDS):
             return _changed(await context.github.files(which))
     except (GithubError, TimeoutError) as error:
-        log.info("changes_not_read", job=readable.job.number, reason=type(error).__name__)
+        log.info("changes_not_read", job=readable.job.number, reason=reason_of(error))
         return None
 
 
@@ -170,14 +208,16 @@ def _settle_answer(
         raise LookupError(f"job {watched.job} has no pull request that was seen")
     last, iteration = watched.seen, watched.iteration
     is_next = last is not None and last.iteration < iteration
-    before = None if last is None else last.size if is_next else last.before
     look_at = None if pull.ended_at else watched.next_look(now, context.timeouts.look_seconds)
     as_of = None if look_at or pull.ended_at else now
     size, lines, changed = made or (None, (), ())
-    if made is None and last is not None:
-        size, lines = (None if answer else _NOTHING, ()) if is_next else (last.made, last.lines)
+    if made is None and last is not None and not is_next:
+        size = last.made
+        lines = last.lines
+    elif made is None and answer is None and pull.head is not None:
+        size = _NOTHING  # the pull request, and so its newest commit, has not changed
     paths = tuple(dict.fromkeys((*(last.paths if last else ()), *changed)))[-_MOST_PATHS:]
-    pull = replace(pull, iteration=iteration, before=before, as_of=as_of)
+    pull = replace(pull, iteration=iteration, as_of=as_of)
     pull = replace(pull, made=size, lines=lines, paths=paths)
     etag = answer.etag if answer else watched.etag
     if last is not None and job.state is JobState.WORKING and pull.head != last.head:
@@ -254,7 +294,7 @@ def _settle_error(
     job = Jobs(tx).get_or_raise(watched.job)
     if not isinstance(error, Paused):
         log.warning(
-            "pull_request_not_seen", job=watched.job, reason=type(error).__name__, failures=failures
+            "pull_request_not_seen", job=watched.job, reason=reason_of(error), failures=failures
         )
     is_late = watched.looked_at is not None and (look_at or now) - watched.looked_at >= _LATE
     is_hidden = isinstance(error, NotVisible) and watched.failures >= _HIDDEN_TWICE

@@ -18,6 +18,7 @@ from bot.jobs.model.quota import MAY_NOT_WRITE, BackOff, Budget
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import AnalyticsQuota, BackOffs
 from bot.jobs.store.prompts import Prompts
+from bot.logs import reason_of
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
 from bot.settings import Settings
@@ -103,7 +104,9 @@ def service_failed(
     if not lasts:
         attempts += 1
         wait_seconds = wait_seconds or back_off_seconds(attempts, context.chance())
-        log.warning("docs_service_unwell", project=project, reason=reason, attempts=attempts)
+        log.warning(
+            "docs_service_unwell", project=project, reason=reason_of(error), attempts=attempts
+        )
     asked = context.after(wait_seconds)
     until = max(back_off.until, asked) if lasts else asked
     cause = back_off.reason if back_off.is_refusal else reason
@@ -137,12 +140,12 @@ def settle_refused_key(
     BackOffs(tx).put(
         project, BackOff(back_off.reason if wrote else reason, back_off.since, until, attempts)
     )
-    log.error("key_refused", project=project, reason=reason, attempts=attempts)
+    log.error("key_refused", project=project, reason=reason_of(error), attempts=attempts)
     if is_first:
         docs, entry = context.projects.shown(project), context.projects.entry(project)
         forbidden = isinstance(error, Forbidden)
         message = say.key_notice(project, forbidden=forbidden, docs=docs, entry=entry)
-        _tell_admins(context, tx, f"key:{project}:refused", message, now)
+        tell_admins(context, tx, f"key:{project}:refused:{now.isoformat()}", message, now)
     return until
 
 
@@ -177,15 +180,15 @@ def service_is_well(
     Prompts(tx).resume(project, QueueWhy.KEY, now)
     log.info("key_accepted_again", project=project)
     message = say.key_accepted(project, context.projects.shown(project))
-    _tell_admins(context, tx, f"key:{project}:accepted", message, now)
+    tell_admins(context, tx, f"key:{project}:accepted:{now.isoformat()}", message, now)
 
 
-def _tell_admins(
-    context: WorkerContext, tx: Transaction, occasion: str, message: Message, now: datetime
+def tell_admins(
+    context: Context, tx: Transaction, occasion: str, message: Message, now: datetime
 ) -> None:
+    """Send a message to each admin in private, once for an ``occasion``."""
     for admin in sorted(context.settings.admins):
-        key = f"{occasion}:{now.isoformat()}:{admin}"
-        Outbox(tx).add(NewDelivery.private(key, _NOWHERE, admin, message), now)
+        Outbox(tx).add(NewDelivery.private(f"{occasion}:{admin}", _NOWHERE, admin, message), now)
 
 
 def analytics_budget(context: Context, tx: Transaction, project: ProjectId) -> Budget:

@@ -230,10 +230,14 @@ def _job_of(tx: Transaction, delivery: Delivery, kind: DeliveryKind) -> TrackedJ
 
 def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     job = _job_of(tx, delivery, DeliveryKind.ROOT)
-    if job is None:
+    if job is not None:
+        thread = None if delivery.is_loose else job.thread_ts
+        job = Jobs(tx).save(job, replace(job, root_ts=delivery.posted_ts, thread_ts=thread))
+        link_from_earlier(context, tx, job)
         return
-    job = Jobs(tx).save(job, replace(job, root_ts=delivery.posted_ts))
-    link_from_earlier(context, tx, job)
+    job = _job_of(tx, delivery, DeliveryKind.REPLY)
+    if job is not None and delivery.is_loose:
+        Jobs(tx).save(job, replace(job, thread_ts=delivery.posted_ts))
 
 
 def on_refused(

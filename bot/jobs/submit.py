@@ -52,7 +52,7 @@ from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import show_wait
-from bot.logs import about_request
+from bot.logs import about_request, reason_of
 from bot.store import LeaseLost, Transaction
 
 log = structlog.get_logger(__name__)
@@ -169,9 +169,7 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
         else:
             answer = await context.docs.send_follow_up(job.project, job.service_id, text)
     except DocsApiError as error:
-        log.warning(
-            "prompt_not_taken", prompt=prompt.id, job=prompt.job, reason=type(error).__name__
-        )
+        log.warning("prompt_not_taken", prompt=prompt.id, job=prompt.job, reason=reason_of(error))
         knows = isinstance(error, NotFound) and await _knows_job(context, job)
         write = partial(_write_error, context, prompt, job.project, error, knows_job=knows)
         await context.settle(write)

@@ -7,9 +7,10 @@ https://docs.slack.dev/interactivity/implementing-slash-commands
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from types import MappingProxyType
 
 from bot.ids import ChannelId, UserId
 from bot.messages.plain_text import visible
@@ -21,11 +22,21 @@ _ENTITY = re.compile(
 """Slack's entities. Other text between ``<`` and ``>``, such as ``List<Job>``, does not match."""
 _USER = re.compile(r"<@([A-Z0-9]+)(?:\|([^<>]*))?>")
 _NAME = re.compile(r"<([@#])([A-Z0-9]+)(?:\|([^<>]*))?>")
+_GROUP = re.compile(r"<!subteam\^[A-Z0-9]+>")
 _AFTER_MENTION = re.compile(r"\A(?:[ \t,]|:(?![a-z0-9_+'-]+:))*")
 """The characters between a mention and the text after it, but for the colon of an emoji
 (``:tada:``).
 """
 _ASIDE = re.compile(r"(?:!|aside\b)", re.IGNORECASE)
+_QUOTED_OR_CODE = re.compile(
+    r"^&gt;&gt;&gt;.*|^[ \t]*&gt;[^\n]*|```.*?(?:```|\Z)|(?<![\w`])`[^`\n]+`(?![\w`])",
+    re.MULTILINE | re.DOTALL,
+)
+"""Quoted lines, all lines after ``>>>``, and code. A backtick within a word begins no code."""
+
+_WORD = re.compile(r"\S+")
+_QUOTATION_MARKS = "\"'“”„‟«»‹›‘’‚‛"
+_NO_GROUPS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +46,8 @@ class UnresolvedNames:
     users: frozenset[UserId]
     channels: Mapping[ChannelId, str]
     """The names of the channels, or empty texts, by id."""
+    has_groups: bool = False
+    """Whether the text mentions user groups by id only."""
 
 
 def unresolved_names(raw: str, most: int) -> UnresolvedNames:
@@ -53,7 +66,12 @@ def unresolved_names(raw: str, most: int) -> UnresolvedNames:
             users.add(UserId(name))
         else:
             channels[ChannelId(name)] = label
-    return UnresolvedNames(frozenset(users), channels)
+    return UnresolvedNames(frozenset(users), channels, _GROUP.search(raw) is not None)
+
+
+def entities_in(raw: str) -> list[str]:
+    """Return Slack's entities in the text: mentions, channels and links."""
+    return [f"<{entity}>" for entity in _ENTITY.findall(raw)]
 
 
 def channels_in(raw: str) -> frozenset[ChannelId]:
@@ -61,13 +79,19 @@ def channels_in(raw: str) -> frozenset[ChannelId]:
     return frozenset(ChannelId(name) for sign, name, _ in _NAME.findall(raw) if sign == "#")
 
 
-def to_plain(raw: str, users: Mapping[UserId, str], channels: Mapping[ChannelId, str]) -> str:
-    """Return Slack's text as a person reads it. Unknown names stay ids.
+def to_plain(
+    raw: str,
+    users: Mapping[UserId, str],
+    channels: Mapping[ChannelId, str],
+    groups: Mapping[str, str] = _NO_GROUPS,
+) -> str:
+    """Return Slack's text as a person reads it. Unknown names of users and channels stay ids.
 
-    A name in ``channels`` goes before the one that Slack wrote into the text.
+    A name in ``channels`` goes before the one that Slack wrote into the text. ``groups``: the handles
+    of user groups. An unknown one is "a group".
     """
     parts = _ENTITY.split(raw)
-    parts[1::2] = [_entity(entity, users, channels) for entity in parts[1::2]]
+    parts[1::2] = [_entity(entity, users, channels, groups) for entity in parts[1::2]]
     # Each by itself: once joined, two parts may form an entity that nobody wrote.
     return "".join(_unescape(part) for part in parts)
 
@@ -76,7 +100,12 @@ def _unescape(text: str) -> str:
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
-def _entity(entity: str, users: Mapping[UserId, str], channels: Mapping[ChannelId, str]) -> str:
+def _entity(
+    entity: str,
+    users: Mapping[UserId, str],
+    channels: Mapping[ChannelId, str],
+    groups: Mapping[str, str],
+) -> str:
     inside, _, label = entity.partition("|")
     match inside[:1]:
         case "@":
@@ -84,31 +113,40 @@ def _entity(entity: str, users: Mapping[UserId, str], channels: Mapping[ChannelI
         case "#":
             return "#" + (channels.get(ChannelId(inside[1:])) or label or inside[1:])
         case "!":
-            return _special(inside[1:], label)
+            return _special(inside[1:], label, groups)
         case _:
             return _link(inside, label)
 
 
-def _special(inside: str, label: str) -> str:
+def _special(inside: str, label: str, groups: Mapping[str, str]) -> str:
     kind, _, of = inside.partition("^")
     if kind == "date":
         return label or of
     if kind == "subteam":
-        return label or f"@{of}"
+        handle = groups.get(of)
+        return label or (f"@{handle}" if handle else "a group")
     return label if label.startswith("@") else f"@{label or inside}"
 
 
 def _link(address: str, label: str) -> str:
     bare = address.removeprefix("mailto:").removeprefix("tel:")
-    without_scheme = address.split("://", 1)[-1]
-    if label and label not in (address, bare) and without_scheme.rstrip("/") != label.rstrip("/"):
-        return f"{label} ({address})"
-    return bare if address.startswith(("mailto:", "tel:")) else address
+    if not label or label in (address, bare):
+        return bare
+    scheme, _, rest = address.partition("://")
+    if rest.rstrip("/") == label.rstrip("/"):
+        # Slack makes a link of each name that ends like a domain: README.md, example.com.
+        return label if scheme == "http" else address
+    return f"{label} ({address})"
 
 
 def from_plain(text: str) -> str:
     """Escape plain text from a form, as Slack escapes messages."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def without_quotation_marks(text: str) -> str:
+    """Return a text without the quotation marks at the ends of its words: ``path “/api”``."""
+    return _WORD.sub(lambda word: word[0].strip(_QUOTATION_MARKS), text)
 
 
 def is_blank(text: str) -> bool:
@@ -117,8 +155,11 @@ def is_blank(text: str) -> bool:
 
 
 def mentions(raw: str, user: UserId) -> bool:
-    """Return whether the text mentions this user."""
-    return any(mentioned == user for mentioned, _ in _USER.findall(raw))
+    """Return whether the text mentions this user, outside of quotes and code."""
+    if f"<@{user}" not in raw:
+        return False
+    own_words = _QUOTED_OR_CODE.sub(" ", raw)
+    return any(mentioned == user for mentioned, _ in _USER.findall(own_words))
 
 
 def without_leading_mention(raw: str, user: UserId) -> str:
@@ -128,6 +169,23 @@ def without_leading_mention(raw: str, user: UserId) -> str:
     if match is None or match[1] != user:
         return raw
     return _AFTER_MENTION.sub("", text[match.end() :])
+
+
+def after_mentions(raw: str, user: UserId) -> Iterator[str]:
+    """Yield the text after each mention of this user."""
+    for match in _USER.finditer(raw):
+        if match[1] == user:
+            yield raw[match.end() :]
+
+
+def without_outer_mentions(raw: str, user: UserId) -> str:
+    """Return the text without mentions of this user at its start and its end."""
+    text = without_leading_mention(raw, user)
+    mentions_of_user = [match for match in _USER.finditer(text) if match[1] == user]
+    if mentions_of_user and not text[mentions_of_user[-1].end() :].strip(" \t\n?!.,"):
+        last = mentions_of_user[-1]
+        return text[: last.start()].rstrip(" \t,") + text[last.end() :]
+    return text
 
 
 def is_aside(raw: str) -> bool:
@@ -141,10 +199,12 @@ def is_aside(raw: str) -> bool:
 def mentions_somebody_else_first(raw: str, bot: UserId) -> bool:
     """Return whether the text starts with a mention of somebody else.
 
-    That is another user, a group or the channel.
+    That is another user, a group or the channel. A text that mentions the bot as well is for
+    the bot, too.
     """
+    if mentions(raw, bot):
+        return False
     text = raw.lstrip()
     if text.startswith(("<!subteam^", "<!here", "<!channel", "<!everyone")):
         return True
-    match = _USER.match(text)
-    return match is not None and match[1] != bot
+    return _USER.match(text) is not None

@@ -26,7 +26,7 @@ from bot.store import Transaction
 from bot.store.database import Database, explain_error
 from bot.store.sqlite_files import sqlite_file
 from bot.store.stamp import has_tables
-from bot.visitors.model import SubscriptionState
+from bot.visitors.model.subscriptions import SubscriptionState
 from bot.visitors.store import subscriptions
 
 _MIN_FREE_BYTES = 50_000_000

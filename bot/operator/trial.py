@@ -22,9 +22,10 @@ from bot.slack.client import SlackClient, answered, open_session, web_client
 from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble, Store
 from bot.store.database import explain_error
-from bot.visitors.messages import chart, table
-from bot.visitors.model import Counts, Page
-from bot.visitors.periods import Period
+from bot.visitors.messages.answers import chart, table
+from bot.visitors.model.periods import Period
+from bot.visitors.model.readings import Counts
+from bot.visitors.model.reports import Page
 
 _MAX_WAIT_SECONDS = 30.0
 """For how long a step waits in all because Slack asks it to."""
@@ -119,11 +120,11 @@ class Trial:
     async def post(self, name: str, message: Message, thread: MessageTs | None) -> MessageTs:
         """Post a message, to be deleted at the end."""
         delivery = DeliveryId(f"try-{self.token}-{name}")
-        ts = await self.messenger.post(
+        posted = await self.messenger.post(
             self.options.channel, message, delivery=delivery, thread=thread
         )
-        self.posted.append(ts)
-        return ts
+        self.posted.append(posted.ts)
+        return posted.ts
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,14 @@ from bot.outbox.delivery_errors import (
 )
 from bot.outbox.model import PACED, CsvFile, Delivery, DeliveryKind, DeliveryState, delivered
 from bot.outbox.store import Outbox
-from bot.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
+from bot.ports import (
+    Posted,
+    SlackError,
+    SlackRefused,
+    SlackThrottled,
+    SlackUnclear,
+    SlackUnreachable,
+)
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 
 log = structlog.get_logger(__name__)
@@ -68,7 +75,7 @@ async def deliver(context: WorkerContext, delivery: Delivery) -> None:
     outcome: Callable[[Transaction], None]
     with about_request(delivery.request), unless_taken_over("delivery", delivery.id):
         try:
-            ts = await _carry_out(context, delivery)
+            posted = await _carry_out(context, delivery)
         except SlackError as error:
             log.info("delivery_not_sent", delivery=delivery.id, job=draft.job, reason=str(error))
             if isinstance(error, SlackThrottled):
@@ -88,37 +95,40 @@ async def deliver(context: WorkerContext, delivery: Delivery) -> None:
                 code="unexpected_error",
             )
         else:
+            ts = posted and posted.ts
             log.info("delivery_sent", delivery=delivery.id, kind=draft.kind, job=draft.job, ts=ts)
-            outcome = partial(_settle_sent, context, delivery=delivery, ts=ts)
+            outcome = partial(_settle_sent, context, delivery=delivery, posted=posted)
         await context.settle(outcome)
         context.wake()
 
 
 def _settle_sent(
-    context: WorkerContext, tx: Transaction, delivery: Delivery, ts: MessageTs | None
+    context: WorkerContext, tx: Transaction, delivery: Delivery, posted: Posted | None
 ) -> None:
     """Record a delivery as sent, and the consequences."""
     if delivery.what.kind is DeliveryKind.EDIT:
         Outbox(tx).remove(delivery, owner=context.owner)
         return
+    ts = posted and posted.ts
     Outbox(tx).save(delivery, delivered(delivery, context.clock(), ts), owner=context.owner)
+    is_loose = posted is not None and posted.is_loose
     for hooks in context.hooks:
-        hooks.on_posted(context, tx, replace(delivery, posted_ts=ts))
+        hooks.on_posted(context, tx, replace(delivery, posted_ts=ts, is_loose=is_loose))
 
 
-async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
+async def _carry_out(context: WorkerContext, delivery: Delivery) -> Posted | None:
     """Make the call to Slack, unless an earlier attempt has.
 
-    Return the timestamp of a post.
+    Return what was posted.
     """
     draft = delivery.what
     messenger = context.messenger
     is_unclear = delivery.state is DeliveryState.UNCLEAR
     if is_unclear:
-        ts = await _find(context, delivery)
-        if ts is not None:
+        found = await _find(context, delivery)
+        if found is not None:
             log.info("delivery_found", delivery=delivery.id)
-            return ts if draft.kind not in _PRIVATE else None
+            return found if draft.kind not in _PRIVATE else None
     # A suspended process must neither repeat nor overwrite another process's posts.
     check_lease(context, delivery)
     match draft.kind:
@@ -148,25 +158,57 @@ _PRIVATE = frozenset({DeliveryKind.PRIVATE, DeliveryKind.WHISPER})
 """Messages to one person, which become direct messages if Slack refuses the first way."""
 
 
-async def _find(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
+_SEARCHED = frozenset({DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST})
+
+
+async def _find(context: WorkerContext, delivery: Delivery) -> Posted | None:
     """Search Slack for the message of an earlier attempt.
 
     Returns None if it is missing or cannot be searched.
     """
     draft = delivery.what
-    messenger = context.messenger
-    thread = None
-    match draft.kind:
+    is_private = draft.kind in _PRIVATE and draft.user is not None
+    if draft.kind not in _SEARCHED and not is_private:
+        return None
+    try:
+        return await _find_in_thread(context, delivery)
+    except SlackRefused as refusal:
+        if is_private and refusal.meaning not in (Refusal.PASSING, Refusal.TOKEN):
+            return None  # there is no direct message with this person
+        raise
+
+
+async def _find_in_thread(context: WorkerContext, delivery: Delivery) -> Posted | None:
+    """Search the thread of a delivery, or the channel if it has none, or a deleted one."""
+    thread = _thread_of(delivery)
+    try:
+        ts = await _search(context, delivery, thread)
+        return None if ts is None else Posted(ts)
+    except SlackRefused as refusal:
+        if thread is None or refusal.meaning is not Refusal.THREAD_GONE:
+            raise
+    ts = await _search(context, delivery, None)
+    return None if ts is None else Posted(ts, is_loose=True)
+
+
+def _thread_of(delivery: Delivery) -> MessageTs | None:
+    """Return the thread in which a delivery is posted; None for the channel."""
+    match delivery.what.kind:
         case DeliveryKind.ROOT:
-            thread = delivery.thread_ts
+            return delivery.thread_ts
         case DeliveryKind.REPLY:
-            thread = delivery.thread_ts or delivery.root_ts
+            return delivery.thread_ts or delivery.root_ts
         case DeliveryKind.POST:
-            thread = draft.message_ts
-        case DeliveryKind.PRIVATE | DeliveryKind.WHISPER if draft.user is not None:
-            pass
+            return delivery.what.message_ts
         case _:
             return None
+
+
+async def _search(
+    context: WorkerContext, delivery: Delivery, thread: MessageTs | None
+) -> MessageTs | None:
+    draft = delivery.what
+    messenger = context.messenger
 
     async def find() -> MessageTs | None:
         # Of a private answer only its direct message can be searched.
@@ -178,29 +220,20 @@ async def _find(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
         )
         return posted.get(delivery.id)
 
-    try:
-        search = as_member(context, draft.channel, find) if delivery.joins else find()
-        return await find_earlier(search)
-    except SlackRefused as refusal:
-        if draft.kind in _PRIVATE and refusal.meaning not in (Refusal.PASSING, Refusal.TOKEN):
-            return None  # there is no direct message with this person
-        raise
+    search = as_member(context, draft.channel, find) if delivery.joins else find()
+    return await find_earlier(search)
 
 
-async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
+async def _post(context: WorkerContext, delivery: Delivery) -> Posted:
     """Post a message.
 
     The bot joins the channel for it if it is not in it and a request came from there.
     """
     messenger = context.messenger
     channel = delivery.what.channel
-    thread = delivery.thread_ts
-    if delivery.what.kind is DeliveryKind.REPLY:
-        if delivery.root_ts is None:
-            raise SlackRefused.not_found("thread", Refusal.THREAD_GONE)
-        thread = thread or delivery.root_ts
-    elif delivery.what.kind is DeliveryKind.POST:
-        thread = delivery.what.message_ts
+    if delivery.what.kind is DeliveryKind.REPLY and delivery.root_ts is None:
+        raise SlackRefused.not_found("thread", Refusal.THREAD_GONE)
+    thread = _thread_of(delivery)
     message = message_of(delivery)
     try:
         return await messenger.post(channel, message, delivery=delivery.id, thread=thread)

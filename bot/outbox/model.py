@@ -229,6 +229,8 @@ class Delivery:
     due_at: datetime | None = None
     """When it is tried next, as written by a step."""
     posted_ts: MessageTs | None = None
+    is_loose: bool = False
+    """Whether it stands outside of its thread, which was deleted."""
     settled_at: datetime | None = None
     error: str | None = None
 

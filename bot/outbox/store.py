@@ -182,7 +182,8 @@ _READY = (
             deliveries.c.channel.not_in(bindparam("busy", expanding=True)),
         )
     )
-    .order_by(deliveries.c.seq)
+    # Posts first: people wait for them, and an edit notifies nobody.
+    .order_by(deliveries.c.kind == DeliveryKind.EDIT, deliveries.c.seq)
     .limit(_MAX_READY)
 )
 _CLAIM = claiming(
@@ -228,6 +229,15 @@ class StatusMessage:
 
     is_plain: bool
     """Whether Slack refused its blocks, so that it has plain ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadPost:
+    """A post about a job. ``is_end``: it has the end of an iteration."""
+
+    ts: MessageTs
+    job: JobNumber
+    is_end: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +296,17 @@ class Outbox(Repository):
         newest = statement.order_by(deliveries.c.seq.desc()).limit(1)
         return self.connection.execute(newest).scalar()
 
+    def posts_in_threads_of(self, numbers: Collection[JobNumber]) -> Sequence[ThreadPost]:
+        """Return what was posted about some jobs: status messages, ends and notes."""
+        mine = and_(deliveries.c.job.in_(numbers), deliveries.c.posted_ts.is_not(None))
+        columns = select(deliveries.c.posted_ts, deliveries.c.job, deliveries.c.key)
+        return [
+            ThreadPost(row.posted_ts, row.job, row.key.endswith(_END))
+            for row in self.connection.execute(columns.where(mine))
+        ]
+
     def ready(self, now: datetime, busy_channels: Collection[str]) -> Sequence[Ready]:
-        """Return the deliveries that may go out, oldest first.
+        """Return the deliveries that may go out: posts before edits, the oldest first.
 
         Posts into busy channels are left out.
 

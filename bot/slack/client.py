@@ -1,4 +1,4 @@
-"""The client of Slack's Web API, the identity of the bot's token, and the meaning of Slack's error codes."""
+"""The client of Slack's Web API, the identity of its token, and the meaning of error codes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from math import isnan
 from typing import Any, TypeVar
 
 import aiohttp
@@ -26,9 +27,12 @@ from bot.ports import (
     SlackUnreachable,
 )
 
+log = structlog.get_logger(__name__)
 Answer = TypeVar("Answer")
-_THROTTLED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
-_UNCLEAR = frozenset({"fatal_error", "internal_error", "service_unavailable", "request_timeout"})
+_THROTTLED_CODES = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
+_UNCLEAR_CODES = frozenset(
+    {"fatal_error", "internal_error", "service_unavailable", "request_timeout"}
+)
 """Codes after which the call may have been carried out in part.
 
 https://docs.slack.dev/reference/methods/chat.postMessage
@@ -40,7 +44,7 @@ _CODES: dict[Refusal, tuple[str, ...]] = {
         "msg_blocks_too_long",
         "msg_blocks_too_many",
         "block_mismatch",
-        # Charts and tables, in workspaces that do not have them.
+        # For charts and tables in workspaces without them.
         "feature_disabled",
     ),
     Refusal.TOKEN: (
@@ -64,10 +68,10 @@ _CODES: dict[Refusal, tuple[str, ...]] = {
 }
 BLOCK_CODES = _CODES[Refusal.BLOCKS]
 MEANINGS = {code: meaning for meaning, codes in _CODES.items() for code in codes}
-"""The meaning of each refusal code of Slack; any other code is PERMANENT.
+"""The meaning of each refusal code of Slack. Any other code is PERMANENT.
 
-https://docs.slack.dev/reference/methods/chat.postMessage and https://docs.slack.dev/reference/methods/chat.update
-list them.
+https://docs.slack.dev/reference/methods/chat.postMessage
+https://docs.slack.dev/reference/methods/chat.update
 """
 REFUSED_TOKENS = {
     "invalid_auth": (
@@ -86,7 +90,7 @@ REFUSED_TOKENS = {
         "Look at {token}: an app token needs connections:write.",
     ),
 }
-"""The meaning of each refusal of a token, with advice.
+"""The meaning of each refusal of a token, with advice for the operator.
 
 https://docs.slack.dev/reference/methods/auth.test
 """
@@ -97,9 +101,13 @@ NEVER_SENT = (
     aiohttp.ClientHttpProxyError,
     aiohttp.ConnectionTimeoutError,
 )
-"""Errors after which Slack has certainly not seen the request. A proxy refuses before anything is sent."""
+"""Errors after which Slack has certainly not received the request.
+
+A proxy refuses a connection before the request is sent.
+"""
 _DEFAULT_WAIT_SECONDS = 5.0
-_MOST_WAIT_SECONDS = 600.0
+_MIN_WAIT_SECONDS = 0.5
+_MAX_WAIT_SECONDS = 600.0
 _FAILURES = (SlackClientError, aiohttp.ClientError, TimeoutError, ValueError)
 """The errors of Slack's library, and of a connection. A `SlackApiError` is a `SlackClientError`."""
 
@@ -118,7 +126,7 @@ async def answered(call: Awaitable[Answer]) -> Answer:
 
 @asynccontextmanager
 async def translated() -> AsyncIterator[None]:
-    """Translate errors of calls in the block into SlackErrors, as ``answered`` does."""
+    """Translate the errors of calls in a block into SlackErrors, as ``answered`` does."""
     failed: SlackError | None = None
     try:
         yield
@@ -129,13 +137,13 @@ async def translated() -> AsyncIterator[None]:
 
 
 async def pages(
-    call: Callable[..., Awaitable[Any]], most: int, **options: Any
+    call: Callable[..., Awaitable[Any]], max_pages: int, **options: Any
 ) -> AsyncIterator[tuple[Any, bool]]:
-    """Yield up to ``most`` pages of a method's results, each with whether more follow.
+    """Yield the pages of a method's results, each with whether more follow.
 
     https://docs.slack.dev/apis/web-api/pagination
     """
-    for _ in range(most):
+    for _ in range(max_pages):
         page = await answered(call(**options))
         options["cursor"] = (page.get("response_metadata") or {}).get("next_cursor")
         yield page, bool(options["cursor"])
@@ -145,63 +153,68 @@ async def pages(
 
 def _to_slack_error(error: Exception) -> SlackError:
     if isinstance(error, NEVER_SENT):
-        # These quote an address of ours, perhaps with the proxy's password.
+        # The text quotes the proxy's address, perhaps with its password.
         return SlackUnreachable(mask(f"{type(error).__name__}: {error}"))
     if not isinstance(error, SlackApiError):
         return SlackUnclear(type(error).__name__)
     answer: Any = error.response
     status: int = getattr(answer, "status_code", 0) or getattr(answer, "status", 200)
-    headers = getattr(error.response, "headers", {}) or {}
-    data: Any = getattr(error.response, "data", None)
+    data: Any = getattr(answer, "data", None)
     code = str(data.get("error", "")) if isinstance(data, dict) else ""
-    if status == 429 or code in _THROTTLED:
-        called = str(getattr(answer, "api_url", "")).rpartition("/")[2]
-        method = Method(called) if called in set(Method) else None
-        return SlackThrottled(wait_seconds(headers.get("Retry-After")), method)
-    if status >= 500 or code in _UNCLEAR or not code:
+    if status == 429 or code in _THROTTLED_CODES:
+        headers = getattr(answer, "headers", {}) or {}
+        return SlackThrottled(wait_seconds(headers.get("Retry-After")), _method_of(answer))
+    if status >= 500 or code in _UNCLEAR_CODES or not code:
         return SlackUnclear(f"HTTP {status} {code}".strip())
     details = (data.get("response_metadata") or {}).get("messages") or ()
     return to_refusal(code[:100], tuple(str(detail)[:300] for detail in details))
 
 
+def _method_of(answer: Any) -> Method | None:
+    """Return the method that was called; None for one that no delivery calls."""
+    name = str(getattr(answer, "api_url", "")).rpartition("/")[2]
+    return Method(name) if name in set(Method) else None
+
+
 def of_response_url(status: int, retry_after: str | None, answer: str) -> SlackError | None:
-    """Return the error in the response of a response URL; None when the message was taken.
+    """Return the error of a post to a response URL; None if Slack took the message.
 
     Slack responds with a code such as "expired_url", as plain text or JSON and with any status.
     """
     if status == 200 and '"ok":false' not in answer.replace(" ", ""):
         return None
-    if status == 429 or any(code in answer for code in _THROTTLED):
+    if status == 429 or any(code in answer for code in _THROTTLED_CODES):
         return SlackThrottled(wait_seconds(retry_after))
-    if status >= 500 or any(code in answer for code in _UNCLEAR):
+    if status >= 500 or any(code in answer for code in _UNCLEAR_CODES):
         return SlackUnclear(f"HTTP {status}")
-    # Refused blocks can be left out by the caller; any other code means that the URL is unusable.
-    return to_refusal(
-        next((code for code in BLOCK_CODES if code in answer), "response_url_expired")
-    )
+    for code in BLOCK_CODES:
+        if code in answer:
+            return to_refusal(code)
+    # Any other code means that the URL cannot be used again.
+    return to_refusal("response_url_expired")
 
 
 def to_refusal(code: str, details: tuple[str, ...] = ()) -> SlackRefused:
-    """Return the refusal with this code (Slack's or this package's own) and the code's meaning."""
+    """Return the refusal for a code of Slack's or of this package."""
     return SlackRefused(MEANINGS.get(code, Refusal.PERMANENT), code, details)
 
 
 def wait_seconds(header: str | None) -> float:
-    """Return a ``Retry-After`` header in seconds, from 0.5 to 600; 5 when it is missing or no number."""
+    """Return the seconds of a ``Retry-After`` header, from 0.5 to 600; 5 without a number."""
     try:
         asked = float(header or _DEFAULT_WAIT_SECONDS)
     except ValueError:
-        asked = _DEFAULT_WAIT_SECONDS
-    return min(max(asked, 0.5), _MOST_WAIT_SECONDS) if asked == asked else _DEFAULT_WAIT_SECONDS
+        return _DEFAULT_WAIT_SECONDS
+    if isnan(asked):
+        return _DEFAULT_WAIT_SECONDS
+    return min(max(asked, _MIN_WAIT_SECONDS), _MAX_WAIT_SECONDS)
 
-
-log = structlog.get_logger(__name__)
 
 SlackClient = AsyncWebClient
-"""Slack's own client class, under a name for the layers above, which do not import Slack's libraries."""
+"""Slack's own class, under a name for the layers above, which do not import Slack's libraries."""
 
-_MOST_PAUSE_SECONDS = 30.0
-"""The longest pause between two questions of a start, unless Slack asks for a longer one."""
+_MAX_PAUSE_SECONDS = 30.0
+"""The longest pause between two calls of a start, unless Slack asks for a longer one."""
 _TIMEOUT = aiohttp.ClientTimeout(total=30, sock_connect=5)
 
 
@@ -217,31 +230,35 @@ class Identity:
 
 
 def open_session(proxy: str | None = None) -> aiohttp.ClientSession:
-    """Return an HTTP session with time-outs. It uses this proxy and none from the environment."""
+    """Return an HTTP session with time-outs, without the proxies of the environment."""
     return aiohttp.ClientSession(timeout=_TIMEOUT, trust_env=False, proxy=proxy)
 
 
 def web_client(
     token: SecretStr, api_url: str, session: aiohttp.ClientSession, proxy: str | None = None
 ) -> AsyncWebClient:
-    """Return Slack's client without its retries, which could post twice after a broken connection."""
+    """Return Slack's client without its retries.
+
+    After a broken connection a retry could post twice.
+    """
     client = AsyncWebClient(
         token=token.get_secret_value(), base_url=api_url, session=session, retry_handlers=[]
     )
-    # The library takes proxies from the environment, even for local addresses, and ignores NO_PROXY.
+    # The library uses proxies of the environment, for local addresses too, and ignores NO_PROXY.
     client.proxy = proxy
     return client
 
 
 async def until_answered(ask: Callable[[], Awaitable[Answer]]) -> Answer:
-    """Ask Slack until it answers, with growing pauses of seconds. Raises SlackRefused if it refuses for good.
+    """Repeat a call until Slack answers, with growing pauses.
 
-    A start needs Slack, and a fault of Slack passes: an operator can do nothing about it.
+    A start needs Slack, and an operator cannot mend a fault of Slack. Raises SlackRefused for a
+    permanent refusal.
     """
     tries = 0
     while True:
         tries += 1
-        seconds = back_off_seconds(tries, chance=1.0, cap=_MOST_PAUSE_SECONDS)
+        seconds = back_off_seconds(tries, chance=1.0, cap=_MAX_PAUSE_SECONDS)
         try:
             return await ask()
         except SlackError as error:
@@ -254,7 +271,7 @@ async def until_answered(ask: Callable[[], Awaitable[Answer]]) -> Answer:
 
 
 async def identify(client: AsyncWebClient) -> Identity:
-    """Return the identity of the client's token. Raises a SlackError; SlackRefused for a wrong token."""
+    """Return the identity of the client's token. Raises SlackRefused for a wrong token."""
     answer = await answered(client.auth_test())
     return Identity(
         bot_user=UserId(str(answer.get("user_id") or "")),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
 import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -24,13 +26,26 @@ log = structlog.get_logger(__name__)
 PATH = "/slack/events"
 BODY_BYTES = 1_000_000
 BODIES_BYTES = 2 * BODY_BYTES
-"""All bodies together that are being read; above it, the connection that has been read longest is closed."""
+"""The size of all bodies that are being read.
+
+Above it the connection with the most bytes is closed.
+"""
 BODY_SECONDS = 5.0
-_JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
+_JSON = "application/json"
+_FORM = "application/x-www-form-urlencoded"
 _SIGNATURE = re.compile(r"v0=[0-9a-f]{64}")
 _TIMESTAMP = re.compile(r"[0-9]{1,12}")
-_OLDEST_SECONDS = 300
+_MAX_AGE_SECONDS = 300
 """https://docs.slack.dev/authentication/verifying-requests-from-slack"""
+
+
+class Signature(Enum):
+    """The result of the check of a request's signature."""
+
+    ACCEPTED = "accepted"
+    WRONG = "wrong"
+    AT_ANOTHER_TIME = "at another time"
+    """It is right, but of a time over five minutes away: a repeated request, or a wrong clock here."""
 
 
 def add_slack_routes(
@@ -41,35 +56,46 @@ def add_slack_routes(
     intake_seconds: float,
     body_seconds: float = BODY_SECONDS,
     workspace: str = "",
-    on_signature: Callable[[bool], None] = lambda _accepted: None,
+    on_signature: Callable[[Signature], None] = lambda _signature: None,
+    clock: Callable[[], float] = time.time,
 ) -> None:
-    """Add the route ``/slack/events``. Requests that Slack has not signed are refused and store nothing.
+    """Add the route ``/slack/events``.
 
-    A request is stored within ``intake_seconds`` of its arrival, or not at all. ``on_signature`` gets, of
-    each request whose body names the ``workspace`` (its id), whether its signature was right.
+    Requests without Slack's signature are refused, and nothing of them is stored.
+
+    Args:
+        intake_seconds: A request is stored within this time of its arrival, or not at all.
+        body_seconds: A body that takes longer is refused.
+        workspace: The id of the workspace.
+        on_signature: Called for each body with this id, with the result of its signature.
+        clock: Returns seconds since 1970.
     """
     verifier = SignatureVerifier(signing_secret.get_secret_value())
 
-    def is_signed(body: str, timestamp: str, signature: str) -> bool:
-        signed = verifier.is_valid(body, timestamp, signature)
+    def check(body: str, timestamp: str, signature: str) -> Signature:
+        expected = verifier.generate_signature(timestamp=timestamp, body=body) or ""
+        result = Signature.WRONG
+        if hmac.compare_digest(expected, signature):
+            is_now = abs(clock() - int(timestamp)) <= _MAX_AGE_SECONDS
+            result = Signature.ACCEPTED if is_now else Signature.AT_ANOTHER_TIME
         if workspace in body:
-            on_signature(signed)
-        return signed
+            on_signature(result)
+        return result
 
-    server.router.add_post(PATH, _Intake(app, is_signed, body_seconds, intake_seconds).take)
+    server.router.add_post(PATH, _Intake(app, check, body_seconds, intake_seconds).take)
 
 
 async def dispatch(
     app: AsyncApp, payload: dict[str, Any], intake_seconds: float
 ) -> tuple[int, str]:
-    """Pass a parsed payload to Bolt, and return the status and the body of its response."""
+    """Return the status and the body of Bolt's response to a payload."""
     with within(Deadline.after(intake_seconds)):
         response = await app.async_dispatch(AsyncBoltRequest(body=payload, mode="socket_mode"))
     return response.status, response.body
 
 
 class _Refused(Exception):
-    """A request is refused; ``kind`` is the log's word for the reason."""
+    """A refused request. ``kind`` is the reason for the log."""
 
     def __init__(self, status: int, kind: str) -> None:
         super().__init__(kind)
@@ -79,11 +105,14 @@ class _Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Intake:
+    """The handler of the route."""
+
     _app: AsyncApp
-    _is_signed: Callable[[str, str, str], bool]
+    _check: Callable[[str, str, str], Signature]
     _body_seconds: float
     _intake_seconds: float
     _reading: dict[web.RequestHandler, int] = field(default_factory=dict)
+    """The connections whose bodies are being read, the oldest first, each with its bytes so far."""
 
     async def take(self, request: web.Request) -> web.Response:
         """Return Bolt's response, or a refusal with a status from 400 to 499."""
@@ -92,8 +121,11 @@ class _Intake:
             timestamp, signature = _claim(request)
             content_type = _accepted_content_type(request)
             body = await self._body(request)
-            if not self._is_signed(body, timestamp, signature):
+            result = self._check(body, timestamp, signature)
+            if result is Signature.WRONG:
                 raise _Refused(401, "not signed by Slack")
+            if result is Signature.AT_ANOTHER_TIME:
+                raise _Refused(401, "signed at another time")
             with within(deadline):
                 response = await self._app.async_dispatch(_bolt_request(body, content_type))
             return web.Response(
@@ -107,9 +139,8 @@ class _Intake:
         if (request.content_length or 0) > BODY_BYTES:
             raise _Refused(413, "body too large")
         try:
-            if (
-                request.content.is_eof()
-            ):  # it has arrived with its head, as Slack's do, and needs no timer
+            # Slack's bodies arrive together with their heads, and need no timer.
+            if request.content.is_eof():
                 return request.content.read_nowait().decode("utf-8")
             async with asyncio.timeout(self._body_seconds):
                 return (await self._read(request)).decode("utf-8")
@@ -134,25 +165,27 @@ class _Intake:
 
     def _limit_bodies(self) -> None:
         while sum(self._reading.values()) > BODIES_BYTES:
-            oldest = next(iter(self._reading))
-            del self._reading[oldest]
-            if oldest.transport is not None:
-                oldest.transport.abort()
+            # Requests of Slack are small, so that those of strangers are closed first.
+            largest = max(self._reading, key=self._reading.__getitem__)
+            del self._reading[largest]
+            if largest.transport is not None:
+                largest.transport.abort()
 
 
 def _claim(request: web.Request) -> tuple[str, str]:
-    """Return the timestamp and the signature in the headers. They are checked before the body is read."""
+    """Return the timestamp and the signature in the headers.
+
+    Their form and age are checked before the body is read.
+    """
     timestamp = request.headers.get("X-Slack-Request-Timestamp", "")
     signature = request.headers.get("X-Slack-Signature", "")
     if not _SIGNATURE.fullmatch(signature) or not _TIMESTAMP.fullmatch(timestamp):
         raise _Refused(401, "no signature of Slack")
-    if abs(time.time() - int(timestamp)) > _OLDEST_SECONDS:
-        raise _Refused(401, "signature too old")
     return timestamp, signature
 
 
 def _accepted_content_type(request: web.Request) -> str:
-    """Return the content type; refuse compressed bodies and other types."""
+    """Return the content type. Refuse compressed bodies and other types."""
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise _Refused(415, "compressed body")
     if request.content_type not in (_JSON, _FORM):
@@ -161,25 +194,30 @@ def _accepted_content_type(request: web.Request) -> str:
 
 
 def _bolt_request(body: str, content_type: str) -> AsyncBoltRequest:
-    """Return Bolt's request with the JSON object, the form, or the JSON object in a form's ``payload``.
+    """Return Bolt's request for a body.
 
     Bolt's own parser treats a form as empty if the word "payload" appears anywhere in it.
     """
-    form = dict(parse_qsl(body, keep_blank_values=True)) if content_type == _FORM else {}
-    parsed: Any = form
+    parsed = _parsed(body, content_type)
     try:
-        if content_type == _JSON or form.get("payload"):
-            parsed = json.loads(form.get("payload", body))
-            # JSON can escape halves of characters, which no database stores.
-            json.dumps(parsed, ensure_ascii=False).encode()
-    except (ValueError, RecursionError):
-        raise _Refused(400, "not JSON") from None
-    try:
-        if not (
-            isinstance(parsed.get("type", ""), str) and isinstance(parsed.get("event", {}), dict)
-        ):
+        has_kind = isinstance(parsed.get("type", ""), str)
+        if not has_kind or not isinstance(parsed.get("event", {}), dict):
             raise TypeError
         # In socket mode Bolt does not parse the body or check the signature a second time.
         return AsyncBoltRequest(body=parsed, mode="socket_mode")
     except (AttributeError, KeyError, TypeError, ValueError):
         raise _Refused(400, "not a payload of Slack") from None
+
+
+def _parsed(body: str, content_type: str) -> Any:
+    """Return the JSON of a body, the JSON in a form's ``payload``, or else the form."""
+    form = dict(parse_qsl(body, keep_blank_values=True)) if content_type == _FORM else {}
+    if content_type != _JSON and not form.get("payload"):
+        return form
+    try:
+        parsed = json.loads(form.get("payload", body))
+        # JSON can escape halves of characters, which no database stores.
+        json.dumps(parsed, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        raise _Refused(400, "not JSON") from None
+    return parsed

@@ -1,11 +1,11 @@
-"""Requests on their way: answered privately, and finished in the background."""
+"""The end of a request: its private answer, and its work in the background."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
 
@@ -16,13 +16,13 @@ from bot.slack.messenger import SlackMessenger
 from bot.store.deadline import within
 
 log = structlog.get_logger(__name__)
-_TRIES = 4
-"""Tries that fail without a refusal. A response URL accepts five posts, one of which Slack may refuse.
+_MAX_FAILURES = 4
+"""Failures without a refusal. A response URL accepts five posts, one of which Slack may refuse.
 
 https://docs.slack.dev/interactivity/handling-user-interaction
 """
-_MOST_WAIT_SECONDS = 30.0
-"""The person does not expect an answer after a longer wait."""
+_MAX_WAIT_SECONDS = 30.0
+"""After a longer wait nobody expects an answer."""
 _Say = Callable[[Message], Awaitable[None]]
 
 
@@ -34,63 +34,74 @@ async def say_privately(
     replaces: bool = False,
     pause_seconds: float = 0.5,
 ) -> None:
-    """Post a private message in the asker's thread, or else through the response URL; retry a few times.
+    """Show a message to one person: in the thread, through the response URL, or in the channel.
 
-    A response URL shows a message outside of the thread, but it can replace one, and needs no membership.
-    If Slack refuses one way, the next one is tried; the last is the channel, where a message replaces none.
-    When Slack's response is lost, the message may appear twice. For a private message that is better than
-    not at all. A refusal of all ways is logged and not raised.
+    A response URL shows a message outside of the thread, but it can replace one, and needs no
+    membership. If Slack refuses one way, the next is tried; a refusal of all is logged.
+    If Slack's response is lost, the message may appear twice, which is better than not at all.
+
+    Args:
+        replaces: Replace the message whose button was pressed, which only a response URL can.
+        pause_seconds: The pause after the first failure. Later ones are longer.
     """
     ways = _ways(messenger, asker, replaces=replaces)
     failures = 0
     while True:
-        way, say = ways[0]
+        way = ways[0]
         try:
-            await say(message)
+            await way.say(message)
         except SlackRefused as refusal:
             is_about_blocks = refusal.meaning is Refusal.BLOCKS
             if is_about_blocks and message.blocks != message.plain_blocks:
                 log.error("blocks_refused", reason=refusal.code, details=refusal.details)
                 message = Message(message.text, message.plain_blocks, message.plain_blocks)
             elif is_about_blocks or len(ways) == 1:
-                log.warning("answer_refused", way=way, reason=refusal.code)
+                log.warning("answer_refused", way=way.name, reason=refusal.code)
                 return
             else:
-                log.info("way_refused", way=way, reason=refusal.code)
+                log.info("way_refused", way=way.name, reason=refusal.code)
                 del ways[0]
         except SlackError as error:
             failures += 1
-            if failures == _TRIES:
+            if failures == _MAX_FAILURES:
                 log.warning("answer_not_said", reason=str(error))
                 return
-            asked = error.retry_after_seconds if isinstance(error, SlackThrottled) else 0.0
-            await asyncio.sleep(min(max(asked, pause_seconds * failures), _MOST_WAIT_SECONDS))
+            wait_seconds = pause_seconds * failures
+            if isinstance(error, SlackThrottled):
+                wait_seconds = max(wait_seconds, error.retry_after_seconds)
+            await asyncio.sleep(min(wait_seconds, _MAX_WAIT_SECONDS))
         else:
             return
 
 
-def _ways(messenger: SlackMessenger, asker: Origin, *, replaces: bool) -> list[tuple[str, _Say]]:
-    """Return the ways to send a private answer, by name, in the order of use."""
+class _Way(NamedTuple):
+    """A way to show a message to one person."""
+
+    name: str
+    say: _Say
+
+
+def _ways(messenger: SlackMessenger, asker: Origin, *, replaces: bool) -> list[_Way]:
+    """Return the ways to send a private answer, in the order of use."""
     whisper = partial(messenger.whisper, asker.channel, asker.user)
-    ways: list[tuple[str, _Say]] = []
+    ways = []
     if asker.thread is not None and not replaces:
-        ways.append(("thread", partial(whisper, thread=asker.thread)))
+        ways.append(_Way("thread", partial(whisper, thread=asker.thread)))
     if asker.response_url is not None:
-        ways.append(
-            ("response_url", partial(messenger.answer, asker.response_url, replaces=replaces))
-        )
-    return [*ways, ("channel", partial(whisper, thread=None))]
+        answer = partial(messenger.answer, asker.response_url, replaces=replaces)
+        ways.append(_Way("response_url", answer))
+    return [*ways, _Way("channel", partial(whisper, thread=None))]
 
 
 class Background:
-    """Runs tasks whose callers do not await them. Failures are logged, and ``drain`` waits for all tasks."""
+    """Runs tasks whose callers do not await them, and logs their failures."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_over = False
 
     def start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
-        """Run a coroutine as a task; not after ``drain``, when its connections may be closed."""
+        """Run a coroutine as a task, but not after ``drain``: its connections may be closed."""
         if self._is_over:
             work.close()
             log.warning("background_left", work=name)
@@ -101,10 +112,11 @@ class Background:
 
     async def _watched(self, name: str, work: Awaitable[None]) -> None:
         try:
-            with within(None):  # Slack has been answered
+            # Slack has its response, so the deadline of the request is over.
+            with within(None):
                 await work
         except Exception:
-            # The coroutine itself notifies the person of a failure; the log is for the operator.
+            # The coroutine itself reports a failure to the person; the log is for the operator.
             log.exception("background_failed", work=name)
 
     async def ended(self) -> None:
@@ -113,9 +125,9 @@ class Background:
             await asyncio.wait(self._tasks)
 
     async def drain(self, grace_seconds: float) -> list[str]:
-        """Wait for all tasks, including new ones, for at most ``grace_seconds``; then cancel the rest.
+        """Wait for all tasks, including new ones. Cancel those that take longer than the grace.
 
-        Return the names of the tasks that were cancelled.
+        Return the names of the cancelled tasks.
         """
         late = await wait_for_ends(self._tasks, grace_seconds)
         self._is_over = True

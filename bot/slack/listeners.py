@@ -1,7 +1,7 @@
-"""Bolt's listeners: read each request, pass it to its use case, and acknowledge it once it is stored.
+"""Bolt's listeners: each reads a request, runs its use case, and acknowledges it.
 
-Bolt runs a listener before it responds, so every acknowledged request has been stored. An event whose
-listener fails is not acknowledged, and Slack delivers it again.
+Bolt runs a listener before it responds, so every acknowledged request has been stored. An event
+whose listener fails is not acknowledged, and Slack delivers it again.
 https://docs.slack.dev/tools/bolt-python/concepts/acknowledge
 """
 
@@ -38,8 +38,8 @@ from bot.jobs.messages import problems
 from bot.jobs.welcome import welcome
 from bot.logs import about_request
 from bot.messages.blocks import LINKS, bare, modal, text_blocks, with_prompt, words
-from bot.ports import Origin, SlackError
-from bot.slack import payloads
+from bot.ports import Mention, Origin, SlackError, ThreadReply
+from bot.slack import message_events, payloads
 from bot.slack.client import answered
 from bot.slack.intake import Background, say_privately
 from bot.slack.messenger import SlackMessenger
@@ -53,9 +53,12 @@ SlackApp = AsyncApp
 """Bolt's own class, under a name for the layers above, which do not import Slack's libraries."""
 _MESSAGES = re.compile("message|app_mention")
 _LIMITED_SECONDS = 60.0
-_HOME_TITLE, _IN_DIRECT = "Docs agent", words("The answer comes in our messages, in a moment.")
-_OFFERED = frozenset({"block_actions", "view_submission", "shortcut", "message_action"})
-_TAKEN_EVERYWHERE = frozenset({"section", "context", "actions", "rich_text"})
+_HOME_TITLE = "Docs agent"
+_IN_DIRECT = words("The answer comes in our messages, in a moment.")
+_CONTROLS = frozenset({"block_actions", "view_submission", "shortcut", "message_action"})
+"""Payloads of controls that a version of the app offers."""
+_ACCEPTED_BLOCKS = frozenset({"section", "context", "actions", "rich_text"})
+"""The blocks that every workspace accepts."""
 
 
 def build_app(
@@ -67,20 +70,19 @@ def build_app(
     gap: Gap,
     commands: Sequence[Command],
 ) -> AsyncApp:
-    """Return Bolt's app with the listeners of the commands and events."""
-    secret = (
-        context.settings.slack_signing_secret
-    )  # None in Socket Mode, where nothing arrives over HTTP
+    """Return Bolt's app with the listeners."""
+    # None in Socket Mode, where no request comes over HTTP.
+    secret = context.settings.slack_signing_secret
     app = AsyncApp(
         name="docs-agent",
         # Without a token, so that Bolt asks ``_authorize`` and not Slack.
         client=AsyncWebClient(base_url=client.base_url, session=client.session),
         authorize=_authorize,
-        # Bolt does not start without a secret; ``http.py`` checks signatures before Bolt gets a request.
+        # Bolt does not start without a secret. ``http.py`` checks signatures before Bolt does.
         signing_secret=secret.get_secret_value() if secret else secrets.token_hex(16),
         process_before_response=True,
         raise_error_for_unhandled_request=True,
-        # Middleware that the bot does not use; each would cost every request time.
+        # Middleware that the bot does not use. Each would slow down every request.
         request_verification_enabled=False,
         ignoring_self_events_enabled=False,
         attaching_function_token_enabled=False,
@@ -92,13 +94,13 @@ def build_app(
 
 
 async def _authorize() -> AuthorizeResult:
-    """The bot serves one workspace, whose token it knows, so there is nothing to find out."""
+    """Return the one workspace of the bot, without a call of Slack."""
     return AuthorizeResult(enterprise_id=None, team_id=None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Listeners:
-    """The listeners and the parts that they share."""
+    """The listeners, and the parts that they share."""
 
     _context: Context
     _client: AsyncWebClient
@@ -109,8 +111,8 @@ class _Listeners:
 
     def register(self, app: AsyncApp) -> None:
         """Register the events, and the commands with their buttons, forms and shortcuts."""
-        # Events first: Bolt tries one listener after the other, and most requests are messages for nobody
-        # here. One costs 0.04 ms of processor time so, and 0.26 ms behind the commands and buttons.
+        # Events first: Bolt tries one listener after the other, and most requests are messages that
+        # the bot ignores. One costs 0.04 ms of processor time so, and 0.26 ms behind the commands.
         app.event(_MESSAGES)(self._message)
         app.event("app_home_opened")(self._home)
         for command in self._commands:
@@ -127,29 +129,37 @@ class _Listeners:
         app.error(self._failed)
 
     async def _message(self, body: Body) -> None:
-        """Store a message event. An exception leaves it unacknowledged, so that Slack delivers it again."""
+        """Store a message, or a change of one.
+
+        After an exception Slack gets no acknowledgement, and delivers the event again.
+        """
         event = body["event"]
         bot = self._context.bot_user
         allowed_bots = self._context.settings.allowed_bots
-        is_change = event.get("subtype") in payloads.CHANGES
-        with payloads.raising_malformed():
-            changed = payloads.changed(event, bot) if is_change else None
-            message = None if is_change else payloads.spoken(event, bot, allowed_bots)
         try:
+            if event.get("subtype") in message_events.CHANGES:
+                with payloads.raising_malformed():
+                    changed = message_events.changed(event, bot, allowed_bots)
+                if changed is not None:
+                    await receive_change(self._context, changed)
+                return
+            with payloads.raising_malformed():
+                message = message_events.spoken(event, bot, allowed_bots)
             if message is not None:
-                await self._gap.end()
-                # It may be for nobody here, so its arrival is logged only when it is stored.
-                with about_request(message.origin.key):
-                    await receive(self._context, message, born=self._gap.began)
-            elif changed is not None:
-                await receive_change(self._context, changed)
+                await self._receive(message)
         except DatabaseTrouble:
-            # Slack gives up after three tries; then the message or its change is missed.
+            # Slack gives up after three tries. Then the message or its change is missed.
             self._gap.begin()
             raise
 
+    async def _receive(self, message: ThreadReply | Mention) -> None:
+        await self._gap.end()
+        # The inbox may ignore the message, so only its row is logged.
+        with about_request(message.origin.key):
+            await receive(self._context, message, born=self._gap.began)
+
     async def _home(self, body: Body) -> None:
-        """Show the welcome in the Home tab. Opening the tab again repeats a try that failed."""
+        """Show the welcome in the Home tab. After a failure a person opens the tab again."""
         with payloads.raising_malformed():
             origin = payloads.home_opened(body["event"])
         if origin is not None:
@@ -160,8 +170,11 @@ class _Listeners:
             page = await welcome(self._context, await admit(self._context, origin))
         except NotAllowed as refusal:
             page = refusal.message
-        blocks, private = list(page.blocks), FormState(origin.channel).dumps()
-        view = {"type": "home", "blocks": blocks, "private_metadata": private}
+        view = {
+            "type": "home",
+            "blocks": list(page.blocks),
+            "private_metadata": FormState(origin.channel).dumps(),
+        }
         try:
             await answered(self._client.views_publish(user_id=origin.user, view=view))
         except SlackError as error:
@@ -174,7 +187,14 @@ class _Listeners:
         read: Callable[[Body], Arrived[Request]],
         run: Callable[[Context, Request], Awaitable[Answer | FormErrors | None]],
     ) -> Callable[..., Awaitable[None]]:
-        """Return a listener that acknowledges with the answer, or shows it right after."""
+        """Return a listener that runs a request, and acknowledges it with its answer.
+
+        Args:
+            kind: The kind of request, for the metrics and the log.
+            name: The name of the command, the button or the form.
+            read: Returns the request in a payload.
+            run: Runs the request of an admitted sender.
+        """
 
         async def listener(ack: AsyncAck, body: Body) -> None:
             with payloads.raising_malformed():
@@ -184,22 +204,23 @@ class _Listeners:
                 try:
                     answer = await run_if_allowed(self._context, arrived, run)
                 except Exception as error:
-                    # The person reads it here and the operator in the log, under one reference.
+                    # One reference is in the person's message and in the operator's log.
                     broken = _broke(error, kind=kind, what=name)
                     answer = _answer(with_prompt(broken, arrived.typed), body)
                 if isinstance(answer, FormErrors) and _has_no_input(body["view"]):
-                    # Slack shows errors only at inputs, so the form closes.
-                    message = Message("\n".join(answer.errors.values()))
-                    self._background.start(
-                        "answer", say_privately(self._messenger, arrived.origin, message)
-                    )
+                    self._show_errors(answer, arrived.origin)
                     answer = None
                 await ack(**self._acknowledgement(answer, body))
 
         return listener
 
+    def _show_errors(self, errors: FormErrors, origin: Origin) -> None:
+        """Post the errors of a form without inputs, at which alone Slack shows errors."""
+        message = Message("\n".join(errors.errors.values()))
+        self._background.start("answer", say_privately(self._messenger, origin, message))
+
     def _acknowledgement(self, answer: Answer | FormErrors | None, body: Body) -> Body:
-        """Return the body of the acknowledgement. Longer answers are posted in the background."""
+        """Return the body of the acknowledgement. Other answers are posted in the background."""
         if isinstance(answer, FormErrors):
             return {"response_action": "errors", "errors": dict(answer.errors)}
         if answer is None:
@@ -210,24 +231,20 @@ class _Listeners:
             answer = Answer(modal=modal(_HOME_TITLE, *blocks, callback_id="shown"))
         if answer.modal is not None:
             self._background.start("open a form", self._open(answer.modal, body))
-        if answer.message is None:
-            return {}
         message = answer.message
-        # Some workspaces refuse charts and tables. In an acknowledgement these vanish without a word, so that
-        # the plain form could not follow. Other answers go with it, so that no crash comes between the two.
-        if "command" in body and all(
-            block["type"] in _TAKEN_EVERYWHERE for block in message.blocks
-        ):
+        if message is None:
+            return {}
+        if "command" in body and _is_accepted(message):
+            # A crash between the acknowledgement and a post would lose the answer.
             response: Body = {"response_type": "ephemeral", "text": message.text}
             return response | {"blocks": list(message.blocks)} if message.blocks else response
-        reply = say_privately(
-            self._messenger, payloads.asker(body), answer.message, replaces=answer.replaces
-        )
+        asker = payloads.asker(body)
+        reply = say_privately(self._messenger, asker, message, replaces=answer.replaces)
         self._background.start("answer", reply)
         return {}
 
     async def _failed(self, error: Exception, body: Body) -> BoltResponse | None:
-        """Respond to requests without a listener or with an unreadable payload, and log events that failed.
+        """Respond to requests without a listener or with an unreadable payload; log failed events.
 
         Bolt responds to a failed event with status 500, and Slack delivers it again.
         """
@@ -240,22 +257,25 @@ class _Listeners:
         return None
 
     def _unknown(self, body: Body) -> Body | str:
-        """Return the acknowledgement of a control of another version of the app, or of another event."""
+        """Return the acknowledgement of a control of another version, or of another event."""
         if body.get("type") == "app_rate_limited":
-            # Slack drops events and reports that once a minute. Bolt's listeners do not match this event,
-            # because it contains no other: https://docs.slack.dev/reference/events/app_rate_limited
+            # Slack drops events, and reports that once a minute. The report is no event for Bolt:
+            # https://docs.slack.dev/reference/events/app_rate_limited
             log.warning("events_dropped")
             self._gap.begin(_LIMITED_SECONDS)
-        if body.get("type") not in _OFFERED and "command" not in body:
+        if body.get("type") not in _CONTROLS and "command" not in body:
             return ""
         log.warning("unknown_to_this_version", type=body.get("type", "command"))
         return self._acknowledgement(_answer(problems.UNKNOWN_COMMAND, body), body)
 
     async def _open(self, modal: Mapping[str, Any], body: Body) -> None:
-        """The trigger expires after three seconds (https://docs.slack.dev/surfaces/modals#trigger_id)."""
+        """Open a form, above an open one.
+
+        The trigger expires after three seconds: https://docs.slack.dev/surfaces/modals#trigger_id
+        """
+        is_above_another = (body.get("view") or {}).get("type") == "modal"
+        open_view = self._client.views_push if is_above_another else self._client.views_open
         try:
-            is_inside = (body.get("view") or {}).get("type") == "modal"
-            open_view = self._client.views_push if is_inside else self._client.views_open
             await answered(open_view(trigger_id=body["trigger_id"], view=dict(modal)))
         except SlackError as error:
             log.warning("form_not_opened", reason=str(error))
@@ -263,7 +283,7 @@ class _Listeners:
 
 
 def _broke(error: Exception, **fields: object) -> Message:
-    """Log the exception under the request's reference, and return a message that quotes it.
+    """Log an exception, and return a message with the reference of its log line.
 
     The message differs if a part of the request may have been stored.
     """
@@ -275,7 +295,7 @@ def _broke(error: Exception, **fields: object) -> Message:
 
 
 def _answer(message: Message, body: Body) -> Answer | FormErrors:
-    """Return an answer with this message. A form stays open, with the message at its first input."""
+    """Return an answer with a message. A form stays open, with the message at its first input."""
     if body.get("type") != "view_submission":
         return Answer(message)
     inputs = (
@@ -285,9 +305,18 @@ def _answer(message: Message, body: Body) -> Answer | FormErrors:
 
 
 def _has_no_input(view: Body) -> bool:
-    """Return whether a form only shows something, as that of a prompt which is too long for a form."""
+    """Return whether a form has no inputs, as for a prompt that is too long for one."""
     blocks = view.get("blocks") or []
     return bool(blocks) and not any(block["type"] == "input" for block in blocks)
+
+
+def _is_accepted(message: Message) -> bool:
+    """Return whether every workspace accepts the blocks of a message.
+
+    Some refuse charts and tables. In an acknowledgement these vanish without an error, so that no
+    plain form could follow.
+    """
+    return all(block["type"] in _ACCEPTED_BLOCKS for block in message.blocks)
 
 
 async def _acknowledge(ack: AsyncAck) -> None:

@@ -1,4 +1,4 @@
-"""The outgoing side: implements the Messenger port with Slack's Web API. It makes no decisions or retries."""
+"""The outgoing side: the Messenger port on Slack's Web API, without decisions and retries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -18,14 +18,17 @@ from bot.ids import ChannelId, DeliveryId, Message, MessageTs, UserId
 from bot.ports import (
     Changed,
     Mention,
+    Posted,
     Profile,
     Said,
+    SharedFile,
     SlackRefused,
     SlackThrottled,
     SlackUnclear,
     SlackUnreachable,
     ThreadReply,
     is_zone,
+    ts_at,
 )
 from bot.slack.client import (
     Identity,
@@ -35,55 +38,39 @@ from bot.slack.client import (
     translated,
     wait_seconds,
 )
-from bot.slack.payloads import messages_of, read_earlier, read_messages_since
+from bot.slack.content import read_file
+from bot.slack.file_download import read_text
+from bot.slack.history import messages_of, read_earlier, read_messages_since
 from bot.slack.rooms import SlackRooms
 from bot.ttl_cache import TtlCache
 
 
-async def read_text(session: aiohttp.ClientSession, url: str, token: str, most_bytes: int) -> str:
-    """Return the text of a file at one of Slack's addresses, which gets the token. Raises a SlackError.
-
-    Redirects are not followed, so the token goes nowhere else. Without the scope ``files:read`` Slack
-    redirects, or returns a page to sign in. https://docs.slack.dev/messaging/working-with-files
-    """
-    headers = {"Authorization": f"Bearer {token}"}
-    async with translated(), session.get(url, headers=headers, allow_redirects=False) as answer:
-        if answer.status == 429:
-            raise SlackThrottled(wait_seconds(answer.headers.get("Retry-After")))
-        if answer.status != 200 or answer.content_type == "text/html":
-            raise to_refusal("file_not_returned")
-        content = b""
-        async for piece in answer.content.iter_any():
-            content += piece
-            if len(content) > most_bytes:
-                raise to_refusal("file_too_large")
-    return _decoded(content)
-
-
-def _decoded(content: bytes) -> str:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = "\x00"
-    if "\x00" in text:
-        raise to_refusal("file_is_no_text")
-    return text
-
-
 def upload_seconds(size_bytes: int) -> float:
-    """Return how long the upload of a file may take: longer for a large one, and less than a lease."""
+    """Return the time limit for the upload of a file, which is less than a lease."""
     return min(30.0 + size_bytes / 50_000, 75.0)
 
 
 EVENT_TYPE = "docs_agent_delivery"
-_MARGIN = timedelta(seconds=120)
-"""Tolerated difference between the clocks of this machine and Slack when searching for a post."""
-_MOST_PAGES = 50
-_NAME_SECONDS = 3_600.0
-_GROUP_SECONDS = 300.0
-_SLACKS = (".slack.com", ".slack-gov.com")
+"""The type of the metadata of the bot's posts."""
+_CLOCK_MARGIN = timedelta(seconds=120)
+"""Tolerated difference between the clocks of this machine and of Slack in a search for a post."""
+_MAX_PAGES = 50
+_NAME_CACHE_SECONDS = 3_600.0
+_GROUP_CACHE_SECONDS = 300.0
+_ALL_GROUPS = "all"
+"""The key of the handles in their cache."""
+_SLACK_HOSTS = (".slack.com", ".slack-gov.com")
 """The second is GovSlack: https://docs.slack.dev/govslack"""
 _SLACKBOT = UserId("USLACKBOT")
+_MAX_RESPONSE_BYTES = 2_000
+
+
+class _Response(NamedTuple):
+    """A response of Slack outside of the Web API."""
+
+    status: int
+    retry_after: str | None
+    text: str
 
 
 class SlackMessenger(SlackRooms):
@@ -95,14 +82,17 @@ class SlackMessenger(SlackRooms):
         session: aiohttp.ClientSession,
         api_url: str,
         identity: Identity | None = None,
+        allowed_bots: Collection[UserId] = frozenset(),
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._identity = identity
+        self._allowed_bots = allowed_bots
         super().__init__(client, clock)
         self._session = session
         self._api_host = urlsplit(api_url).netloc
         self._names = TtlCache[str, str](5_000, clock)
         self._groups = TtlCache[str, frozenset[UserId]](clock=clock)
+        self._handles = TtlCache[str, Mapping[str, str]](clock=clock)
 
     async def post(
         self,
@@ -111,9 +101,10 @@ class SlackMessenger(SlackRooms):
         *,
         delivery: DeliveryId,
         thread: MessageTs | None,
-    ) -> MessageTs:
-        """Post a message and return its timestamp.
+    ) -> Posted:
+        """Post a message.
 
+        Slack posts a reply to a deleted message outside of threads, without an error.
         https://docs.slack.dev/reference/methods/chat.postMessage
         """
         posting = self._client.chat_postMessage(
@@ -125,10 +116,13 @@ class SlackMessenger(SlackRooms):
             unfurl_links=False,
             unfurl_media=False,
         )
-        ts = (await answered(posting)).get("ts")
+        answer = await answered(posting)
+        ts = answer.get("ts")
         if not ts:
             raise SlackUnclear("an answer without ts")
-        return MessageTs(str(ts))
+        posted = answer.get("message") or {}
+        is_loose = thread is not None and bool(posted) and not posted.get("thread_ts")
+        return Posted(MessageTs(str(ts)), is_loose)
 
     async def find_posted(
         self,
@@ -138,7 +132,7 @@ class SlackMessenger(SlackRooms):
         thread: MessageTs | None,
         since: datetime,
     ) -> Mapping[DeliveryId, MessageTs]:
-        """Search the thread (the channel if None) for deliveries' messages and return their timestamps."""
+        """Return the timestamps of the posts of deliveries in a thread, or in the channel."""
         posts = await self._find(channel, thread, since, _delivery_of, frozenset(deliveries))
         return {DeliveryId(delivery): ts for delivery, ts in posts.items()}
 
@@ -150,21 +144,23 @@ class SlackMessenger(SlackRooms):
         marks_of: Callable[[dict[str, Any]], Iterable[str]],
         sought: frozenset[str],
     ) -> Mapping[str, MessageTs]:
-        """Read messages until all with a mark that is sought are found, or there are no more.
+        """Return the timestamps of the messages with marks that are sought.
 
-        Raises SlackRefused if they are too many to be read again and again.
+        Raises SlackRefused if too many messages would be read.
+
+        Args:
+            since: Older messages are not sought.
+            marks_of: Returns the marks of a message, such as the id of its delivery.
         """
-        oldest = f"{(since - _MARGIN).timestamp():.6f}"
+        oldest = ts_at(since - _CLOCK_MARGIN)
         posts: dict[str, MessageTs] = {}
-        read = messages_of(self._client, channel, thread, _MOST_PAGES, include_all_metadata=True)
+        read = messages_of(self._client, channel, thread, _MAX_PAGES, include_all_metadata=True)
         async for messages, has_more in read:
             for message in messages:
-                posts |= {
-                    mark: MessageTs(message["ts"])
-                    for mark in sought.intersection(marks_of(message))
-                }
-            # A channel's newest messages come first. The first page of them is read at any age, and a
-            # thread as a whole: this machine's clock may be ahead, so that ``since`` has not come in Slack.
+                for mark in sought.intersection(marks_of(message)):
+                    posts[mark] = MessageTs(message["ts"])
+            # A channel's newest messages come first. Its first page is read at any age, and a
+            # thread as a whole: if this machine's clock is ahead, ``since`` is in Slack's future.
             if thread is None and messages and messages[-1]["ts"] < oldest:
                 return posts
             if len(posts) == len(sought) or not has_more:
@@ -174,18 +170,28 @@ class SlackMessenger(SlackRooms):
     async def read_messages_since(
         self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
     ) -> Sequence[ThreadReply | Mention | Changed]:
-        """Return people's messages of a thread (None: direct messages) after ``since``, and their edits."""
+        """Return people's messages after ``since``, and their changes.
+
+        ``thread``: None for the direct messages of the channel.
+        """
         bot = self._identity.bot_user if self._identity else UserId("")
-        return await read_messages_since(self._client, bot, channel, thread, since)
+        return await read_messages_since(
+            self._client, bot, self._allowed_bots, channel, thread, since
+        )
 
     async def read_earlier(
-        self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None
+        self,
+        channel: ChannelId,
+        thread: MessageTs,
+        *,
+        before: MessageTs | None,
+        since: MessageTs | None = None,
     ) -> Sequence[Said]:
-        """Return the messages of a thread before a message, oldest first; all of them if None."""
-        return await read_earlier(self._client, channel, thread, before)
+        """Return the first message of a thread and its newest ones between two, oldest first."""
+        return await read_earlier(self._client, channel, thread, before=before, since=since)
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
-        """Replace the text and blocks of a message; one that somebody has deleted is no error.
+        """Replace the text and blocks of a message. A deleted one is no error.
 
         https://docs.slack.dev/reference/methods/chat.update
         """
@@ -201,7 +207,7 @@ class SlackMessenger(SlackRooms):
     async def answer(
         self, response_url: SecretStr, message: Message, *, replaces: bool = False
     ) -> None:
-        """Post a message through a response URL, visible to one person only.
+        """Show a message to one person through a response URL.
 
         https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
         """
@@ -214,14 +220,15 @@ class SlackMessenger(SlackRooms):
             "text": message.text,
             "blocks": list(message.blocks),
         }
-        failed = of_response_url(*await self._post(url, json=body))
+        response = await self._post(url, json=body)
+        failed = of_response_url(response.status, response.retry_after, response.text)
         if failed is not None:
             raise failed
 
     async def whisper(
         self, channel: ChannelId, user: UserId, message: Message, *, thread: MessageTs | None
     ) -> None:
-        """Post a message that one person sees, who must be in the channel; in a thread if one is given.
+        """Show a message to one person, who must be in the channel; in a thread if one is given.
 
         https://docs.slack.dev/reference/methods/chat.postEphemeral
         """
@@ -232,25 +239,29 @@ class SlackMessenger(SlackRooms):
             )
         )
 
-    async def _post(self, url: str, **request: Any) -> tuple[int, str | None, str]:
+    async def _post(self, url: str, **request: Any) -> _Response:
+        """Post to an address outside of the Web API."""
         async with (
             translated(),
             self._session.post(url, allow_redirects=False, **request) as answer,
         ):
-            text = await answer.content.read(2_000)
-        return answer.status, answer.headers.get("Retry-After"), text.decode("utf-8", "replace")
+            text = await answer.content.read(_MAX_RESPONSE_BYTES)
+        return _Response(
+            answer.status, answer.headers.get("Retry-After"), text.decode("utf-8", "replace")
+        )
 
     def _is_slacks(self, url: str) -> bool:
         """Return whether a URL is on one of Slack's hosts or on the host of SLACK_API_URL."""
         parts = urlsplit(url)
         host = parts.hostname or ""
         return parts.netloc == self._api_host or (
-            parts.scheme == "https" and host.endswith(_SLACKS)
+            parts.scheme == "https" and host.endswith(_SLACK_HOSTS)
         )
 
     async def send_direct(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
-        """Post a direct message; open the conversation with this person first."""
-        await self.post(await self.conversation_with(user), message, delivery=delivery, thread=None)
+        """Post a direct message. Open the conversation with the person first."""
+        channel = await self.conversation_with(user)
+        await self.post(channel, message, delivery=delivery, thread=None)
 
     async def conversation_with(self, user: UserId) -> ChannelId:
         """Open the direct conversation with a user and return its id.
@@ -263,13 +274,15 @@ class SlackMessenger(SlackRooms):
     async def upload(
         self, channel: ChannelId, path: Path, *, name: str, text: str, confirm: Callable[[], None]
     ) -> None:
-        """Upload a file in three steps; only the last one makes it visible.
+        """Upload a file in three steps, of which the last makes it visible.
 
         https://docs.slack.dev/messaging/working-with-files
         """
-        size = (await asyncio.to_thread(path.stat)).st_size
-        place = await answered(self._client.files_getUploadURLExternal(filename=name, length=size))
-        await self._send(str(place.get("upload_url") or ""), path, size)
+        stat = await asyncio.to_thread(path.stat)
+        size_bytes = stat.st_size
+        asking = self._client.files_getUploadURLExternal(filename=name, length=size_bytes)
+        place = await answered(asking)
+        await self._send(str(place.get("upload_url") or ""), path, size_bytes)
         confirm()
         files: list[dict[str, str | None]] = [
             {"id": str(place.get("file_id") or ""), "title": name}
@@ -280,31 +293,38 @@ class SlackMessenger(SlackRooms):
             )
         )
 
-    async def _send(self, url: str, path: Path, size: int) -> None:
-        """Send the file's bytes. This is safe to retry, since the file is invisible until completed.
+    async def _send(self, url: str, path: Path, size_bytes: int) -> None:
+        """Send the bytes of a file. A retry is safe, since the file is invisible until completed.
 
-        A large file gets more time, within the lease of its delivery. One that breaks off each time is given
-        up, as after any other refusal that may pass.
+        An upload that breaks off counts as a refusal that may pass, so that its retries end.
         """
         if not self._is_slacks(url):
             raise to_refusal("upload_url_elsewhere")
         file = await asyncio.to_thread(path.open, "rb")
         try:
-            timeout = aiohttp.ClientTimeout(total=upload_seconds(size), sock_connect=5)
-            status, retry_after, _ = await self._post(url, data=file, timeout=timeout)
+            timeout = aiohttp.ClientTimeout(total=upload_seconds(size_bytes), sock_connect=5)
+            response = await self._post(url, data=file, timeout=timeout)
         except SlackUnclear:
             raise to_refusal("upload_broken_off") from None
         finally:
             file.close()
-        if status == 429:
-            raise SlackThrottled(wait_seconds(retry_after))
-        if status >= 500:
-            raise SlackUnreachable(f"HTTP {status}")
-        if status != 200:
+        if response.status == 429:
+            raise SlackThrottled(wait_seconds(response.retry_after))
+        if response.status >= 500:
+            raise SlackUnreachable(f"HTTP {response.status}")
+        if response.status != 200:
             raise to_refusal("upload_refused")
 
+    async def describe_file(self, file: str) -> SharedFile:
+        """Return a file by its id. Needs the scope ``files:read``.
+
+        https://docs.slack.dev/reference/methods/files.info
+        """
+        answer = await answered(self._client.files_info(file=file))
+        return read_file(answer.get("file") or {})._replace(id=None)
+
     async def read_text(self, url: str, *, most_bytes: int) -> str:
-        """Return the content of a text file that somebody shared. Needs the scope ``files:read``."""
+        """Return the content of a shared text file. Needs the scope ``files:read``."""
         if not self._is_slacks(url):
             raise to_refusal("file_elsewhere")
         return await read_text(self._session, url, self._client.token or "", most_bytes)
@@ -336,7 +356,10 @@ class SlackMessenger(SlackRooms):
         return answer.get("user") or {}
 
     def _is_ours(self, user_object: dict[str, Any]) -> bool:
-        """Return whether a user is of this workspace or its organisation; False if Slack returns neither."""
+        """Return whether a user is of this workspace or its organisation.
+
+        False if Slack returns neither.
+        """
         ours = self._identity
         if ours is None:
             return True
@@ -351,21 +374,36 @@ class SlackMessenger(SlackRooms):
 
         https://docs.slack.dev/reference/methods/usergroups.users.list
         """
-        members = self._groups.get(group, _GROUP_SECONDS)
+        members = self._groups.get(group, _GROUP_CACHE_SECONDS)
         if members is None:
             answer = await answered(self._client.usergroups_users_list(usergroup=group))
             members = frozenset(UserId(str(user)) for user in answer.get("users") or [])
             self._groups.put(group, members)
         return members
 
+    async def group_handles(self) -> Mapping[str, str]:
+        """Return the handles of user groups by id; cached for five minutes.
+
+        https://docs.slack.dev/reference/methods/usergroups.list
+        """
+        handles = self._handles.get(_ALL_GROUPS, _GROUP_CACHE_SECONDS)
+        if handles is None:
+            answer = await answered(self._client.usergroups_list())
+            handles = {
+                str(group.get("id")): str(group.get("handle") or group.get("name") or "")
+                for group in answer.get("usergroups") or []
+            }
+            self._handles.put(_ALL_GROUPS, handles)
+        return handles
+
     async def user_zone(self, user: UserId) -> str | None:
-        """Return a user's time zone; None when it is missing or unknown here."""
+        """Return a user's time zone; None if it is missing, or unknown on this machine."""
         user_object = await self._user(user)
         zone = str(user_object.get("tz") or "")
         return zone if is_zone(zone) else None
 
     async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
-        """Add a reaction to a message; one that is there already is no error.
+        """Add a reaction to a message. One that is there already is no error.
 
         https://docs.slack.dev/reference/methods/reactions.add
         """
@@ -383,29 +421,33 @@ class SlackMessenger(SlackRooms):
         await answered(self._client.conversations_join(channel=channel))
 
     async def user_name(self, user: UserId) -> str:
-        """Return a user's display name, or full name if there is none; cached for an hour."""
-        name = self._names.get(user, _NAME_SECONDS)
+        """Return a user's display name, or else the full name; cached for an hour."""
+        name = self._names.get(user, _NAME_CACHE_SECONDS)
         if name is None:
             user_object = await self._user(user)
-            profile = user_object.get("profile") or {}
-            name = str(
-                profile.get("display_name")
-                or profile.get("real_name")
-                or user_object.get("real_name")
-                or user_object.get("name")
-                or user
-            )
+            name = _name_of(user_object) or user
             self._names.put(user, name)
         return name
 
     async def channel_name(self, channel: ChannelId) -> str:
         """Return a channel's name; cached for an hour."""
-        name = self._names.get(channel, _NAME_SECONDS)
+        name = self._names.get(channel, _NAME_CACHE_SECONDS)
         if name is None:
             channel_object = await self._channel(channel)
             name = str(channel_object.get("name") or channel)
             self._names.put(channel, name)
         return name
+
+
+def _name_of(user_object: dict[str, Any]) -> str:
+    profile = user_object.get("profile") or {}
+    names = (
+        profile.get("display_name"),
+        profile.get("real_name"),
+        user_object.get("real_name"),
+        user_object.get("name"),
+    )
+    return next((str(name) for name in names if name), "")
 
 
 def _delivery_of(message: dict[str, Any]) -> Iterable[str]:

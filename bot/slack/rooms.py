@@ -1,4 +1,4 @@
-"""Access to channels according to Slack, cached for two minutes."""
+"""The kinds and the members of channels, as Slack reports them; cached for two minutes."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from bot.slack.client import answered, pages
 from bot.ttl_cache import TtlCache
 
 log = structlog.get_logger(__name__)
-_PAGE = 200
-_MOST_PAGES = 50
+_PAGE_SIZE = 200
+_MAX_PAGES = 50
 _CACHE_SECONDS = 120.0
 _ABSENT_CACHE_SECONDS = 10.0
-"""Shorter for "not a member", so that a newly invited person is recognised soon."""
+"""How long the absence of a member is cached: shorter, so that an invitation counts soon."""
 
 
 class SlackRooms:
-    """The membership of channels, a part of ``bot.ports.Messenger``."""
+    """The part of ``bot.ports.Messenger`` about the members of channels."""
 
     def __init__(self, client: AsyncWebClient, clock: Callable[[], float] = monotonic) -> None:
         self._client = client
@@ -48,7 +48,10 @@ class SlackRooms:
         return answer.get("channel") or {}
 
     async def is_member(self, channel: ChannelId, user: UserId) -> bool:
-        """Return whether a user is in a channel; of a very large channel only 10,000 members are checked."""
+        """Return whether a user is in a channel.
+
+        In a very large channel only 10,000 members are checked.
+        """
         if user in (self._members.get(channel, _CACHE_SECONDS) or ()):
             return True
         members = self._members.get(channel, _ABSENT_CACHE_SECONDS)
@@ -65,8 +68,8 @@ class SlackRooms:
         members: set[UserId] = set()
         is_cut = False
         method = self._client.conversations_members
-        async for page, has_more in pages(method, _MOST_PAGES, channel=channel, limit=_PAGE):
-            members |= {UserId(str(user)) for user in page.get("members") or []}
+        async for page, has_more in pages(method, _MAX_PAGES, channel=channel, limit=_PAGE_SIZE):
+            members.update(UserId(str(user)) for user in page.get("members") or [])
             is_cut = has_more
         if is_cut:
             log.warning("too_many_members", channel=channel, read=len(members))

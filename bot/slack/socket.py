@@ -28,21 +28,24 @@ from bot.store.deadline import Deadline, within
 
 log = structlog.get_logger(__name__)
 DEAF_SECONDS = 60.0
-"""How long the bot waits for Slack's library to reconnect, and how long a gap may be that loses no event.
+"""How long Slack's library may take to reconnect. A gap of this length loses no event.
 
 Slack sends an event again after one minute, and after five: https://docs.slack.dev/apis/events-api
 """
 _ACK_SECONDS = 3.0
-"""How long Slack waits for an acknowledgement. https://docs.slack.dev/interactivity/handling-user-interaction"""
+"""How long Slack waits for an acknowledgement.
+
+https://docs.slack.dev/interactivity/handling-user-interaction
+"""
 _GOODBYE_SECONDS = 0.5
+"""How long Slack may take to answer the end of a connection."""
 _EVENT = "events_api"
 
 
 class SocketIntake:
-    """One Socket Mode connection, which reconnects after a minute without a message from Slack.
+    """One Socket Mode connection, which reconnects after a minute without Slack.
 
-    It is closed only after its current requests are acknowledged. ``on_gap`` is called when Slack is back
-    after a time in which it may have dropped events, before the next request is handled.
+    It is closed only after its current requests are acknowledged.
     """
 
     def __init__(
@@ -57,30 +60,38 @@ class SocketIntake:
         deaf_seconds: float = DEAF_SECONDS,
         ping_seconds: float = 10.0,
     ) -> None:
-        """``clock`` returns seconds. Four pings in a row, every ``ping_seconds``, may stay unanswered.
+        """Take the parts of a connection, which ``open`` opens.
 
-        A request is stored within ``intake_seconds`` of its arrival, or not at all.
+        Args:
+            intake_seconds: A request is stored within this time of its arrival, or not at all.
+            on_gap: Called when Slack is back after a time in which it may have dropped events,
+                before the next request is handled.
+            clock: Returns seconds.
+            deaf_seconds: How long Slack may be away until a new ticket is requested.
+            ping_seconds: The time between two pings. Four in a row may stay unanswered.
         """
         self._app = app
         self._client = client
         self._app_token = app_token
         self._on_gap = on_gap
         self._clock = clock
-        self._most_deaf_seconds = deaf_seconds
+        self._max_deaf_seconds = deaf_seconds
         self._ping_seconds = ping_seconds
         self._intake_seconds = intake_seconds
         self._handler: AsyncSocketModeHandler | None = None
         self._current: set[asyncio.Task[None]] = set()
         self._background = Background()
-        self._requested_at = self._connected_at = self._tried_at = clock()
+        self._requested_at = clock()
+        self._connected_at = self._requested_at
+        self._tried_at = self._requested_at
         self.sockets = 0
         """The app's sockets in all processes, as Slack reported last; 0 before the first report."""
         self._closing = False
 
     async def open(self, limit_seconds: float = 30.0) -> None:
-        """Connect; after a failure, anew. Raises SlackRefused for a wrong token.
+        """Connect. After a failure this may be called again.
 
-        Slack's library would retry that for ever.
+        Raises SlackRefused for a wrong token, with which Slack's library would retry for ever.
         """
         handler = self._use(await self._new_handler())
         async with translated(), asyncio.timeout(limit_seconds):
@@ -110,7 +121,9 @@ class SocketIntake:
 
     async def _take(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
         if self._closing and request.type == _EVENT:
-            return  # not acknowledged, so Slack sends it to another connection; it repeats nothing else
+            # Without an acknowledgement Slack sends an event to another connection. It repeats
+            # no other request.
+            return
         self._mark_connected()
         self._requested_at = self._clock()
         task = asyncio.ensure_future(self._answer(client, request))
@@ -119,11 +132,12 @@ class SocketIntake:
         await asyncio.shield(task)
 
     async def _answer(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
-        began, session = monotonic(), await client.session_id()
+        began = monotonic()
+        session = await client.session_id()
         with within(Deadline(began + self._intake_seconds)):
             response = await run_async_bolt_app(self._app, request)
         if not await client.is_connected() or await client.session_id() != session:
-            # Slack may take the answer on no other connection than that of the request.
+            # Slack may accept the response only on the connection of the request.
             log.warning("answer_may_be_lost", kind=request.type)
         await send_async_response(client, request, response, began)
 
@@ -132,20 +146,20 @@ class SocketIntake:
         return self._handler is not None and bool(await self._handler.client.is_connected())
 
     async def check(self) -> None:
-        """Report a gap that is over, or ask for a new ticket when Slack has been away for a minute.
+        """Report the end of a gap, or request a new ticket after a minute without Slack.
 
-        Call this every few seconds. Slack's library tries the ticket that it has for ever, even a dead one.
+        Call this every few seconds. Slack's library tries its ticket for ever, even a dead one.
         """
         if await self.is_connected():
             self._mark_connected()
         elif not self._closing:
             untried_seconds = self._clock() - max(self._connected_at, self._tried_at)
-            if untried_seconds >= self._most_deaf_seconds:
+            if untried_seconds >= self._max_deaf_seconds:
                 self._tried_at = self._clock()
                 await self._reconnect()
 
     def _mark_connected(self) -> None:
-        if self.deaf_seconds() >= self._most_deaf_seconds:
+        if self.deaf_seconds() >= self._max_deaf_seconds:
             log.info("socket_back", deaf_seconds=round(self.deaf_seconds()))
             self._on_gap()
         self._connected_at = self._clock()
@@ -160,45 +174,47 @@ class SocketIntake:
         self._use(handler)
         if not self._closing:
             # Ends when it is connected or closed.
-            self._background.start("open a socket", handler.connect_async())  # type: ignore[no-untyped-call]
+            connecting = handler.connect_async()  # type: ignore[no-untyped-call]
+            self._background.start("open a socket", connecting)
 
     def _use(self, handler: AsyncSocketModeHandler) -> AsyncSocketModeHandler:
-        """Let a handler take the place of the one before, which is closed."""
-        abandoned, self._handler = self._handler, handler
+        """Replace the handler, and close the one before."""
+        abandoned = self._handler
+        self._handler = handler
         if abandoned is not None:
             self._background.start("close a socket", _close(abandoned))
         return handler
 
     def silent_seconds(self) -> float:
-        """Return the seconds since the last request, or since the start if there was none."""
+        """Return the seconds since the last request, or since the start without one."""
         return self._clock() - self._requested_at
 
     def deaf_seconds(self) -> float:
-        """Return the seconds since Slack was last known to be connected."""
+        """Return the seconds since the connection was last known to be open."""
         return self._clock() - self._connected_at
 
     async def close(self, grace_seconds: float) -> list[str]:
-        """Leave events to others, wait until current requests are acknowledged, then disconnect.
+        """Leave events to other processes, acknowledge the current requests, and disconnect.
 
-        Requests are waited for no longer than Slack waits. Return descriptions of unfinished ones.
+        Requests get no more time than Slack waits. Return descriptions of unfinished ones.
         """
         self._closing = True
         await wait_for_ends(self._current, min(grace_seconds, _ACK_SECONDS))
         if self._handler is not None:
             await _close(self._handler)
         await self._background.drain(_GOODBYE_SECONDS)
-        # Requests that came while the connection was closing need the parts that are closed next.
+        # Requests that arrived while the connection was closing use parts that are closed next.
         unfinished = await wait_for_ends(self._current, min(grace_seconds, _GOODBYE_SECONDS))
         return [f"requests of Slack: {len(unfinished)}"] if unfinished else []
 
 
 async def _close(handler: AsyncSocketModeHandler) -> None:
-    """Send a close frame and close, at once if Slack does not answer or the task is cancelled."""
+    """Close a connection, at once if Slack does not answer or the task is cancelled."""
     try:
         with suppress(TimeoutError):
             async with asyncio.timeout(_GOODBYE_SECONDS):
                 await handler.close_async()  # type: ignore[no-untyped-call]
     finally:
-        # An unanswered close frame leaves the session open: the library closes it last.
+        # Without an answer to the close frame the library leaves the session open.
         await handler.client.aiohttp_client_session.close()
         await handler.close_async()  # type: ignore[no-untyped-call]

@@ -13,15 +13,16 @@ from bot.jobs.store.jobs import Jobs
 from bot.outbox.model import CsvFile, Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.store import Transaction
-from bot.visitors import digest_messages
+from bot.visitors.answer import answer_question, claim_questions, make_csv_file
 from bot.visitors.commands import COMMAND
 from bot.visitors.digests import show_asked
-from bot.visitors.questions import answer_question, claim_questions, make_csv_file
-from bot.visitors.reading import Reader
+from bot.visitors.messages import digests as digest_messages
+from bot.visitors.reading import Reader, drop_old_pages
 from bot.visitors.store import Questions
 from bot.visitors.subscriptions import on_posted, on_refused, plan_digests
 
 _PLAN_SECONDS = 60.0
+_SWEEP_SECONDS = 3_600.0
 
 
 def _workers(context: WorkerContext) -> Sequence[Worker]:
@@ -31,6 +32,7 @@ def _workers(context: WorkerContext) -> Sequence[Worker]:
         alone(
             "digest", partial(plan_digests, context), queue="digests", every_seconds=_PLAN_SECONDS
         ),
+        alone("readings", partial(drop_old_pages, context), every_seconds=_SWEEP_SECONDS),
     ]
 
 

@@ -7,6 +7,7 @@ A block or an element of a kind that the bot does not send is refused as unsuppo
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -24,6 +25,8 @@ https://docs.slack.dev/reference/block-kit/blocks/markdown-block
 """
 _RENDERED_LENGTH = 13_200
 """Slack rejects messages above about this length; it documents no figure."""
+_VIEW_BYTES = 250_000
+"""Slack rejects larger views; it documents no figure."""
 _CELLS_LENGTH = 20_000
 """Characters in the cells of all tables of a message.
 
@@ -48,6 +51,8 @@ def view_complaints(view: Any, kind: str = "modal") -> list[str]:
     blocks = view.get("blocks")
     if not isinstance(blocks, list) or len(blocks) > 100:
         return ["must be a list of at most 100 [json-pointer:/view/blocks]"]
+    if len(json.dumps(view)) > _VIEW_BYTES:
+        return [f"must be less than {_VIEW_BYTES + 1} bytes [json-pointer:/view]"]
     check = _MODAL if kind == "modal" else _HOME
     complaints = _collect(_blocks(blocks, _MESSAGE_ONLY), "/view") + _collect(
         check(view, "/view"), "/view"

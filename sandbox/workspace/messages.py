@@ -5,12 +5,12 @@ from __future__ import annotations
 import mimetypes
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sandbox.workspace.bot_connection import BotConnection
 from sandbox.workspace.options import PREFIXES, App
-from sandbox.workspace.state import APP_ID, BOT_USER, GROUPS, TEAM, Json, State
+from sandbox.workspace.state import APP_ID, BOT_USER, GROUPS, TEAM, Channel, Json, State
 
 _PREVIEW_LINES = 6
 _PREVIEW_BYTES = 4_000
@@ -79,20 +79,59 @@ def file_json(file: Json) -> Json:
     return {key: value for key, value in file.items() if key != "done"}
 
 
+def _files_in_event(files: list[Json], channel: Channel) -> list[Json]:
+    """Return the files of a message as events have them: in shared channels ids alone.
+
+    https://docs.slack.dev/apis/slack-connect
+    """
+    if not channel.is_ext_shared:
+        return files
+    access = "check_file_info"
+    return [{"id": file["id"], "mode": "file_access", "file_access": access} for file in files]
+
+
 def forwarded(state: State, base_url: str, message: Json) -> Json:
     """Return the attachment of a forwarded message.
 
     https://docs.slack.dev/reference/objects/attachment-object
     """
-    return {
+    author = state.users.get(message["user"])
+    # An app's words stand in its blocks alone.
+    text = "" if message["blocks"] else message["text"]
+    attachment: Json = {
         "is_share": True,
         "is_msg_unfurl": True,
-        "author_name": state.users[message["user"]].real_name,
+        "author_name": author.real_name if author else "App",
         "channel_id": message["channel"],
         "ts": message["ts"],
-        "text": message["text"],
-        "fallback": message["text"],
+        "text": text,
+        "fallback": text or "[no preview available]",
         "from_url": f"{base_url}/archives/{message['channel']}/p{message['ts'].replace('.', '')}",
+    }
+    if message["blocks"]:
+        attachment["message_blocks"] = [
+            {
+                "team": TEAM["id"],
+                "channel": message["channel"],
+                "ts": message["ts"],
+                "message": {"blocks": message["blocks"]},
+            }
+        ]
+    if message["files"]:
+        attachment["files"] = message["files"]
+    return attachment
+
+
+def pasted_table(rows: Sequence[Sequence[str]]) -> Json:
+    """Return the attachment of a table that a person pastes into a message.
+
+    https://docs.slack.dev/reference/block-kit/blocks/table-block
+    """
+    cells = [[{"type": "raw_text", "text": cell} for cell in row] for row in rows]
+    return {
+        "id": 1,
+        "fallback": "[no preview available]",
+        "blocks": [{"type": "table", "rows": cells}],
     }
 
 
@@ -110,13 +149,13 @@ class EntityEncoder:
 
     def as_message(self, text: str) -> str:
         """Return the text for a message: mentions as in ``<@U01ANA>``."""
-        return self._wire(text, lambda user_id, _name: f"<@{user_id}>", broadcasts=True)
+        return self._wire(text, lambda user_id, _name: f"<@{user_id}>", is_message=True)
 
     def as_command(self, text: str) -> str:
         """Return the text for a command with ``should_escape``: mentions as in ``<@U01ANA|ana>``."""
-        return self._wire(text, lambda user_id, name: f"<@{user_id}|{name}>", broadcasts=False)
+        return self._wire(text, lambda user_id, name: f"<@{user_id}|{name}>", is_message=False)
 
-    def _wire(self, text: str, user: Callable[[str, str], str], *, broadcasts: bool) -> str:
+    def _wire(self, text: str, user: Callable[[str, str], str], *, is_message: bool) -> str:
         escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
         def entity(match: re.Match[str]) -> str:
@@ -129,8 +168,9 @@ class EntityEncoder:
                     return user(person.id, person.name)
                 group = next((key for key, (handle, _) in GROUPS.items() if handle == name), None)
                 if group:
-                    return f"<!subteam^{group}|@{name}>"
-                return f"<!{name}>" if broadcasts and name in _BROADCASTS else match[0]
+                    # In messages a group comes without its name.
+                    return f"<!subteam^{group}>" if is_message else f"<!subteam^{group}|@{name}>"
+                return f"<!{name}>" if is_message and name in _BROADCASTS else match[0]
             room = next((one for one in self._state.channels.values() if one.name == channel), None)
             return f"<#{room.id}|{'' if room.is_closed else room.name}>" if room else match[0]
 
@@ -187,7 +227,9 @@ class EventSender:
         if message.get("attachments"):
             spoken["attachments"] = message["attachments"]
         if message["files"]:
-            spoken |= {"subtype": "file_share", "files": message["files"]}
+            room = self._state.channels[message["channel"]]
+            files = _files_in_event(message["files"], room)
+            spoken |= {"subtype": "file_share", "files": files}
         return spoken
 
     def send(self, channel: str, event: Json) -> None:

@@ -87,6 +87,15 @@ def _user_json(user: User) -> Json:
     }
 
 
+@method("usergroups.list", 2, "usergroups:read")
+async def list_groups(_api: WebApi, _arguments: Json) -> Json:
+    groups = [
+        {"id": group, "team_id": TEAM["id"], "handle": handle, "name": handle.capitalize()}
+        for group, (handle, _) in GROUPS.items()
+    ]
+    return {"usergroups": groups}
+
+
 @method("usergroups.users.list", 2, "usergroups:read")
 async def group_members(_api: WebApi, arguments: Json) -> Json:
     group = GROUPS.get(str(arguments.get("usergroup") or ""))
@@ -316,6 +325,14 @@ def _message_json(message: Json, *, metadata: bool) -> Json:
         event_type = {"event_type": message["metadata"]["event_type"]}
         event["metadata"] = message["metadata"] if metadata else event_type
     return event
+
+
+@method("files.info", 4, "files:read")
+async def file_info(api: WebApi, arguments: Json) -> Json:
+    file = api.state.files.get(str(arguments.get("file") or ""))
+    if file is None or not file["done"] or not api.state.is_file_seen_by_bot(file["id"]):
+        raise ApiError("file_not_found")
+    return {"file": file_json(file) | {"file_access": "visible"}}
 
 
 # files.*: an upload in three steps. https://docs.slack.dev/messaging/working-with-files

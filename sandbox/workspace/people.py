@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sandbox.workspace.blocks import BlocksRefused, checked, with_ids
 from sandbox.workspace.bot_connection import BotConnection, NotAcknowledged
-from sandbox.workspace.messages import EntityEncoder, EventSender, forwarded, share
+from sandbox.workspace.messages import EntityEncoder, EventSender, forwarded, pasted_table, share
 from sandbox.workspace.options import App, WorkspaceOptions
 from sandbox.workspace.responses import Tickets, acting_tab
 from sandbox.workspace.state import APP_ID, BOT_ID, BOT_USER, TEAM, Channel, Json, State
@@ -52,12 +52,21 @@ class People:
         thread_ts: str | None = None,
         files: Sequence[tuple[str, str]] = (),
         forwards: Json | None = None,
+        table: Sequence[Sequence[str]] = (),
     ) -> Json:
-        """Post a message, perhaps with files (names and texts); bots that are members get the event."""
+        """Post a message; bots that are members get the event.
+
+        Args:
+            files: The names and texts of files.
+            forwards: A message that goes along.
+            table: The rows of a table that is pasted into it.
+        """
         room = self._room(user, channel)
         if thread_ts and self.state.message(channel, thread_ts) is None:
             raise Refused("thread_not_found")
-        if not text.strip() and not files and not forwards:
+        attachments = [pasted_table(table)] if table else []
+        attachments += [forwarded(self.state, self.tickets.base_url, forwards)] if forwards else []
+        if not text.strip() and not files and not attachments:
             raise Refused("no_text")
         url = self.tickets.base_url
         shared = [share(self.state, self.options.folder, url, user, *file) for file in files]
@@ -67,16 +76,21 @@ class People:
             text=self._entities.as_message(text),
             thread_ts=thread_ts,
             files=shared,
-            attachments=[forwarded(self.state, url, forwards)] if forwards else [],
+            attachments=attachments,
         )
         self.send_message_event(message)
         return message
 
-    def edit(self, user: str, channel: str, ts: str, text: str) -> None:
-        """Change the user's own message and send the bot an event."""
+    def edit(
+        self, user: str, channel: str, ts: str, text: str, table: Sequence[Sequence[str]] = ()
+    ) -> None:
+        """Change the user's own message and send the bot an event. ``table``: pasted into it."""
         message = self._own_message(user, channel, ts)
-        before, edited = dict(message), {"user": user, "ts": self.state.new_ts()}
+        before = dict(message)
+        edited = {"user": user, "ts": self.state.new_ts()}
         message |= {"text": self._entities.as_message(text), "edited": edited}
+        if table:
+            message["attachments"] = [pasted_table(table)]
         self.state.publish("message", message=message)
         self._events.send_change(message, before, {"edited": edited})
 

@@ -223,6 +223,8 @@ class Workspace:
         is_bot = request.headers.get("Authorization") == f"Bearer {self.options.bot_token}"
         if not is_bot or not self.people.app.has("files:read"):
             raise web.HTTPFound("/signin")
+        if not self.state.is_file_seen_by_bot(request.match_info["file"]):
+            raise web.HTTPNotFound
         return await self._file_content(request)
 
     async def _show_log(self, _request: web.Request) -> web.Response:

@@ -269,6 +269,17 @@ class State:
             if ts in (message["ts"], message["thread_ts"])
         ]
 
+    def is_file_seen_by_bot(self, file_id: str) -> bool:
+        """Return whether a file was shared in a conversation that the bot is in."""
+        rooms = [room.id for room in self.channels.values() if BOT_USER in room.members]
+        shared = (
+            file["id"]
+            for room in rooms
+            for message in self.messages.get(room, {}).values()
+            for file in message["files"]
+        )
+        return file_id in shared
+
     def add_ephemeral(self, channel: str, user: str, **values: Any) -> Json:
         """Add an ephemeral message for one person and return it."""
         note: Json = {"id": self.new_id("E"), "channel": channel, "user": user, "ts": self.new_ts()}

@@ -150,12 +150,16 @@ class WebApi:
         return channel
 
     def room_to_post(self, arguments: Json, *, member: bool = True) -> tuple[Channel, str | None]:
-        """Return the channel and the thread of a post; raise ApiError if nothing can be posted there."""
+        """Return the channel and the thread of a post; raise ApiError if nothing can be posted there.
+
+        A reply to a deleted message is posted outside of threads, without an error:
+        https://github.com/slack-go/slack/issues/1571
+        """
         room, thread = self.channel(arguments, member=member), arguments.get("thread_ts")
         if room.is_archived:
             raise ApiError("is_archived")
         if thread and self.state.message(room.id, thread) is None:
-            raise ApiError("thread_not_found")
+            return room, None
         return room, thread
 
     def message(self, channel: Channel, ts: object) -> Json:

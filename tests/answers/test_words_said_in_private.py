@@ -50,7 +50,7 @@ async def test_question_by_command_is_in_no_list_of_others(talk: Talk) -> None:
     await talk.ana.asks(f"ask {QUESTION}", "docs")
     await talk.time.passes()
     talk.everything()
-    await talk.ana.presses("That didn't help")
+    await talk.ana.presses("Didn't help")
     talk.everything()
     assert QUESTION not in await talk.ben.answer_to("/docs-agent gaps", "docs")
     assert QUESTION not in await next_digest(talk, "help")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from datetime import timedelta
 
 import httpx
 import pytest
@@ -22,6 +24,7 @@ from bot.docs_api import (
     Unauthorized,
     Unavailable,
 )
+from bot.docs_api.discovery import MAX_ANSWER_LENGTH, MAX_PARTS
 from tests.docs_api.builders import KEY, NOW, FakeService
 
 QUESTION = "How do I rotate an API key of Nightingale?"
@@ -83,12 +86,39 @@ async def test_calls_go_where_the_interface_says() -> None:
 
 async def test_stream_becomes_an_answer_with_sources() -> None:
     odd: list[Part] = [{"type": "tool-input-start"}, {"type": "data-x", "data": {}}, {}]
-    odd += ["data: [1]\n\n", ": ping\n\n"]
+    odd += [{"type": ["text-delta"]}, {"type": None}, "data: [1]\n\n", ": ping\n\n"]
     docs, _ = client(stream(START, *WORDS, *odd, SOURCE, SOURCE, WORDS[0], WORDS[1], FINISH))
     answer = await docs.ask(QUESTION, key="k")
     assert answer.text == "Open **Settings** and press *Rotate*.\n\nOpen **Settings**"
     assert answer.sources == (CitedPage(url="https://docs.example/keys", title="Keys"),)
     assert answer.thread_id == "thread-1"
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c"])
+async def test_words_beside_other_separators_stay_in_the_answer(sign: str) -> None:
+    delta = {"type": "text-delta", "id": "t", "delta": f"Do not delete{sign}the key."}
+    line = f"data: {json.dumps(delta, ensure_ascii=False)}\n\n"
+    docs, _ = client(stream(line, FINISH))
+    assert (await docs.ask(QUESTION, key="k")).text == f"Do not delete{sign}the key."
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+async def test_each_line_end_of_an_event_stream_ends_a_line(end: str) -> None:
+    lines = "".join(f"data:{json.dumps(part)}{end}{end}" for part in (*WORDS, FINISH))
+    docs, _ = client(stream(f"\ufeffevent: x{end}{lines}", end=f"data: [DONE]{end}"))
+    assert (await docs.ask(QUESTION, key="k")).text == "Open **Settings** and press *Rotate*."
+
+
+async def test_stream_of_too_many_parts_is_given_up() -> None:
+    docs, _ = client(stream(*WORDS, "data: {}\n" * MAX_PARTS, FINISH))
+    with pytest.raises(Unavailable, match="more than 50000 parts"):
+        await docs.ask(QUESTION, key="k")
+
+
+async def test_long_answer_is_kept_to_its_limit() -> None:
+    delta = {"type": "text-delta", "id": "t", "delta": "words" * 2_000}
+    docs, _ = client(stream(*[delta] * 100, FINISH))
+    assert len((await docs.ask(QUESTION, key="k")).text) == MAX_ANSWER_LENGTH
 
 
 async def test_thread_id_may_stand_in_metadata_or_be_unusable() -> None:
@@ -138,6 +168,46 @@ async def test_each_fault_is_a_typed_error(
     assert KEY not in str(raised.value)
 
 
+async def test_failed_assistant_rests_longer_and_longer() -> None:
+    now = [NOW]
+    service = FakeService(*[httpx.Response(503)] * 3, stream(*WORDS, FINISH))
+    options = {"base_url": "https://docs.example/discovery", "api_key": SecretStr(KEY)}
+    docs = DiscoveryClient("acme", **options, transport=service, now=lambda: now[0])
+    for seconds, calls in ((0, 1), (29, 1), (30, 2), (89, 2), (90, 3), (209, 3), (210, 4)):
+        now[0] = NOW + timedelta(seconds=seconds)
+        with suppress(Unavailable):
+            await docs.ask(QUESTION, key="k")
+        assert len(service.requests) == calls, seconds
+    assert (await docs.ask(QUESTION, key="k")).text, "it answers again, and is asked at once"
+
+
+async def test_one_question_finds_out_whether_the_assistant_answers_again() -> None:
+    now = [NOW]
+    asked = asyncio.Event()
+    release = asyncio.Event()
+
+    class Slow(FakeService):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            if self.requests:
+                asked.set()
+                await release.wait()
+            return await super().handle_async_request(request)
+
+    service = Slow(httpx.Response(503), stream(*WORDS, FINISH))
+    options = {"base_url": "https://docs.example/discovery", "api_key": SecretStr(KEY)}
+    docs = DiscoveryClient("acme", **options, transport=service, now=lambda: now[0])
+    with pytest.raises(Unavailable):
+        await docs.ask(QUESTION, key="k")
+    now[0] += timedelta(seconds=30)
+    first = asyncio.create_task(docs.ask(QUESTION, key="k"))
+    await asked.wait()
+    with pytest.raises(Unavailable) as raised:
+        await docs.ask(QUESTION, key="l")
+    assert not raised.value.sent
+    release.set()
+    assert (await first).text
+
+
 async def test_error_part_repeats_neither_key_nor_question() -> None:
     docs, _ = client(stream({"type": "error", "errorText": f"cannot: {QUESTION} with {KEY}"}))
     with pytest.raises(Unavailable) as raised:
@@ -146,11 +216,17 @@ async def test_error_part_repeats_neither_key_nor_question() -> None:
 
 
 async def test_search_refuses_other_shapes() -> None:
-    bodies: tuple[object, ...] = ({"results": []}, [1], "x")
+    bodies: tuple[object, ...] = ({"results": []}, [1], [None, "text"], "x", "[" * 100_000)
     for body in bodies:
         docs, _ = client(httpx.Response(200, json=body))
         with pytest.raises(Unavailable):
             await docs.search("x")
+
+
+async def test_search_passes_over_elements_that_are_no_passages() -> None:
+    rows: list[object] = ["text", None, {"content": "a"}, 7, {"content": "b"}, {"content": "c"}]
+    docs, _ = client(httpx.Response(200, json=rows))
+    assert [one.content for one in await docs.search("x", limit=2)] == ["a", "b"]
 
 
 async def test_domain_is_one_segment_of_the_path() -> None:

@@ -40,7 +40,7 @@ async def test_delayed_edit_fires_no_alert(talk: Talk, before: str) -> None:
 
 async def test_delayed_post_fires_until_it_is_posted(talk: Talk, before: str) -> None:
     talk.faults.limits("chat.postMessage", 600, times=2)
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
     await talk.time.passes(minutes=11)
     assert fired(await page(talk), before=before) == {"DocsBotWaits"}
     await talk.time.passes(minutes=15)
@@ -49,7 +49,7 @@ async def test_delayed_post_fires_until_it_is_posted(talk: Talk, before: str) ->
 
 
 async def test_failing_docs_service_fires_until_it_answers(talk: Talk, before: str) -> None:
-    for prompt in ("Add a page", "Add another"):
+    for prompt in ("Add a page on keys", "Add another"):
         await talk.started(prompt)
     talk.service.says("get", 503, times=10_000)
     await talk.time.passes(minutes=14)
@@ -78,7 +78,7 @@ async def test_refused_key_fires(talk: Talk, before: str) -> None:
 
 
 async def test_stuck_prompt_fires(talk: Talk, before: str) -> None:
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
     talk.time.is_set(minutes=11)
     assert fired(await page(talk), before=before) == {"DocsBotWaits"}
 

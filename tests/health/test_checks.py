@@ -25,6 +25,7 @@ from bot.health.checks import (
 )
 from bot.ports import SlackError, SlackThrottled, SlackUnreachable
 from bot.slack.client import to_refusal
+from bot.slack.http import Signature
 from bot.store import Store
 from bot.store.stamp import STAMPS, create_tables
 from tests.builders import HeldClock, execute, new_store, rows_of
@@ -146,24 +147,34 @@ async def test_refused_signatures_count_until_one_is_accepted() -> None:
     now = [0.0]
     check = SignatureCheck(lambda: now[0])
     for accepted in (True, False, False, False, False, True, False, False, False, False):
-        check.record(accepted)
+        check.record(Signature.ACCEPTED if accepted else Signature.WRONG)
     assert (await only(check)).ok, "one was accepted among them"
-    check.record(False)
+    check.record(Signature.WRONG)
     assert "SLACK_SIGNING_SECRET" in (await only(check)).seen
     now[0] = 301.0
     assert (await only(check)).ok, "nothing was refused lately"
     for _ in range(5):
-        check.record(False)
+        check.record(Signature.WRONG)
     assert not (await only(check)).ok
-    check.record(True)
+    check.record(Signature.ACCEPTED)
     assert (await only(check)).ok, "the secret is right"
     fresh = SignatureCheck(lambda: 0.0)
     for _ in range(6):
-        fresh.record(False)
+        fresh.record(Signature.WRONG)
     finding = await only(fresh)
     assert (finding.ok, finding.required) == (False, False), (
         "strangers may have forged all requests"
     )
+
+
+async def test_clock_that_is_off_is_named() -> None:
+    check = SignatureCheck(lambda: 0.0)
+    for _ in range(5):
+        check.record(Signature.AT_ANOTHER_TIME)
+    finding = await only(check)
+    assert not finding.ok
+    assert "this machine's clock differs from Slack's" in finding.seen
+    assert "NTP" in finding.advice
 
 
 async def test_hanging_database_is_reported_in_time(postgres: PostgresServer) -> None:

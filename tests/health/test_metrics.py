@@ -26,7 +26,7 @@ async def test_gauges_of_rows_are_missing_while_database_fails(talk: Talk) -> No
 async def test_each_project_has_a_gauge_of_its_key(talk: Talk) -> None:
     both = {name: {"id": f"{name}-docs", "label": name} for name in ("acme", "beta")}
     await talk.process.starts(docs_projects=json.dumps(both))
-    await talk.started("Write one")
+    await talk.started("Write keys")
     talk.service.says("create", 401)
     await talk.started("project:beta Write two")
     metrics = await talk.metrics()
@@ -38,7 +38,7 @@ async def test_each_project_has_a_gauge_of_its_key(talk: Talk) -> None:
 async def test_message_waits_from_its_creation_until_slack_refuses_it(talk: Talk) -> None:
     talk.faults.limits("chat.postMessage", 3_600)
     talk.faults.refuses("chat.postMessage", "is_archived")
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
     await talk.time.passes(300)
     assert (await talk.metrics())["waiting_seconds message"] == 300
     await talk.time.passes(hours=2)
@@ -57,7 +57,7 @@ async def test_poll_waits_from_its_due_time(talk: Talk) -> None:
 
 async def test_unconfirmed_prompt_waits_for_a_person_alone(talk: Talk) -> None:
     talk.service.loses_the_answer()
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
     await talk.time.passes(minutes=5)
     metrics = await talk.metrics()
     assert (metrics["waiting_seconds prompt"], metrics["needs_person prompt"]) == (0, 1)

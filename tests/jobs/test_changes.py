@@ -71,14 +71,16 @@ async def test_result_shows_the_lines_of_a_small_change(talk: Talk) -> None:
     talk.status()
 
 
-async def test_totals_are_compared_where_commits_cannot_be(talk: Talk) -> None:
+async def test_nothing_is_claimed_of_commits_that_were_not_compared(talk: Talk) -> None:
     await ended(talk)
-    assert ", +4 −0." in await follow_up(talk, "Add Node", "b", additions=50)
-    assert ", +40 −1 in all, +50 −1 before." in await follow_up(
-        talk, "Remove Node", "c", additions=40
-    )
+    same_totals = await follow_up(talk, "30 seconds, not 60", "b")
+    assert ", +46 −1 in all." in same_totals
+    assert "Nothing changed" not in same_totals
+    assert ", +49 −1 in all." in await follow_up(talk, "Rewrite it", "c", additions=49)
     talk.github.changes("cd", UV, status="diverged")
-    assert ", +2 −0." in await follow_up(talk, "Rewrite it", "d", additions=42)
+    assert ", +42 −1 in all." in await follow_up(talk, "Remove Node", "d", additions=42)
+    talk.github.changes("de", *(changed_file(f"{at}.md", "@@ -1 +1 @@\n+a") for at in range(300)))
+    assert ", +42 −1 in all." in await follow_up(talk, "Add words to all pages", "e")
     talk.everything()
 
 

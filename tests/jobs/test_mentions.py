@@ -67,6 +67,20 @@ async def test_mention_steers_the_newest_or_the_named_job(talk: Talk) -> None:
     talk.everything()
 
 
+async def test_mention_after_that_of_a_colleague_counts(talk: Talk) -> None:
+    root = await among_people(talk)
+    await talk.ben.replies(f"@ana good point. {BOT} please fix it: it is 100", to=root)
+    await talk.time.passes(20)
+    assert "it is 100" in talk.agent_got()[0]
+    talk.everything()
+
+
+async def test_quoted_mention_is_no_request(talk: Talk) -> None:
+    said = await talk.ana.says(f"> {BOT} Add a page\nDid anybody merge this?")
+    await talk.time.passes(20)
+    assert talk.agent_got() == talk.thread(said) == []
+
+
 async def test_mention_after_an_archived_job_starts_another(talk: Talk) -> None:
     root = await among_people(talk)
     await mentions(talk, thread=root)
@@ -123,14 +137,14 @@ async def test_unclear_status_is_searched_in_its_thread(talk: Talk) -> None:
     assert "Working on it" in status
 
 
-async def test_reply_to_an_answer_in_direct_messages_starts_nothing(talk: Talk) -> None:
+async def test_reply_to_an_answer_in_direct_messages_is_answered(talk: Talk) -> None:
     await talk.ana.says("limits", channel="dm")
     await talk.time.passes(10)
     [answer] = talk.ana.reads()
     await talk.ana.replies("what is that?", to=answer.message)
     await talk.time.passes(20)
     assert talk.agent_got() == []
-    talk.ana.reads()
+    assert talk.ana.reads() == ["I can't answer here."]
 
 
 async def test_missed_mentions_in_a_thread_of_people_steer(talk: Talk) -> None:
@@ -170,9 +184,9 @@ async def test_listed_app_has_no_commands_and_no_private_answers(talk: Talk) -> 
     await app.says(BOT)
     message = await app.says(f"{BOT} jobs")
     await talk.time.passes(20)
-    assert talk.agent_got() == ["jobs"]
+    assert talk.agent_got() == []
     assert app.reads() == []
-    assert len(talk.thread(message)) == 1
+    assert talk.thread(message) == []
 
 
 async def test_bot_ignores_its_own_messages(talk: Talk) -> None:

@@ -55,3 +55,16 @@ async def test_attached_thread_names_no_private_channel(talk: Talk) -> None:
     [prompt] = talk.agent_got()
     assert "#private-channel decided, see #general" in prompt
     talk.everything()
+
+
+async def test_user_group_goes_by_its_handle(talk: Talk) -> None:
+    await asks(talk, "Say that <!subteam^S01WRITERS> answers, then <!subteam^S02GONE>")
+    assert talk.agent_got() == ["Say that @writers answers, then a group"]
+    talk.status()
+
+
+async def test_user_group_without_the_scope_is_a_group(talk: Talk) -> None:
+    talk.faults.refuses("usergroups.list", "missing_scope")
+    await asks(talk, "Say that <!subteam^S01WRITERS> answers")
+    assert talk.agent_got() == ["Say that a group answers"]
+    talk.status()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from tests.defects import known_defect
 from tests.talk import Talk
 
 
-@known_defect("A poll that failed for long waits up to an hour, though the service is back.")
 async def test_first_answer_after_an_outage_brings_polls_forward(talk: Talk) -> None:
     await talk.started()
     talk.service.says("get", 503, times=1_000)

@@ -274,3 +274,58 @@ async def test_job_forgotten_during_a_poll_stays_forgotten(talk: Talk) -> None:
     await polled(talk)
     assert len(talk.github.calls) == calls
     talk.everything()
+
+
+OTHER = "https://github.com/acme/secrets/pull/7"
+
+
+async def _ends_elsewhere(talk: Talk, prompt: str) -> None:
+    """Let a job end with a pull request in another repository, which the service names."""
+    await talk.started(prompt)
+    job = list(talk.service.jobs)[-1]
+    talk.service.jobs[job]["source"] = {"repository": "acme/secrets", "ref": "main"}
+    await talk.ends(pr_link=OTHER, job=job)
+    await talk.time.passes(minutes=2)
+
+
+async def test_another_repository_is_read_only_after_an_admin_chose_it(talk: Talk) -> None:
+    await talk.process.stops()
+    await talk.process.starts(admins=talk.chika.id)
+    await ended(talk)
+    talk.everything()
+    before = list(talk.github.calls)
+    await _ends_elsewhere(talk, "Add another page")
+    [notice] = talk.chika.reads()
+    assert "is in `acme/secrets`, but the docs of `acme-docs` were in `acme/docs` so far" in notice
+    assert OTHER in talk.replies(2)[-1], "it is linked"
+    assert talk.replies(2)[-1].buttons == ["Review #7"]
+    assert talk.github.calls == before
+    assert talk.errors() == {"repository_changed"}
+    await _ends_elsewhere(talk, "Add a third page")
+    assert talk.chika.reads() == [], "admins are told once"
+    assert talk.errors() == {"repository_changed"}
+    await talk.chika.presses("Read it from now on", on=notice)
+    [answer] = talk.chika.reads()
+    assert "From now on I read pull requests in `acme/secrets`" in answer
+    assert "chose_repository" in await talk.operator("audit")
+    talk.github.moves("acme/secrets")
+    await _ends_elsewhere(talk, "Add a fourth page")
+    assert talk.github.calls != before
+    talk.everything()
+
+
+async def test_only_admins_choose_a_repository(talk: Talk) -> None:
+    await talk.process.stops()
+    await talk.process.starts(admins=talk.chika.id)
+    await ended(talk)
+    await _ends_elsewhere(talk, "Add another page")
+    [notice] = talk.chika.reads()
+    assert talk.errors() == {"repository_changed"}
+    await talk.process.stops()
+    await talk.process.starts(admins=talk.gus.id)
+    await talk.chika.presses("Read it from now on", on=notice)
+    assert "Only an admin" in talk.chika.reads()[-1]
+    await _ends_elsewhere(talk, "Add a third page")
+    assert "acme/secrets" in talk.gus.reads()[-1]
+    assert talk.errors() == {"repository_changed"}
+    talk.everything()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.defects import known_defect
 from tests.services import LINK
 from tests.talk import Talk
 from tests.talk_people import Shown
@@ -36,12 +35,10 @@ async def end_after_push(talk: Talk, text: str, **totals: int) -> Shown:
     return end
 
 
-@known_defect("A commit that leaves the totals as they were is told as no change.")
 async def test_commit_with_the_same_totals_is_a_change(talk: Talk) -> None:
     assert "Nothing changed" not in await end_after_push(talk, "30 seconds, not 60")
 
 
-@known_defect("The difference of two totals is told as the lines that a follow-up changed.")
 async def test_difference_of_totals_is_no_count_of_lines(talk: Talk) -> None:
     """The commit adds five lines and takes back two that the first request had added."""
     assert "+3 −0" not in await end_after_push(talk, "Rewrite the second half", additions=49)

@@ -168,12 +168,12 @@ async def test_jobs_and_prompts_after_a_restore_have_new_numbers(
 ) -> None:
     file = tmp_path / "bot.db"
     await talk.process.starts(database_url=f"sqlite:///{file}")
-    await talk.finished("First")
+    await talk.finished("Add First")
     await asyncio.to_thread(run, "backup", file)
-    await talk.finished("Second")
+    await talk.finished("Add Second")
     last = last_prompt(file)
     await restart_on_the_backup(talk, file)
-    await talk.started("Third")
+    await talk.started("Add Third")
     assert "Job 3" in talk.status(3)
     assert last_prompt(file) > last
 
@@ -181,13 +181,13 @@ async def test_jobs_and_prompts_after_a_restore_have_new_numbers(
 async def test_numbers_go_far_above_those_of_an_unreadable_file(talk: Talk, tmp_path: Path) -> None:
     file = tmp_path / "bot.db"
     await talk.process.starts(database_url=f"sqlite:///{file}")
-    await talk.finished("First")
+    await talk.finished("Add First")
     await asyncio.to_thread(run, "backup", file)
     await talk.process.stops()
     file.write_text("no database" * 1_000)
     await asyncio.to_thread(run, "restore", file)
     await talk.process.starts()
-    await talk.started("Second")
+    await talk.started("Add Second")
     assert "Working on it" in talk.job(10_002)
 
 
@@ -196,18 +196,18 @@ async def test_prompt_that_waited_at_the_backup_is_decided_by_a_person(
 ) -> None:
     file = tmp_path / "bot.db"
     await talk.process.starts(database_url=f"sqlite:///{file}", uses_an_hour=1)
-    await talk.started("First")
-    await talk.started("Second")
+    await talk.started("Add First")
+    await talk.started("Add Second")
     await asyncio.to_thread(run, "backup", file)
     await talk.time.passes(hours=1)
-    assert talk.agent_got() == ["First", "Second"]
+    assert talk.agent_got() == ["Add First", "Add Second"]
     await restart_on_the_backup(talk, file)
     await talk.time.passes(60)
     assert "Did Job 2 start?" in talk.replies(2)[-1]
-    assert talk.agent_got() == ["First", "Second"], "it is not sent again"
+    assert talk.agent_got() == ["Add First", "Add Second"], "it is not sent again"
     await talk.ana.presses("Send again")
     await talk.time.passes(hours=1)
-    assert talk.agent_got() == ["First", "Second", "Second"]
+    assert talk.agent_got() == ["Add First", "Add Second", "Add Second"]
     talk.everything()
 
 
@@ -216,13 +216,13 @@ async def test_prompt_that_had_just_been_asked_at_the_backup_gets_a_thread(
 ) -> None:
     file = tmp_path / "bot.db"
     await talk.process.starts(database_url=f"sqlite:///{file}")
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
     await asyncio.to_thread(run, "backup", file)
     await talk.time.passes(60)
     await restart_on_the_backup(talk, file)
     await talk.time.passes(60)
     assert "Did Job 1 start?" in talk.replies(2)[-1]
-    assert talk.agent_got() == ["Add a page"]
+    assert talk.agent_got() == ["Add a page on keys"]
     talk.everything()
 
 
@@ -231,7 +231,7 @@ async def test_message_that_waited_at_the_backup_is_not_posted_twice(
 ) -> None:
     file = tmp_path / "bot.db"
     await talk.process.starts(database_url=f"sqlite:///{file}")
-    await talk.started("First")
+    await talk.started("Add First")
     talk.faults.limits("chat.postMessage", 30)
     await talk.ends()
     await asyncio.to_thread(run, "backup", file)
@@ -387,12 +387,12 @@ def leave_log(file: Path) -> None:
 async def test_copy_under_a_running_bot_never_meets_its_log(talk: Talk, tmp_path: Path) -> None:
     file = tmp_path / "bot.db"
     await talk.process.starts(database_url=f"sqlite:///{file}")
-    await talk.finished("First")
+    await talk.finished("Add First")
     with closing(connect(file)) as live, closing(connect(tmp_path / "own.db")) as own:
         live.backup(own)
-    await talk.finished("Second")
+    await talk.finished("Add Second")
     (tmp_path / "own.db").replace(file)
-    for command in ("/docs-agent jobs", "/docs-agent Third"):
+    for command in ("/docs-agent jobs", "/docs-agent Add Third"):
         assert "nothing was started" in await talk.ana.answer_to(command)
     assert "The SQLite file has been replaced" in str(talk.log())
     await talk.process.stops()

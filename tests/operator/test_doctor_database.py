@@ -58,7 +58,7 @@ async def test_oldest_pending_work_is_named_with_its_reason(
     assert (await findings(DATABASE_URL=url))["waiting"].seen == "nothing waits"
     now = datetime.now(UTC)
     talk.time.at = now - timedelta(minutes=10)
-    for prompt in ("Add one", "Add two"):
+    for prompt in ("Add keys", "Add two"):
         await talk.started(prompt)
     finding = (await findings(DATABASE_URL=url))["waiting"]
     assert (finding.state, "job 2, prompt waits for the hourly limit" in finding.seen) == (

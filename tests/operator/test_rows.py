@@ -10,7 +10,7 @@ import pytest
 from tests.command_line import docs_bot, make_tables
 from tests.talk import Talk
 
-SECRET = "the launch of Project Heron"
+SECRET = "Add the launch of Project Heron to the changelog"
 
 
 async def jobs(talk: Talk, *arguments: object, exit_code: int = 0) -> str:
@@ -52,7 +52,7 @@ async def test_filter_leaves_only_its_jobs(talk: Talk) -> None:
     await talk.started()
     await talk.ends("failed", pr_link=None)
     talk.opens_channel("other")
-    await talk.ben.asks("project:beta Add a page", "other")
+    await talk.ben.asks("project:beta Add a page on keys", "other")
     await talk.time.passes()
     filters = {"state": "failed", "channel": "C01DOCS", "user": talk.ana.id, "project": "acme-docs"}
     for option, value in filters.items():

@@ -27,7 +27,7 @@ async def places_of_a_job(zygote: Zygote, world: World, folder: Path) -> dict[Ki
         world, folder / "calm", watched=WATCHED, lease_seconds=STEADY.lease_seconds
     )
     await started(pid, folder / "calm")
-    await Story(world).asked("Add a page")
+    await Story(world).asked("Add a page on keys")
     await stop(pid)
     return {
         kind_of(line["place"]): str(line["place"])

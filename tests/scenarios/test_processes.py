@@ -112,7 +112,7 @@ async def test_processes_post_one_digest_a_week(
     story = Story(world)
     async with running(world, tmp_path, 2, DATABASE_URL=postgres.replace("+psycopg", "", 1)):
         await story.command("/docs-visitors", "subscribe monday 09:00 UTC")
-        await story.post("this channel gets a digest")
+        await story.post("comes here, set up by")
         store = Store.open(postgres)
         async with asyncio.timeout(HANG_SECONDS):
             # The bot stores the arrival of its first post a moment after it.

@@ -20,7 +20,7 @@ FORM = "application/x-www-form-urlencoded"
 pytestmark = pytest.mark.parametrize("http_mode", [True])
 
 
-def command(text: str = "Add a page") -> str:
+def command(text: str = "Add a page on keys") -> str:
     """Return the body of a slash command."""
     fields = {
         "command": "/docs-agent",

@@ -33,7 +33,7 @@ async def test_passing_fault_of_slack_only_delays_start(
     order(world, method, fault)
     async with running_bot(world.settings):
         assert world.workspace.faults.waiting() == []
-        await Story(world).asked("Add a page")
+        await Story(world).asked("Add a page on keys")
 
 
 async def test_start_that_waits_for_slack_can_be_stopped(

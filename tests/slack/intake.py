@@ -130,5 +130,5 @@ MENTION = {
     "channel": CHANNEL,
     "ts": "1.1",
     "user": ANA,
-    "text": "<@U0BOT> Add a page",
+    "text": "<@U0BOT> Add a page on keys",
 }

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from bot.ids import MessageTs
-from bot.slack import payloads
+from bot.ids import MessageTs, UserId
+from bot.slack import message_events
 from tests.builders import ANA, BEN, CHANNEL
 from tests.talk import Talk
 
+Json = dict[str, Any]
 NOW_IS = {"user": ANA, "ts": "1.2", "text": "Add two", "edited": {"user": ANA, "ts": "1.5"}}
 SINCE = MessageTs("1.4")
 
@@ -23,7 +27,8 @@ SINCE = MessageTs("1.4")
         ({"edited": None}, "unchanged"),
         ({"edited": {"user": ANA, "ts": "1.4"}}, "unchanged"),
         ({"edited": {"user": BEN, "ts": "1.5"}}, "unchanged"),
-        ({"bot_id": "B1"}, "unchanged"),
+        ({"bot_id": "B1"}, "Add two"),
+        ({"bot_id": "B1", "app_id": "A0FLOW"}, "unchanged"),
         ({"user": None}, "unchanged"),
         ({"subtype": "channel_join"}, "unchanged"),
     ],
@@ -31,12 +36,36 @@ SINCE = MessageTs("1.4")
 def test_change_in_an_outage_is_recognized_by_its_time(
     values: dict[str, Any], text: str | None
 ) -> None:
-    changed = payloads.changed_after(
-        SINCE, {**NOW_IS, "channel": CHANNEL, "thread_ts": "1.1", **values}
+    changed = message_events.changed_after(
+        SINCE, {**NOW_IS, "channel": CHANNEL, "thread_ts": "1.1", **values}, {UserId("A0FLOW")}
     )
     assert (changed.text if changed else "unchanged") == text
     if changed:
         assert changed.origin.key == f"message:{CHANNEL}:1.2"
+
+
+ODD: st.SearchStrategy[Any] = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(max_size=5)
+    | st.just(["x"])
+    | st.just({"x": 1})
+)
+NAMES = ["user", "bot_id", "app_id", "bot_profile", "edited", "subtype", "text", "blocks", "files"]
+PLACE = {"type": "message", "channel": CHANNEL, "ts": "1.2", "thread_ts": "1.1"}
+
+
+@given(message=st.dictionaries(st.sampled_from(NAMES), ODD), other=ODD)
+def test_message_with_fields_of_any_shape_is_read_or_left(message: Json, other: Any) -> None:
+    whole = PLACE | message
+    for bots in ((), {UserId("A0FLOW")}):
+        message_events.spoken(whole, UserId("U0BOT"), bots)
+        message_events.changed_after(SINCE, whole, bots)
+        for before, now in ((whole, whole), (other, whole), (whole, other)):
+            event = PLACE | {"message": now, "previous_message": before}
+            message_events.changed(event | {"subtype": "message_changed"}, UserId("U0BOT"), bots)
+    message_events.said(whole)
 
 
 async def test_shortcut_asks_about_its_message(talk: Talk) -> None:
@@ -57,20 +86,28 @@ def event(talk: Talk, **values: Any) -> dict[str, Any]:
     return {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": inside}
 
 
-MENTION = "<@U0DOCSBOT> Add a page"
+MENTION = "<@U0DOCSBOT> Add a page on keys"
 BY_APP = {"bot_id": "B0FLOW", "app_id": "A0FLOW", "user": "U0FLOW", "text": MENTION}
 
 
 @pytest.mark.parametrize("listed", ["A0FLOW", "U0FLOW"])
-@pytest.mark.parametrize("extra", [{}, {"subtype": "bot_message"}])
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {},
+        {"subtype": "bot_message"},
+        {"text": "Release 2.4", "attachments": [{"text": MENTION}]},
+    ],
+)
 async def test_mention_by_a_listed_app_counts_under_its_listed_id(
     talk: Talk, listed: str, extra: dict[str, Any]
 ) -> None:
     await talk.process.starts(allowed_bots=listed)
     message = await talk.ben.says("good morning")
-    assert (await talk.receives(event(talk, **BY_APP, ts=message["ts"], **extra)))[0] == 200
+    assert (await talk.receives(event(talk, **BY_APP | extra, ts=message["ts"])))[0] == 200
     await talk.time.passes()
-    assert talk.agent_got() == ["Add a page"]
+    [prompt] = talk.agent_got()
+    assert prompt.endswith("Add a page on keys")
     assert f"<@{listed}>" in talk.thread(message)[0]
 
 
@@ -78,7 +115,7 @@ async def test_mention_by_a_listed_app_counts_under_its_listed_id(
     "values",
     [
         {"app_id": "A0OTHER", "user": "U0OTHER"},
-        {"text": "Add a page"},
+        {"text": "Add a page on keys"},
         {"user": "U0DOCSBOT"},
         {"subtype": "channel_join"},
     ],
@@ -91,10 +128,41 @@ async def test_no_other_message_of_an_app_counts(talk: Talk, values: dict[str, A
     assert talk.agent_got() == []
 
 
+async def test_post_of_an_app_with_a_persons_token_is_that_persons(talk: Talk) -> None:
+    message = await talk.ana.says("good morning")
+    posted = BY_APP | {"user": talk.ana.id, "ts": message["ts"], "type": "app_mention"}
+    await talk.receives(event(talk, **posted))
+    await talk.time.passes(20)
+    assert talk.agent_got() == ["Add a page on keys"]
+    assert f"<@{talk.ana.id}>" in talk.thread(message)[0]
+    [row] = json.loads(await talk.operator("audit", "--json"))
+    assert (row["user"], row["app"]) == (talk.ana.id, "A0FLOW")
+
+
+async def test_post_of_an_app_with_a_guests_token_is_refused_to_the_guest(talk: Talk) -> None:
+    message = await talk.gus.says("good morning")
+    posted = BY_APP | {"user": talk.gus.id, "ts": message["ts"], "type": "app_mention"}
+    await talk.receives(event(talk, **posted))
+    await talk.time.passes(20)
+    assert talk.agent_got() == []
+    assert "Guests can't" in talk.gus.reads()[0]
+
+
+async def test_mention_by_an_unlisted_bot_is_refused_without_a_word(talk: Talk) -> None:
+    await talk.process.starts(log_level="INFO")
+    flow = talk.newcomer("Flow", is_bot=True)
+    message = await talk.ana.says("good morning")
+    posted = BY_APP | {"user": flow.id, "ts": message["ts"], "type": "app_mention"}
+    await talk.receives(event(talk, **posted))
+    await talk.time.passes(20)
+    assert talk.agent_got() == talk.thread(message) == flow.reads() == []
+    assert [line for line in talk.log() if "not_allowed" in line and "bot" in line]
+
+
 async def after_change(talk: Talk, change: dict[str, Any]) -> list[str]:
     """Let Ana ask for a page, change her message while it waits, and return the agent's prompts."""
     talk.service.says("create", 429, seconds=60)
-    asked = await talk.ana.says("@docs-agent Add a page")
+    asked = await talk.ana.says("@docs-agent Add a page on keys")
     await talk.time.passes()
     was = {"user": talk.ana.id, "ts": asked["ts"], "text": MENTION}
     parts = ("message", "previous_message")
@@ -126,7 +194,6 @@ NO_CHANGES: list[dict[str, Any]] = [
     EDITED | {"message": {"text": NEW["text"]}},
     EDITED | {"message": NEW | {"edited": {"user": "U02BEN"}}},
     EDITED | {"message": NEW | {"user": "U0DOCSBOT", "edited": {"user": "U0DOCSBOT"}}},
-    EDITED | {"previous_message": {"bot_id": "B1"}},
     {"subtype": "message_deleted", "deleted_ts": "", "previous_message": {"user": "U0DOCSBOT"}},
     {"subtype": "message_changed"},
     {"subtype": "message_deleted"},
@@ -143,7 +210,7 @@ DELETIONS: list[dict[str, Any]] = [
     ("change", "prompts"),
     [
         (EDITED, ["Add two"]),
-        *((change, ["Add a page"]) for change in NO_CHANGES),
+        *((change, ["Add a page on keys"]) for change in NO_CHANGES),
         *((change, []) for change in DELETIONS),
     ],
 )
@@ -154,7 +221,7 @@ async def test_only_edits_and_deletions_by_the_author_count(
 
 
 async def test_preview_of_a_link_in_a_sent_prompt_is_no_edit(talk: Talk) -> None:
-    asked = await talk.ana.says("@docs-agent Add a page")
+    asked = await talk.ana.says("@docs-agent Add a page on keys")
     await talk.time.passes()
     was = {"user": talk.ana.id, "ts": asked["ts"], "text": MENTION}
     now = was | {"attachments": [{"title": "A preview"}], "edited": NEW["edited"]}

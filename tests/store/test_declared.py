@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from sqlalchemy import BigInteger, Boolean, Date, Integer
+from sqlalchemy import BigInteger, Boolean, Date, Float, Integer
 
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.tables import back_offs, limits
@@ -16,7 +16,7 @@ from bot.store.schema import Choice, Due, Forgotten, Id, Json, Note, Owner, UtcD
 from bot.visitors.store import READERS_TEXTS
 from tests.builders import add_job, set_job
 
-STAYS = (Id, Note, Choice, Json, Integer, BigInteger, Boolean, Date, UtcDateTime)
+STAYS = (Id, Note, Choice, Json, Integer, BigInteger, Float, Boolean, Date, UtcDateTime)
 TABLES = tuple(metadata.tables.values())
 COLUMNS = [column for table in TABLES for column in table.columns]
 

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from bot.ids import ChannelId, MessageTs, RequestKey
 from bot.jobs.model.inbox import UnreadConversation
 from bot.jobs.store.inbox import MISSED_FOR, MOST_READ, RETRIED_FOR, Inbox
-from bot.ports import Mention, Origin, ThreadReply, ts_at
+from bot.ports import Content, Mention, Origin, ThreadReply, ts_at
 from bot.store import Claimer, Store, Transaction
 from tests import schema as s
 from tests.builders import ANA, CHANNEL, NOW, add_job, claimer, rows_of
@@ -30,7 +30,8 @@ def message(
     thread = MessageTs(root) if root else None
     key = RequestKey(f"message:{channel}:{ts(seconds)}")
     origin = Origin(key, ANA, channel, thread, ts(seconds))
-    return ThreadReply(origin, "Add a page") if thread else Mention(origin, "Add a page")
+    content = Content("Add a page on keys")
+    return ThreadReply(origin, content) if thread else Mention(origin, content)
 
 
 async def receive(store: Store, *messages: ThreadReply | Mention) -> None:

@@ -38,6 +38,7 @@ async def test_request_is_recorded_with_its_end_without_its_text(talk: Talk) -> 
         "job": "1",
         "subscription": "",
         "end": "pull_request",
+        "app": None,
     }
     assert not [column for column in talk.kept(SECRET) if column.startswith("audit")]
     talk.everything()
@@ -54,7 +55,7 @@ async def test_each_follow_up_has_the_end_of_its_iteration(talk: Talk) -> None:
 
 
 async def test_people_without_access_are_not_in_the_audit(talk: Talk) -> None:
-    assert "Guests can't" in await talk.gus.answer_to("/docs-agent Add a page")
+    assert "Guests can't" in await talk.gus.answer_to("/docs-agent Add a page on keys")
     assert await audit(talk) == []
 
 
@@ -98,12 +99,12 @@ async def test_subscriptions_and_their_ends_are_recorded_once(talk: Talk) -> Non
 async def test_nothing_is_posted_that_cannot_be_recorded(talk: Talk) -> None:
     """Both are written in one transaction."""
     talk.process.timeouts = replace(talk.process.timeouts, database_seconds=0.1)
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
     with talk.database_fails("audit"), pytest.raises(Exception, match="audit"):
         await talk.time.passes()
     assert talk.channel() == talk.agent_got() == []
     await talk.time.passes(minutes=5)
-    assert talk.agent_got() == ["Add a page"]
+    assert talk.agent_got() == ["Add a page on keys"]
     talk.everything()
 
 
@@ -120,7 +121,7 @@ async def test_old_rows_lose_the_person_and_keep_the_end(talk: Talk) -> None:
 
 async def test_forgotten_person_is_in_no_finished_row(talk: Talk) -> None:
     for person in (talk.ana, talk.ben):
-        await talk.started(f"Add a page by {person}", by=person)
+        await talk.started(f"Add a page on keys by {person}", by=person)
     await talk.ends()
     await talk.started("Add a third page")
     assert "audit rows 1" in await talk.operator("forget", talk.ana.id)

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 
 from bot.ids import Block, Message
 from bot.jobs.messages.status_message import lines_changed, open_words
 from bot.jobs.model.changes import (
+    MAX_PATCH_LENGTH,
     Change,
     ChangedFile,
     ChangedLine,
     Mark,
+    Piece,
+    Steps,
     changes_in,
     compare_words,
     title_of,
@@ -23,14 +29,31 @@ from bot.messages import blocks as b
 from bot.messages.blocks import counted, number
 from bot.messages.plain_text import clip, visible
 
-MOST_READ = 100
-_MOST_BLOCKS = 80
+MAX_FILES = 100
+"""Files that are read. GitHub returns so many in one answer."""
+_MAX_BLOCKS = 80
 """Slack takes 100; those that are left name the other files."""
-_ALL_LENGTH, _PAGE_LENGTH, _CHANGE_LENGTH = 12_000, 3_000, 1_500
+_MAX_PAGES_BYTES = 110_000
+"""Bytes of JSON for the changed pages. Slack refuses a view of more than 250,000 bytes."""
+_MAX_REST_BYTES = 110_000
+"""Bytes of JSON for the names of the other files."""
+_MAX_READ_LENGTH = 200_000
+"""Characters of all patches together that are read."""
+_MAX_STEPS = 200_000
+"""Steps of all comparisons of words together."""
+_MAX_LENGTH = 12_000
+"""Characters of all changes together, without headings."""
+_MAX_PAGE_LENGTH = 3_000
+_MAX_CHANGE_LENGTH = 1_500
+_MAX_CHANGES = 20
+"""Changes of one page."""
+_MAX_PIECES = 60
+"""Pieces of one change. Each is an object of its own in the view."""
 _KEPT_LENGTH = 240
 """Words that are kept between two changes are left out in the middle if they are longer."""
 _LINKS_IN_A_BLOCK = 8
-_TITLE_LENGTH, _PATH_LENGTH = 80, 100
+_TITLE_LENGTH = 80
+_PATH_LENGTH = 100
 _STYLES = {Mark.STRUCK: {"strike": True}, Mark.NEW: {"bold": True}}
 _CODE_SIGNS = {Mark.KEPT: " ", Mark.STRUCK: "−", Mark.NEW: "+"}
 _MARKUP = {Mark.KEPT: "", Mark.STRUCK: "~", Mark.NEW: "*"}
@@ -41,7 +64,8 @@ def changed_line(line: ChangedLine) -> str:
     # Signs of markup count beside blanks alone, which stand between the pieces.
     parts = []
     for piece in compare_words(line.old.strip("|-# "), line.new.strip("|-# ")):
-        text, sign = b.quoted(piece.text, len(piece.text)), _MARKUP[piece.mark]
+        text = b.quoted(piece.text, len(piece.text))
+        sign = _MARKUP[piece.mark]
         parts.append(f"{sign}{text}{sign}" if text else "")
     return f"{b.quoted(line.page, _TITLE_LENGTH)}: {' '.join(filter(None, parts))}"
 
@@ -56,55 +80,107 @@ def unreadable(job: TrackedJob) -> Message:
 def changes_view(job: TrackedJob, files: Sequence[ChangedFile]) -> Block:
     """Return the view of the changed paragraphs, the pages with the longest changes first."""
     url = b.web_address(job.pr_link) or ""
-    ordered = sorted(files[:MOST_READ], key=lambda file: -(file.additions + file.deletions))
+    ordered = sorted(files[:MAX_FILES], key=lambda file: -(file.additions + file.deletions))
     pages: list[Block] = []
-    rest: list[str] = []
-    room = _ALL_LENGTH
+    others: list[ChangedFile] = []
+    room = _Room()
     for file in ordered:
-        if room > 0 and len(pages) < _MOST_BLOCKS:
-            page = list(_page(file, url, min(room, _PAGE_LENGTH)))
+        page = list(_page(file, url, room)) if room.is_left(pages) else []
+        if page and room.take(page):
             pages += page
-            room -= sum(len(_text_of(block)) for block in page)
         else:
-            rest.append(
-                f"{_name(file, url)} {lines_changed(Size(file.additions, file.deletions, 1))}"
-            )
+            others.append(file)
     total = job.pull_request.size.files if job.pull_request else len(files)
-    begun = f"*{b.link(url, open_words(url, 'PR'))}* · {counted(max(total, len(files)), 'file', 'files')}"
-    starts = range(0, len(rest), _LINKS_IN_A_BLOCK)
-    others = [b.context("Also: " + " · ".join(rest[at : at + _LINKS_IN_A_BLOCK])) for at in starts]
-    blocks = [b.section(begun), *pages, *others]
-    if total > MOST_READ:
-        blocks.append(b.context(f"I read the first {MOST_READ} files of {number(total)}."))
+    total = max(total, len(files))
+    heading = f"*{b.link(url, open_words(url, 'PR'))}* · {counted(total, 'file', 'files')}"
+    blocks = [b.section(heading), *pages, *_names(others, url)]
+    if total > MAX_FILES:
+        blocks.append(b.context(f"I read the first {MAX_FILES} files of {number(total)}."))
     return b.modal("What changed", *blocks, callback_id="changes")
 
 
-def _page(file: ChangedFile, url: str, room: int) -> Iterator[Block]:
+@dataclass
+class _Room:
+    """The room that is left in a view, and for reading and comparing what it may show."""
+
+    length: int = _MAX_LENGTH
+    bytes: int = _MAX_PAGES_BYTES
+    read_length: int = _MAX_READ_LENGTH
+    steps: Steps = field(default_factory=lambda: Steps(_MAX_STEPS))
+
+    def is_left(self, pages: Sequence[Block]) -> bool:
+        """Return whether another page may be drawn."""
+        return self.length > 0 and self.read_length > 0 and len(pages) < _MAX_BLOCKS
+
+    def take(self, page: Sequence[Block]) -> bool:
+        """Take the room of a page, and return whether it was there."""
+        size = _size_in_bytes(page)
+        if size > self.bytes:
+            return False
+        self.bytes -= size
+        self.length -= sum(len(_text_of(block)) for block in page)
+        return True
+
+
+def _size_in_bytes(blocks: Sequence[Block]) -> int:
+    """Return the length of blocks in JSON as it is sent: in ASCII."""
+    return len(json.dumps(blocks))
+
+
+def _names(files: Sequence[ChangedFile], url: str) -> Iterator[Block]:
+    """Yield the names of files whose changes are not shown, as many as the view may have."""
+    left = _MAX_REST_BYTES
+    for at in range(0, len(files), _LINKS_IN_A_BLOCK):
+        names = [
+            f"{_name(file, url)} {lines_changed(Size(file.additions, file.deletions, 1))}"
+            for file in files[at : at + _LINKS_IN_A_BLOCK]
+        ]
+        block = b.context("Also: " + " · ".join(names))
+        left -= _size_in_bytes([block])
+        if left < 0:
+            more = counted(len(files) - at, "more file", "more files")
+            yield b.context(f"And {b.link(url, more)}")
+            return
+        yield block
+
+
+def _page(file: ChangedFile, url: str, room: _Room) -> Iterator[Block]:
     """Yield the heading of a changed file, and the changed paragraphs that fit."""
-    facts = [f"*{_name(file, url)}*", *_became(file)]
-    if file.additions or file.deletions:
-        facts.append(lines_changed(Size(file.additions, file.deletions, 1)))
-    if title_of(file.path, "") != file.path:
-        facts.append(b.code(file.path, _PATH_LENGTH))
-    yield b.section(" · ".join(facts))
+    yield b.section(" · ".join(_facts(file, url)))
     if file.patch is None or file.status == "removed":
         return
-    every = list(changes_in(file.path, file.patch))
-    chosen: set[int] = set()
-    for at in sorted(range(len(every)), key=lambda at: -every[at].size):
-        if room > 0:
-            chosen.add(at)
-            room -= min(every[at].size, _CHANGE_LENGTH)
-    drawn = [_drawn(every[at], is_new=file.status == "added") for at in sorted(chosen)]
+    length = min(room.read_length, MAX_PATCH_LENGTH)
+    patch = file.patch[:length]
+    room.read_length -= len(patch)
+    every = list(changes_in(file.path, patch))
+    chosen = _longest(every, min(room.length, _MAX_PAGE_LENGTH))
+    is_new = file.status == "added"
+    drawn = [_drawn(every[at], room.steps, is_new=is_new) for at in chosen]
     elements = [element for element in drawn if element]
     if elements:
         yield {"type": "rich_text", "elements": elements}
-    if len(chosen) < len(every):
-        others = counted(len(every) - len(chosen), "more change", "more changes")
+    left = len(every) - len(chosen)
+    if len(patch) < len(file.patch):
+        yield b.context(f"And {b.link(_address(file, url), 'more changes')}")
+    elif left:
+        others = counted(left, "more change", "more changes")
         yield b.context(f"And {b.link(_address(file, url), others)}")
 
 
-def _became(file: ChangedFile) -> Iterator[str]:
+def _longest(changes: Sequence[Change], length: int) -> Sequence[int]:
+    """Return the places of the longest changes that fit into so many characters, in order."""
+    chosen: list[int] = []
+    for at in sorted(range(len(changes)), key=lambda at: -changes[at].size)[:_MAX_CHANGES]:
+        if length <= 0:
+            break
+        chosen.append(at)
+        length -= min(changes[at].size, _MAX_CHANGE_LENGTH)
+    return sorted(chosen)
+
+
+def _facts(file: ChangedFile, url: str) -> Iterator[str]:
+    """Yield the name of a changed file, and how it was changed."""
+    yield f"*{_name(file, url)}*"
     match file.status:
         case "added":
             yield "new"
@@ -114,41 +190,52 @@ def _became(file: ChangedFile) -> Iterator[str]:
             yield f"moved from {b.code(file.was or '', _PATH_LENGTH)}"
     if file.patch is None and file.status not in ("removed", "renamed"):
         yield "too long to show" if file.additions or file.deletions else "no text"
+    if file.additions or file.deletions:
+        yield lines_changed(Size(file.additions, file.deletions, 1))
+    if title_of(file.path, "") != file.path:
+        yield b.code(file.path, _PATH_LENGTH)
 
 
-def _drawn(change: Change, *, is_new: bool) -> Block | None:
+def _drawn(change: Change, steps: Steps, *, is_new: bool) -> Block | None:
     """Return a change as an element of rich text; None if it changes blanks alone."""
-    pieces = change.pieces()
+    pieces = list(islice(change.pieces(steps), _MAX_PIECES))
     if all(piece.mark is Mark.KEPT for piece in pieces):
         return None
     if change.is_code:
-        signed = (
-            f"{'' if is_new else _CODE_SIGNS[piece.mark] + ' '}{piece.text}" for piece in pieces
-        )
-        code = clip(visible("".join(signed)).rstrip("\n"), _CHANGE_LENGTH)
-        return {
-            "type": "rich_text_preformatted",
-            "elements": [{"type": "text", "text": code or " "}],
-        }
+        return _drawn_code(pieces, is_new=is_new)
     elements: list[Block] = []
-    room = _CHANGE_LENGTH
+    left = _MAX_CHANGE_LENGTH
     for at, piece in enumerate(pieces):
         text = visible(piece.text)
-        if piece.mark is Mark.KEPT and len(text) > _KEPT_LENGTH:
-            half = _KEPT_LENGTH // 2
-            begins, ends = (
-                ("" if at == 0 else text[:half]),
-                ("" if at == len(pieces) - 1 else text[-half:]),
-            )
-            text = f"{begins} … {ends}"
-        text = clip(text, room)
-        room -= len(text)
+        if piece.mark is Mark.KEPT:
+            text = _shortened(text, begins=at > 0, ends=at < len(pieces) - 1)
+        text = clip(text, left)
+        left -= len(text)
         if text:
-            style = {} if is_new else _STYLES.get(piece.mark, {})
+            style = None if is_new else _STYLES.get(piece.mark)
             elements.append({"type": "text", "text": text} | ({"style": style} if style else {}))
-        if room <= 0:
+        if left <= 0:
             break
     return {"type": "rich_text_section", "elements": elements} if elements else None
+
+
+def _drawn_code(lines: Sequence[Piece], *, is_new: bool) -> Block:
+    """Return changed lines of code as an element of rich text."""
+    signs = {mark: "" if is_new else f"{sign} " for mark, sign in _CODE_SIGNS.items()}
+    code = visible("".join(f"{signs[line.mark]}{line.text}" for line in lines)).rstrip("\n")
+    text = clip(code, _MAX_CHANGE_LENGTH) or " "
+    return {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": text}]}
+
+
+def _shortened(text: str, *, begins: bool, ends: bool) -> str:
+    """Return words that are kept without their middle if they are long.
+
+    ``begins`` and ``ends``: whether a change stands before and after them.
+    """
+    if len(text) <= _KEPT_LENGTH:
+        return text
+    half = _KEPT_LENGTH // 2
+    return f"{text[:half] if begins else ''} … {text[-half:] if ends else ''}"
 
 
 def _name(file: ChangedFile, url: str) -> str:

@@ -102,7 +102,8 @@ def _end(job: TrackedJob, subject: str) -> tuple[str, str]:
         was_over = job.ended_at is not None and pull.ended_at < job.ended_at
         result, advice = (result, _TOO_LATE) if was_over else (_OVER[pull.is_merged], "")
     if job.state is JobState.PULL_REQUEST and (now := _seen(job)):
-        change = f"{', a draft' if now.is_draft else ''}, {difference(now)}"
+        size = difference(now, is_follow_up=job.version > 1)
+        change = f"{', a draft' if now.is_draft else ''}, {size}"
         if job.version > 1 and made_nothing(now):
             change = ". Nothing changed in it"
     more = {

@@ -70,15 +70,44 @@ def newest_that_fit(
     return lines
 
 
-def attachments(signed: str, conversation: str, files: Sequence[tuple[str, str]] = ()) -> str:
+def attachments(
+    signed: str,
+    conversation: str,
+    files: Sequence[tuple[str, str]] = (),
+    merged: TrackedJob | None = None,
+) -> str:
     """Return the attachments after the text of a prompt; "" for none.
 
-    ``files``: their names and texts. Each line of the conversation and of the files is quoted, so that none
-    can pretend to be part of the prompt.
+    Each line of the conversation and of the files is quoted, so that none can pretend to be part of the
+    prompt.
+
+    Args:
+        signed: The sentence with the requester.
+        conversation: Earlier messages.
+        files: Their names and texts.
+        merged: The job whose pull request is merged, in whose thread the prompt was said.
     """
+    after = after_merge(merged) if merged else ""
     background = f"{_HEADING}\n{_quoted(conversation)}" if conversation else ""
     contents = (f"File {one_line(name, _NAME_LENGTH)}:\n{_quoted(text)}" for name, text in files)
-    return "\n\n".join(part for part in (signed, background, *contents) if part)
+    return "\n\n".join(part for part in (signed, after, background, *contents) if part)
+
+
+def after_merge(job: TrackedJob) -> str:
+    """Return the paragraph about the merged pull request to which a prompt is a follow-up."""
+    pull = job.pull_request
+    title = one_line(pull.title if pull else job.text, _TITLE_LENGTH)
+    pages = list(dict.fromkeys((*pull.paths, *(line.page for line in pull.lines)))) if pull else []
+    lines = [
+        "This was asked under a pull request that is merged. What it says is about that change."
+    ]
+    facts = {
+        "Title": title,
+        "Link": job.pr_link or "",
+        "Pages": ", ".join(one_line(page, _NAME_LENGTH) for page in pages[:_MOST_NAMED]),
+    }
+    lines += [f"> {label}: {one_line(fact, _PART_LENGTH)}" for label, fact in facts.items() if fact]
+    return "\n".join(lines)
 
 
 def _quoted(text: str) -> str:
@@ -90,10 +119,15 @@ def file_names(names: Sequence[str]) -> str:
     return ", ".join(b.code(name, _NAME_LENGTH) for name in names[:_MOST_NAMED])
 
 
-def files_not_sent(other: Sequence[str], unread: Sequence[str]) -> Message:
-    """Return the reply that names the files of a message that the agent did not get.
+def parts_not_sent(
+    other: Sequence[str], unread: Sequence[str], omitted: Sequence[str] = ()
+) -> Message:
+    """Return the reply that names the parts of a message that the agent did not get.
 
-    ``other`` are no text files or too large; ``unread`` were not returned by Slack.
+    Args:
+        other: Files that are no text files, or too large.
+        unread: Files that Slack did not return.
+        omitted: Parts that are no files and cannot be read as text.
     """
     rows = []
     if other:
@@ -104,6 +138,8 @@ def files_not_sent(other: Sequence[str], unread: Sequence[str]) -> Message:
         rows.append(
             f"Not sent to the agent, because Slack didn't let me read it: {file_names(unread)}."
         )
+    if omitted:
+        rows.append(f"Left out: {file_names(omitted)}.")
     return b.words(f":warning: {' '.join(rows)}")
 
 
@@ -387,16 +423,13 @@ def lines_changed(size: Size) -> str:
     return f"+{number(size.additions)} −{number(size.deletions)}"
 
 
-def difference(pull: SeenPullRequest) -> str:
-    """Return the newest iteration's changes, in lines; if they are unknown, by the totals."""
-    size, before = pull.made, pull.before
-    if size is None and before is not None:
-        size = Size(*(now - then for now, then in zip(pull.size, before, strict=True)))
-        if min(size.additions, size.deletions) < 0:
-            return f"{lines_changed(pull.size)} in all, {lines_changed(before)} before"
-    return lines_changed(size or pull.size)
+def difference(pull: SeenPullRequest, *, is_follow_up: bool) -> str:
+    """Return the newest iteration's changes, in lines; the totals where its commits were not compared."""
+    if pull.made is not None:
+        return lines_changed(pull.made)
+    return f"{lines_changed(pull.size)}{' in all' if is_follow_up else ''}"
 
 
 def made_nothing(pull: SeenPullRequest) -> bool:
-    """Return whether the newest iteration changed nothing."""
-    return pull.before == pull.size if pull.made is None else not any(pull.made)
+    """Return whether the newest iteration is known to have changed nothing."""
+    return pull.made is not None and not any(pull.made)

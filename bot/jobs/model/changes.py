@@ -1,11 +1,16 @@
-"""The words that a pull request changes, read from the patches of its files."""
+"""The words that a pull request changes, read from the patches of its files.
+
+Strangers write patches, so each function has a limit on the characters, words and steps that it reads and
+compares. Text beyond a limit counts as replaced whole, or as further changes that are not shown.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
 from enum import StrEnum
 from itertools import groupby, zip_longest
 from typing import NamedTuple
@@ -13,12 +18,18 @@ from typing import NamedTuple
 _PROSE = (".md", ".mdx", ".markdown", ".rst", ".adoc", ".txt", ".html")
 _FENCES = ("```", "~~~")
 _WORD = re.compile(r"\S+\s*")
-_MOST_WORDS = 400
-"""Longer texts replace each other whole: the time of a comparison grows with the square of its words."""
-_FEWEST_COMMON = 0.3
+_MAX_WORDS = 400
+"""Longer texts replace each other whole."""
+_MAX_STEPS = 100_000
+"""Steps of one comparison. A step looks at one pair of equal words; 100,000 take about 20 ms."""
+_MIN_COMMON_SHARE = 0.3
 """The share of words that two versions of a text have in common, below which one replaces the other whole."""
-_LONGEST_LINE, _LONGEST_PATCH = 100, 10_000
-"""In characters: the limits for lines and patches that an end shows."""
+MAX_PATCH_LENGTH = 40_000
+"""Characters of a file's patch that are read. Later changes of the file are not shown."""
+_MAX_LINE_LENGTH = 100
+"""In characters: longer lines are not shown in an end."""
+_MAX_PATCHES_LENGTH = 10_000
+"""Characters of all patches together, above which an end shows no lines."""
 
 
 class Mark(StrEnum):
@@ -62,21 +73,37 @@ class ChangedLine(NamedTuple):
 
 
 @dataclass
+class Steps:
+    """The steps that comparisons of words may still take."""
+
+    left: int = _MAX_STEPS
+
+    def take(self, count: int) -> bool:
+        """Take steps if so many are left, and return whether they were."""
+        if count > self.left:
+            return False
+        self.left -= count
+        return True
+
+
+@dataclass
 class Change:
     """Lines of a patch that belong together, each with its sign: "-", "+" or a blank."""
 
     is_code: bool = False
     lines: list[tuple[str, str]] = field(default_factory=list)
+    size: int = 0
+    """The characters of the changed lines."""
+    strikes: bool = False
+    """Whether a line was removed."""
 
-    @property
-    def size(self) -> int:
-        """Count the characters of the changed lines."""
-        return sum(len(text.strip()) for sign, text in self.lines if sign != " ")
-
-    @property
-    def strikes(self) -> bool:
-        """Return whether a line was removed."""
-        return any(sign == "-" for sign, _ in self.lines)
+    def add(self, sign: str, text: str) -> None:
+        """Add a line."""
+        self.lines.append((sign, text))
+        if sign != " ":
+            self.size += len(text.strip())
+        if sign == "-":
+            self.strikes = True
 
     def runs(self) -> Iterator[tuple[list[str], list[str]]]:
         """Yield the old and the new lines of each run of lines; unchanged lines are in both."""
@@ -87,13 +114,24 @@ class Change:
                 [text for sign, text in lines if is_kept or sign == "+"],
             )
 
-    def pieces(self) -> Sequence[Piece]:
-        """Return whole lines of code, or the words of a text."""
+    def pieces(self, steps: Steps) -> Iterator[Piece]:
+        """Yield whole lines of code, or the words of a text, compared within ``steps``."""
         if self.is_code:
-            return [Piece(f"{text}\n", _MARKS.get(sign, Mark.KEPT)) for sign, text in self.lines]
-        return [
-            piece for old, new in self.runs() for piece in compare_words(_joined(old), _joined(new))
-        ]
+            for sign, text in self.lines:
+                yield Piece(f"{text}\n", _MARKS.get(sign, Mark.KEPT))
+            return
+        kept = ""
+        for old, new in self.runs():
+            for piece in compare_words(_joined(old), _joined(new), steps):
+                if piece.mark is Mark.KEPT:
+                    kept += piece.text
+                    continue
+                if kept:
+                    yield Piece(kept, Mark.KEPT)
+                    kept = ""
+                yield piece
+        if kept:
+            yield Piece(kept, Mark.KEPT)
 
 
 def _joined(lines: Sequence[str]) -> str:
@@ -104,20 +142,19 @@ def changes_in(path: str, patch: str) -> Iterator[Change]:
     """Yield the changes of a file in order, divided at blank lines, fences of code and hunks."""
     is_prose = path.lower().endswith(_PROSE)
     for hunk in re.split(r"^@@[^\n]*\n?", patch, flags=re.MULTILINE):
-        yield from (change for change in _of_hunk(hunk, is_prose=is_prose) if change.size)
+        for change in _changes_of_hunk(hunk, is_prose=is_prose):
+            if change.size:
+                yield change
 
 
-def _of_hunk(hunk: str, *, is_prose: bool) -> Iterator[Change]:
+def _changes_of_hunk(hunk: str, *, is_prose: bool) -> Iterator[Change]:
+    begins_in_code = _begins_in_code(hunk)
     # A removed fence is none in the new text, and an added one none in the old.
-    # An odd number of fences, of which the first names no language: it seems to end a block of code.
-    fences = [
-        line[1:].strip() for line in hunk.split("\n") if line[1:].lstrip().startswith(_FENCES)
-    ]
-    begins_in_code = len(fences) % 2 == 1 and fences[0] in _FENCES
-    in_code = dict.fromkeys("-+", begins_in_code)
+    in_code = {"-": begins_in_code, "+": begins_in_code}
     change = Change(not is_prose)
     for line in hunk.split("\n"):
-        sign, text = line[:1] or " ", line[1:].rstrip("\r")
+        sign = line[:1] or " "
+        text = line[1:].rstrip("\r")
         if sign not in "-+ ":  # "\ No newline at end of file"
             continue
         is_fence = text.lstrip().startswith(_FENCES)
@@ -131,72 +168,137 @@ def _of_hunk(hunk: str, *, is_prose: bool) -> Iterator[Change]:
             change = Change(is_code)
         is_edge = text.strip() == "---" or (is_fence and is_beside)  # of front matter, or of code
         if not is_break and not is_edge:
-            change.lines.append((sign, text))
+            change.add(sign, text)
     yield change
 
 
-def compare_words(old: str, new: str) -> list[Piece]:
-    """Return a new text as pieces, with the words that were struck from the old one."""
+def _begins_in_code(hunk: str) -> bool:
+    """Return whether a hunk seems to begin within a block of code.
+
+    So it is with an odd number of fences, of which the first names no language: it ends the block.
+    """
+    lines = (line[1:].strip() for line in hunk.split("\n"))
+    fences = [line for line in lines if line.startswith(_FENCES)]
+    return len(fences) % 2 == 1 and fences[0] in _FENCES
+
+
+def compare_words(old: str, new: str, steps: Steps | None = None) -> list[Piece]:
+    """Return a new text as pieces, with the words that were struck from the old one.
+
+    One text replaces the other whole if they are long, have little in common, or cannot be compared within
+    ``steps``.
+    """
     if old == new:
         return [Piece(new, Mark.KEPT)]
-    before, after = _WORD.findall(old), _WORD.findall(new)
-    replaced = [Piece(text, mark) for text, mark in ((old, Mark.STRUCK), (new, Mark.NEW)) if text]
-    if max(len(before), len(after)) > _MOST_WORDS:
-        return replaced
-    matcher = SequenceMatcher(None, _bare(before), _bare(after), autojunk=False)
-    if matcher.ratio() < _FEWEST_COMMON:
-        return replaced
-    pieces = []
-    for tag, begin, end, first, last in matcher.get_opcodes():
-        if tag == "equal":
-            pieces.append(Piece("".join(after[first:last]), Mark.KEPT))
-            continue
-        struck, added = "".join(before[begin:end]), "".join(after[first:last])
-        if struck and added:
-            struck = f"{struck.rstrip()} "
-        pieces += [Piece(struck, Mark.STRUCK)] if struck else []
-        pieces += [Piece(added, Mark.NEW)] if added else []
-    return pieces
+    before = _WORD.findall(old)
+    after = _WORD.findall(new)
+    if max(len(before), len(after)) <= _MAX_WORDS:
+        blocks = _equal_blocks(_bare(before), _bare(after), steps or Steps())
+        common = sum(block.size for block in blocks)
+        if 2 * common >= _MIN_COMMON_SHARE * (len(before) + len(after)):
+            return list(_pieces(before, after, blocks))
+    return [Piece(text, mark) for text, mark in ((old, Mark.STRUCK), (new, Mark.NEW)) if text]
 
 
 def _bare(tokens: Sequence[str]) -> list[str]:
     return [word.strip() for word in tokens]
 
 
+def _equal_blocks(before: Sequence[str], after: Sequence[str], steps: Steps) -> list[Match]:
+    """Return the runs of words that two texts have in common, in order.
+
+    It is `SequenceMatcher.get_matching_blocks` with a limit: the longest run is found first, then the longest
+    ones before and after it. Stretches for which no steps are left have nothing in common.
+    """
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    words = Counter(after)
+    counts = [words[word] for word in before]
+    stretches = [(0, len(before), 0, len(after))]
+    blocks: list[Match] = []
+    while stretches:
+        old_start, old_end, new_start, new_end = stretches.pop()
+        cost = old_end - old_start + sum(counts[old_start:old_end])
+        if old_start == old_end or new_start == new_end or not steps.take(cost):
+            continue
+        longest = matcher.find_longest_match(old_start, old_end, new_start, new_end)
+        if longest.size:
+            blocks.append(longest)
+            old_behind = longest.a + longest.size
+            new_behind = longest.b + longest.size
+            stretches.append((old_start, longest.a, new_start, longest.b))
+            stretches.append((old_behind, old_end, new_behind, new_end))
+    return sorted(blocks)
+
+
+def _pieces(before: Sequence[str], after: Sequence[str], blocks: list[Match]) -> Iterator[Piece]:
+    """Yield the words of both texts in order, marked by the runs that they have in common."""
+    old_at = 0
+    new_at = 0
+    for block in [*blocks, Match(len(before), len(after), 0)]:
+        struck = "".join(before[old_at : block.a])
+        added = "".join(after[new_at : block.b])
+        if struck:
+            yield Piece(f"{struck.rstrip()} " if added else struck, Mark.STRUCK)
+        if added:
+            yield Piece(added, Mark.NEW)
+        old_at = block.a + block.size
+        new_at = block.b + block.size
+        if block.size:
+            yield Piece("".join(after[block.b : new_at]), Mark.KEPT)
+
+
 def changed_lines(files: Sequence[ChangedFile], most: int) -> tuple[ChangedLine, ...]:
     """Return the changed lines of files if there are at most so many, and each is short; else none."""
+    if sum(len(file.patch or "") for file in files) > _MAX_PATCHES_LENGTH:
+        return ()
     lines: list[ChangedLine] = []
     for file in files:
-        if file.patch is None or len(file.patch) > _LONGEST_PATCH:
+        if file.patch is None:
             return ()
-        title = title_of(file.path, file.patch)
-        for old, new in (
-            run for change in changes_in(file.path, file.patch) for run in change.runs()
-        ):
-            before, after = ([text.strip() for text in side if text.strip()] for side in (old, new))
-            if before and after and len(before) != len(after):
+        for line in _lines_of(file, file.patch):
+            is_short = line is not None and max(map(len, line)) <= _MAX_LINE_LENGTH
+            if line is None or not is_short or len(lines) == most:
                 return ()
-            lines += [
-                ChangedLine(title[:_LONGEST_LINE], *pair)
-                for pair in zip_longest(before, after, fillvalue="")
-                if pair[0] != pair[1]
-            ]
-    is_short = all(len(text) <= _LONGEST_LINE for line in lines for text in line)
-    return tuple(lines) if len(lines) <= most and is_short else ()
+            lines.append(line)
+    return tuple(lines)
+
+
+def _lines_of(file: ChangedFile, patch: str) -> Iterator[ChangedLine | None]:
+    """Yield the changed lines of a file, beside those that they replace; None where those are others."""
+    title = title_of(file.path, patch)[:_MAX_LINE_LENGTH]
+    for change in changes_in(file.path, patch):
+        for old, new in change.runs():
+            before = [text.strip() for text in old if text.strip()]
+            after = [text.strip() for text in new if text.strip()]
+            if before and after and len(before) != len(after):
+                yield None
+            for was, becomes in zip_longest(before, after, fillvalue=""):
+                if was != becomes:
+                    yield ChangedLine(title, was, becomes)
 
 
 def title_of(path: str, patch: str) -> str:
     """Return the title of a page by the beginning of its patch, else by its path; of other files the path."""
     if not path.lower().endswith(_PROSE):
         return path
-    head = patch.split("\n", 12)[:12]
-    if re.match(r"@@ -[01](?:,[0-9]+)? ", head[0]):
-        for line in head[1:]:
-            if line[:1] in ("+", " "):
-                if line[1:].startswith("title:"):
-                    return line[7:].strip().strip("\"'")
-                if line[1:].startswith("# "):
-                    return line[3:].strip()
+    return _title_in(patch) or _title_by_path(path)
+
+
+def _title_in(patch: str) -> str:
+    """Return the title in a patch that shows the page's beginning; "" if there is none."""
+    head = patch[:MAX_PATCH_LENGTH].split("\n", 12)[:12]
+    if not re.match(r"@@ -[01](?:,[0-9]+)? ", head[0]):
+        return ""
+    for line in head[1:]:
+        if line[:1] in ("+", " "):
+            if line[1:].startswith("title:"):
+                return line[7:].strip().strip("\"'")
+            if line[1:].startswith("# "):
+                return line[3:].strip()
+    return ""
+
+
+def _title_by_path(path: str) -> str:
     *folders, name = path.split("/")
     stem = name.rsplit(".", 1)[0] or name
     if stem.lower() in ("index", "readme") and folders:

@@ -12,9 +12,19 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.ids import ChannelId, MessageTs, RequestKey, UserId
-from bot.jobs.model.intents import Door
 from bot.jobs.model.prompts import Prompt, PromptState
 from bot.ports import Origin, SharedFile
+
+
+class Door(StrEnum):
+    """The way by which a text came. A plain reply where only mentions steer has none: it is left alone."""
+
+    FIRST = "first"
+    """By command, form, mention or direct message, to start a job."""
+    ADDRESSED = "addressed"
+    """By ``/docs-followup``, its form, or a mention in the job's thread."""
+    REPLY = "reply"
+    """A reply without a mention in the job's own thread."""
 
 
 class HeardState(StrEnum):
@@ -63,6 +73,8 @@ class InboxMessage:
     text: str | None = None
     """Slack's wire text, as it is part of a request. Empty once nothing needs it."""
     files: tuple[SharedFile, ...] = ()
+    omitted: tuple[str, ...] = ()
+    """The names of its parts that cannot be read as text."""
     change: Correction | None = None
     """What its author has done to it since it was taken, until that is carried out."""
     edited: str | None = None
@@ -75,6 +87,8 @@ class InboxMessage:
     readings: int = 0
     """How many requests were made of it before its author edited it."""
     attempts: int = 0
+    app: str | None = None
+    """The app that posted it with its author's own token."""
 
     @property
     def request_key(self) -> RequestKey:
@@ -83,7 +97,7 @@ class InboxMessage:
 
     @property
     def origin(self) -> Origin:
-        return Origin(self.request_key, self.user, self.channel, self.thread, self.ts)
+        return Origin(self.request_key, self.user, self.channel, self.thread, self.ts, app=self.app)
 
 
 @dataclass(frozen=True, slots=True)

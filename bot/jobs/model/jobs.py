@@ -219,7 +219,10 @@ class TrackedJob:
     root_ts: MessageTs | None = None
     """The message that is the job's status message; None until it is posted."""
     thread_ts: MessageTs | None = None
-    """The thread in which the status message is a reply; None if the status message begins its thread."""
+    """The thread in which the status message is a reply; None if the status message begins its thread.
+
+    If that thread is deleted, the bot's next reply begins another one, which comes after the status message.
+    """
     service_id: ServiceJobId | None = None
     iteration: int = 0
     """The number of prompts that the service has accepted. The end of each iteration is reported once."""
@@ -259,6 +262,8 @@ class TrackedJob:
     """The earlier messages attached to the newest prompt that could have some."""
     again_of: JobNumber | None = None
     """The job whose prompt it runs again."""
+    follows: JobNumber | None = None
+    """The merged job in whose thread it was asked for, whose pull request its prompt names."""
     review: Review | None = None
     """The outcome of the pull request."""
     reviewed_by: UserId | None = None

@@ -125,6 +125,8 @@ class Prompt:
     in_queue: bool = False
     response_url: SecretStr | None = None
     """It may have expired."""
+    app: str | None = None
+    """The app that posted its message with the own token of ``asked_by``."""
 
     @classmethod
     def new(
@@ -153,6 +155,7 @@ class Prompt:
             project=project,
             due_at=asked_at,
             response_url=origin.response_url,
+            app=origin.app,
         )
 
 
@@ -177,6 +180,8 @@ class PromptRequest:
     project: ProjectId | None = None
     """None for that of the channel."""
     about: About | None = None
+    follows: JobNumber | None = None
+    """The merged job in whose thread a new job is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +272,8 @@ class Act(StrEnum):
     """Chose which replies steer the jobs of a channel."""
     TRIED = "tried"
     """Pressed the button of ``docs-bot doctor --try``, which waits for this row."""
+    CHOSE_REPOSITORY = "chose_repository"
+    """Chose the repository in which a project's pull requests are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,3 +290,5 @@ class AuditRow:
     subscription: SubscriptionId | None
     end: str | None
     """The last state of the prompt or its iteration; None while it is open, and for other acts."""
+    app: str | None
+    """The app that acted with the person's own token."""

@@ -34,8 +34,6 @@ class SeenPullRequest:
     """The job's iteration whose end it belongs to."""
     since: datetime
     """When the job had it first."""
-    before: Size | None = None
-    """Its size at the end before that of ``iteration``."""
     is_merged: bool = False
     ended_at: datetime | None = None
     """When it was merged or closed; None while it is open."""
@@ -47,7 +45,7 @@ class SeenPullRequest:
     head: str | None = None
     """The newest commit."""
     made: Size | None = None
-    """The size of the iteration's change; None where only the totals before and after it are known."""
+    """The size of the iteration's change; None where its commits could not be compared."""
     lines: tuple[ChangedLine, ...] = ()
     """The lines that the iteration changed, where they are few."""
     paths: tuple[str, ...] = ()

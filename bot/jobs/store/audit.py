@@ -26,14 +26,24 @@ class Audit(Repository):
     """The audit, within the transaction of the recorded act."""
 
     def decided(
-        self, act: Act, user: UserId, job: TrackedJob, at: datetime, prompt: PromptId | None = None
+        self,
+        act: Act,
+        user: UserId,
+        job: TrackedJob,
+        at: datetime,
+        prompt: PromptId | None = None,
+        app: str | None = None,
     ) -> None:
-        """Add an act on a job. ``prompt``: the prompt whose end will be written to the row."""
+        """Add an act on a job.
+
+        ``prompt``: the prompt whose end will be written to the row. ``app``: see `AuditRow`.
+        """
         values = {
             "project": job.project,
             "channel": job.channel,
             "job": job.number,
             "prompt": prompt,
+            "app": app,
         }
         self._add(act, user, at, values)
 

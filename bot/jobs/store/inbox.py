@@ -23,8 +23,7 @@ from sqlalchemy import (
 )
 
 from bot.ids import ChannelId, MessageTs, RequestKey, UserId
-from bot.jobs.model.inbox import HeardState, InboxMessage, UnreadConversation
-from bot.jobs.model.intents import Door
+from bot.jobs.model.inbox import Door, HeardState, InboxMessage, UnreadConversation
 from bot.jobs.model.jobs import JobState
 from bot.jobs.model.prompts import PromptState
 from bot.jobs.store.tables import inbox, jobs, prompts
@@ -114,7 +113,9 @@ class Inbox(Rows[InboxMessage]):
 
     def add_deleted(self, message: ThreadReply | Mention, said_at: datetime) -> bool:
         """Note a message as deleted that is still to arrive."""
-        return self._add(message, said_at, state=HeardState.SETTLED, user="", text=None, files=None)
+        return self._add(
+            message, said_at, state=HeardState.SETTLED, user="", text=None, files=None, omitted=None
+        )
 
     def _add(self, message: ThreadReply | Mention, said_at: datetime, **more: object) -> bool:
         origin = message.origin
@@ -124,12 +125,14 @@ class Inbox(Rows[InboxMessage]):
             "place": place_of(origin),
             "ts": origin.message_ts,
             "user": origin.user,
+            "app": origin.app,
             "said_at": said_at,
             "thread": origin.thread,
             "parent": None if isinstance(message, Mention) else message.parent,
             "is_mention": isinstance(message, Mention),
-            "text": message.text,
-            "files": message.files or None,
+            "text": message.content.text,
+            "files": message.content.files or None,
+            "omitted": message.content.omitted or None,
         }
         return insert_unless_there(self.connection, inbox, {**values, **more})
 
@@ -168,6 +171,7 @@ class Inbox(Rows[InboxMessage]):
                 parent=None,
                 text=None,
                 files=None,
+                omitted=None,
                 change=None,
                 edited=None,
                 due_at=None,
@@ -228,7 +232,7 @@ class Inbox(Rows[InboxMessage]):
             "due_at": None,
         }
         if state is HeardState.ASKED:
-            values |= {"text": None, "files": None}
+            values |= {"text": None, "files": None, "omitted": None}
         self.connection.execute(inbox.update().where(mine).values(values))
 
     def change(self, message: InboxMessage, **values: object) -> None:
@@ -391,7 +395,8 @@ class Inbox(Rows[InboxMessage]):
         )
         waits = exists().where(prompts.c.key == _c.request, one_of(prompts.c.state, unsettled))
         done = and_(_c.state == HeardState.TAKEN, _c.change.is_(None), _c.text.is_not(None), ~waits)
-        self.connection.execute(inbox.update().where(done).values(text=None, files=None))
+        emptied = inbox.update().where(done).values(text=None, files=None, omitted=None)
+        self.connection.execute(emptied)
         newer = exists().where(
             _OTHER.c.channel == _c.channel, _OTHER.c.place == "", _OTHER.c.ts > _c.ts
         )

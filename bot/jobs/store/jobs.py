@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import Unpack
@@ -12,6 +12,7 @@ from sqlalchemy import (
     String,
     and_,
     bindparam,
+    case,
     false,
     func,
     literal,
@@ -66,6 +67,7 @@ _BEGINNING = literal("message:", String) + jobs.c.channel + ":" + jobs.c.thread_
 """The key of the message that begins the thread in which a job's first message is a reply."""
 _AMONG_PEOPLE = and_(
     jobs.c.thread_ts.is_not(None),
+    or_(jobs.c.root_ts.is_(None), jobs.c.thread_ts < jobs.c.root_ts),
     ~jobs.c.channel.startswith("D"),
     select(prompts.c.id)
     .where(prompts.c.key == _BEGINNING)
@@ -155,6 +157,25 @@ class Jobs(Rows[TrackedJob]):
             self.connection.execute(_ADD, row_values(new, jobs, without="number")).scalar_one()
         )
 
+    def bring_polls_forward(
+        self, project: ProjectId, failed_after: datetime | None, times: Sequence[datetime]
+    ) -> int:
+        """Poll the jobs whose polls have failed since ``failed_after`` at these times, in turns.
+
+        None is for all whose last poll failed. Polls that are due by the last of these times stay. Return how
+        many jobs are polled earlier.
+        """
+        turn = jobs.c.number % len(times)
+        later = jobs.update().where(
+            jobs.c.poll_at > times[-1],
+            jobs.c.project == project,
+            jobs.c.unread_since >= failed_after
+            if failed_after
+            else jobs.c.unread_since.is_not(None),
+        )
+        at = case(dict(enumerate(times)), value=turn)
+        return self.connection.execute(later.values(poll_at=at)).rowcount
+
     def get(self, number: JobNumber) -> TrackedJob | None:
         """Return the job with this number; None when there is none."""
         if not can_be_id(number):
@@ -169,9 +190,20 @@ class Jobs(Rows[TrackedJob]):
             raise LookupError(f"job {number} is not in the store")
         return job
 
-    def in_thread(self, thread: ThreadRef) -> TrackedJob | None:
-        """Return the newest job with its status message in this thread; None when there is none."""
-        return self._newest(_is_in(thread))
+    def in_thread(self, thread: ThreadRef, before: JobNumber | None = None) -> TrackedJob | None:
+        """Return the newest job with its status message in this thread; None when there is none.
+
+        ``before``: only an older job than this one.
+        """
+        if before is None:
+            return self._newest(_is_in(thread))
+        return self._newest(and_(_is_in(thread), jobs.c.number < before))
+
+    def all_in_thread(self, thread: ThreadRef) -> Mapping[JobNumber, bool]:
+        """Return the jobs of a thread, each with whether it has ended with a pull request."""
+        query = select(jobs.c.number, jobs.c.state).where(_is_in(thread))
+        rows = self.connection.execute(query)
+        return {row.number: row.state == JobState.PULL_REQUEST for row in rows}
 
     def offers_pull_request(self, besides: TrackedJob) -> bool:
         """Return whether another job in the same thread has ended with a pull request."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, and_, text
 
-from bot.jobs.model.inbox import Correction, HeardState
-from bot.jobs.model.intents import Door
+from bot.jobs.model.inbox import Correction, Door, HeardState
 from bot.jobs.model.jobs import About, JobState, QueueWhy, Review, TakeThread, ThreadContext
 from bot.jobs.model.prompts import Act, PromptKind, PromptState
 from bot.jobs.model.pull_requests import PreviewState, SeenPullRequest
@@ -70,6 +69,7 @@ jobs = Table(
     Column("created_at", UtcDateTime),
     Column("archived_at", UtcDateTime),
     Column("again_of", Integer),
+    Column("follows", Integer),
     Column("review", Choice(Review)),
     Column("reviewed_by", Person(40)),
     Column("reviewed_at", UtcDateTime),
@@ -115,6 +115,7 @@ prompts = Table(
     Column("sent_at", UtcDateTime),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
     Column("in_queue", Boolean, nullable=False, server_default=text("false")),
+    Column("app", Id(40)),
     *lease(),
     Index("ix_prompts_state", "state", "due_at"),
     Index("ix_prompts_job", "job"),
@@ -163,6 +164,14 @@ previews = Table(
     if_set("ix_previews_due_at", "due_at"),
 )
 
+repositories = Table(
+    "repositories",
+    metadata,
+    Column("project", Id(200), primary_key=True),
+    Column("name", Id(300), nullable=False),
+    Column("pinned_at", UtcDateTime, nullable=False),
+)
+
 back_offs = Table(
     "back_offs",
     metadata,
@@ -199,11 +208,13 @@ inbox = Table(
     Column("is_mention", Boolean, nullable=False, server_default=text("false")),
     Column("text", UserText),
     Column("files", UserJson(tuple[SharedFile, ...])),
+    Column("omitted", UserJson(tuple[str, ...])),
     Column("change", Choice(Correction)),
     Column("edited", UserText),
     Column("due_at", Due(minutes=11)),
     Column("door", Choice(Door)),
     Column("request", Id(400)),
+    Column("app", Id(40)),
     Column("readings", Integer, nullable=False, server_default=text("0")),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
     *lease(),
@@ -227,6 +238,7 @@ audit = Table(
     Column("prompt", Integer),
     Column("subscription", Integer),
     Column("end", Id(20)),
+    Column("app", Id(40)),
     # Most jobs have one row, so this finds the row of a prompt, too.
     Index("ix_audit_job", "job"),
     partial_index("\"user\" <> ''", "ix_audit_at", "at"),

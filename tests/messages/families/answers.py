@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.answers import messages
 from bot.answers.model import DocsPage, Inquiry, InquiryId, InquiryState
-from bot.ids import MessageTs, RequestKey
+from bot.ids import JobNumber, MessageTs, RequestKey
 from bot.jobs.model.jobs import JobState
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
 from tests.messages.samples import job
@@ -37,8 +37,6 @@ def samples() -> Mapping[str, object]:
     answer = messages.format_answer(QUESTION, text, PAGES, ["docs.example"])
     long = "```\n" + "rotate --key\n" * 400
     return {
-        "reading": messages.READING,
-        "reading while the agent works": messages.READING_TOO,
         "an answer in private": answer,
         "a long answer in a thread": messages.harmless_markdown(long, ())[-60:],
         "passages": messages.passages_found(IN_THREAD, PAGES, ()),
@@ -49,7 +47,9 @@ def samples() -> Mapping[str, object]:
         "a question that is gone": messages.NOT_HERE,
         "open gaps": messages.gap_list([[QUESTION], [QUESTION, QUESTION]]),
         "no gaps": messages.gap_list([]),
-        "the prompt": messages.draft_prompt(messages.quoted_question(QUESTION)),
+        "about a topic": messages.passages_found(replace(QUESTION, is_topic=True), PAGES, ()),
+        "under a job": messages.passages_found(replace(IN_THREAD, in_job=JobNumber(7)), PAGES, ()),
+        "background of a prompt": messages.conversation(QUESTION),
         "written": messages.written_notice(QUESTION, job(JobState.PULL_REQUEST)),
         "written without a pull request": messages.written_notice(
             QUESTION, job(JobState.NO_PULL_REQUEST)

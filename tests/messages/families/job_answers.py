@@ -136,6 +136,9 @@ def samples() -> Mapping[str, object]:
         "key of one of several projects refused": say.key_notice(
             PROJECT, forbidden=False, docs=ACME, entry=ACME
         ),
+        "another repository": say.repository_notice(job(), "acme/other", "acme/docs"),
+        "another repository is used": say.repository_used("acme/other"),
+        "only admins choose that": say.ONLY_ADMINS,
         "key accepted": say.key_accepted(PROJECT),
         "key of one of several projects accepted": say.key_accepted(PROJECT, ACME),
         "limits": say.limits([limits(63, mine=2)]),

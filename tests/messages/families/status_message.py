@@ -11,10 +11,10 @@ from bot.jobs.messages.status_message import (
     IN_A_REPLY,
     attachments,
     facts,
-    files_not_sent,
     in_private,
     newest_that_fit,
     open_words,
+    parts_not_sent,
     prompt_view,
     pull_request_line,
     redrawn,
@@ -121,12 +121,18 @@ def samples() -> Mapping[str, object]:
             for reason in (None, *QueueWhy)
         },
         "what waits until some time": wait_lines([Wait(Waiting.POLL, QueueWhy.SERVICE, NOW)]),
-        "files that the agent did not get": files_not_sent(["logo.png", "<b>.zip"], ["notes.txt"]),
+        "files that the agent did not get": parts_not_sent(["logo.png", "<b>.zip"], ["notes.txt"]),
+        "parts that are no text": parts_not_sent([], [], ["chart: Visits", "the end of the text"]),
         "to the agent: who asked": [signature("Ana <b>", "docs"), signature(None, None)],
         "to the agent: a conversation and a file": attachments(
             signature("Ana", None),
             "\n".join(newest_that_fit([("Ben", "Wrong page.\n> It is old."), ("", "")])),
             [("notes.txt", "one\ntwo")],
+        ),
+        "to the agent: after a merge": attachments(
+            signature("Ana", None),
+            "",
+            merged=job(pull_request=replace(MERGED, paths=("docs/a.md",))),
         ),
         "to the agent: at the end of a reply": IN_A_REPLY,
         "the whole prompt": prompt_view(

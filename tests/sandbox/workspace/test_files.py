@@ -10,8 +10,9 @@ import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.sandbox.workspace.conftest import Opener, client_of
-from tests.sandbox.workspace.small_bot import ANAS_DM, DOCS, HeldClock, Json
+from sandbox.workspace import Workspace
+from tests.sandbox.workspace.conftest import Opener, Served, client_of
+from tests.sandbox.workspace.small_bot import ANA, ANAS_DM, DOCS, HeldClock, Json, until
 
 CSV = "path,human,ai,total\n" + "".join(f"/page-{n},{n},1,{n + 1}\n" for n in range(20))
 NAME = "visitors-acme-docs.csv"
@@ -89,3 +90,29 @@ async def test_a_file_counts_as_a_post_and_can_be_sent_again_later(
     clock.forward(1)
     await client.files_completeUploadExternal(files=[{"id": file_id}], channel_id=DOCS)
     assert len(await files_in(client, DOCS)) == 1
+
+
+async def test_a_file_in_a_shared_channel_comes_as_an_id_and_is_described_when_asked(
+    served: Served,
+) -> None:
+    served.people.say(ANA, "C05PARTNERS", "Look", files=[("notes.md", "One")])
+    await until(lambda: served.heard.of("message") or None)
+    [event] = served.heard.of("message")
+    [file] = event["files"]
+    assert file == {"id": file["id"], "mode": "file_access", "file_access": "check_file_info"}
+    described = (await served.client.files_info(file=file["id"]))["file"]
+    assert (described["name"], described["file_access"]) == ("notes.md", "visible")
+
+
+async def test_a_file_where_the_bot_is_not_is_neither_described_nor_returned(
+    workspace: Workspace, client: AsyncWebClient, session: aiohttp.ClientSession
+) -> None:
+    said = workspace.people.say(ANA, "C02GENERAL", "Look", files=[("notes.md", "One")])
+    shared = workspace.people.say(ANA, DOCS, "this", forwards=said)
+    [file] = shared["attachments"][0]["files"]
+    with pytest.raises(SlackApiError) as caught:
+        await client.files_info(file=file["id"])
+    assert caught.value.response["error"] == "file_not_found"
+    headers = {"Authorization": f"Bearer {workspace.options.bot_token}"}
+    async with session.get(file["url_private"], headers=headers) as answer:
+        assert answer.status == 404

@@ -77,11 +77,6 @@ def _cells(length: int) -> Json:
             {"channel": DOCS, "text": "x", "blocks": "words"},
             "invalid_blocks_format",
         ),
-        (
-            "chat.postMessage",
-            {"channel": DOCS, "text": "x", "thread_ts": "1.000001"},
-            "thread_not_found",
-        ),
         ("chat.update", {"channel": DOCS, "ts": "1.000001", "text": "x"}, "message_not_found"),
         (
             "chat.postEphemeral",
@@ -98,6 +93,13 @@ async def test_a_call_is_refused_with_slacks_code(
     client: AsyncWebClient, method: str, arguments: Json, error: str
 ) -> None:
     assert (await _refusal(client, method, **arguments))["error"] == error
+
+
+async def test_a_reply_to_a_deleted_message_stands_in_the_channel(client: AsyncWebClient) -> None:
+    answer = await client.chat_postMessage(channel=DOCS, text="x", thread_ts="1.000001")
+    assert "thread_ts" not in answer["message"]
+    [posted] = (await client.conversations_history(channel=DOCS))["messages"]
+    assert posted["ts"] == answer["ts"]
 
 
 @pytest.mark.parametrize(

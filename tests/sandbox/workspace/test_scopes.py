@@ -55,12 +55,14 @@ async def _call(workspace: Workspace, method: str, **arguments: Any) -> Json:
         ("conversations.join", {"channel": PRODUCT}, "channels:join"),
         ("conversations.open", {"users": ANA}, "im:write"),
         ("users.info", {"user": ANA}, "users:read"),
+        ("usergroups.list", {}, "usergroups:read"),
         ("usergroups.users.list", {"usergroup": "S01WRITERS"}, "usergroups:read"),
         (
             "reactions.add",
             {"channel": DOCS, "timestamp": "1.000001", "name": "eyes"},
             "reactions:write",
         ),
+        ("files.info", {"file": "F1"}, "files:read"),
         ("files.getUploadURLExternal", {"filename": "a.csv", "length": 1}, "files:write"),
     ],
 )

@@ -1,0 +1,261 @@
+"""The earlier messages of a thread, for the agent and for the form."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import structlog
+
+from bot.commands.meaning import find_meaning
+from bot.context import Context, WorkerContext
+from bot.ids import ChannelId, MessageTs, Refusal, UserId
+from bot.intent.kinds import SILENT, STARTS_JOB, Kind, Place
+from bot.jobs.messages import status_message
+from bot.jobs.model.jobs import NotTaken, OmitReason, TakeThread, ThreadContext
+from bot.jobs.model.prompts import Prompt, PromptKind
+from bot.jobs.names import names_in
+from bot.jobs.store.inbox import Inbox
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.prompts import Prompts
+from bot.masking import masked
+from bot.messages import slack_text
+from bot.outbox.store import Outbox
+from bot.ports import Said, SlackError, SlackRefused, ThreadRef
+from bot.store import Transaction
+
+log = structlog.get_logger(__name__)
+_FORM_SECONDS = 1.5
+_ROOT_CHARACTERS = 4_000
+"""The most characters of the bot's own post under which a request stands."""
+_MOST_AUTHORS = 20
+"""Maximum authors of a thread to look up. Messages of others are left out."""
+
+
+async def conversation_of(
+    context: WorkerContext, prompt: Prompt
+) -> tuple[str, ThreadContext | None]:
+    """Return the earlier messages that go to the agent with a prompt, and their numbers.
+
+    The numbers are None where no messages are taken.
+    """
+    if prompt.take_thread is TakeThread.GIVEN:
+        text = prompt.attachments or ""
+        return text, ThreadContext(sum(not line.isspace() for line in text.splitlines() if line))
+    if context.settings.context == "none":
+        return "", None
+    is_start = prompt.kind is PromptKind.START
+
+    def read(tx: Transaction) -> tuple[ThreadRef | None, MessageTs | None]:
+        since = None if is_start else Prompts(tx).taken_until(prompt.job, prompt.id)
+        return Jobs(tx).get_or_raise(prompt.job).thread, since
+
+    # An earlier prompt has the messages before it already.
+    thread, since = await context.store.read(read)
+    if thread is None:
+        return "", None
+    seconds = context.timeouts.names_seconds
+    try:
+        async with asyncio.timeout(seconds):
+            if not await context.messenger.is_public(thread.channel):
+                return "", None
+            posts = await context.messenger.read_earlier(
+                thread.channel, thread.ts, before=prompt.message_ts, since=since
+            )
+    except (SlackError, TimeoutError) as error:
+        if isinstance(error, SlackRefused) and error.meaning is Refusal.THREAD_GONE:
+            return "", None
+        log.warning("thread_not_read", prompt=prompt.id, reason=str(error) or type(error).__name__)
+        return "", ThreadContext(not_taken=NotTaken.UNREAD)
+    newer = [post for post in posts if since is None or post.ts > since]
+    own = await _own_posts(context, newer, thread) if is_start else frozenset[MessageTs]()
+    talk, left_out = await _of_members(context, newer, thread.channel, seconds, own)
+    lines = _lines_under(thread.ts if thread.ts in own else None, talk)
+    return "\n".join(lines), ThreadContext(len(lines), left_out.total() + len(talk) - len(lines))
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A message of a conversation for the agent: its author's name, and its plain text."""
+
+    ts: MessageTs
+    name: str
+    text: str
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        return self.name, self.text
+
+
+def _lines_under(root: MessageTs | None, talk: Sequence[_Line]) -> Sequence[str]:
+    """Return the newest lines that fit. ``root``: the bot's own post that begins the thread, if one does.
+
+    A request under the post means it, so the post is taken first, also if it is long.
+    """
+    above = [line.pair for line in talk if line.ts == root]
+    below = [line.pair for line in talk if line.ts != root]
+    first = status_message.newest_that_fit(above, _ROOT_CHARACTERS)
+    room = status_message.MOST_CHARACTERS - sum(map(len, first))
+    return [*first, *status_message.newest_that_fit(below, room)]
+
+
+async def _own_posts(
+    context: Context, posts: Sequence[Said], thread: ThreadRef
+) -> frozenset[MessageTs]:
+    """Return the bot's own posts that a request under them may mean.
+
+    These are digests, answers, and the ends of jobs with a pull request.
+    """
+    own = frozenset(post.ts for post in posts if post.user == context.bot_user)
+    if not own:
+        return own
+
+    def about_jobs(tx: Transaction) -> set[MessageTs]:
+        has_pull_request = Jobs(tx).all_in_thread(thread)
+        posts = Outbox(tx).posts_in_threads_of(has_pull_request)
+        return {post.ts for post in posts if not (post.is_end and has_pull_request[post.job])}
+
+    return own - await context.store.read(about_jobs)
+
+
+async def _of_members(
+    context: Context,
+    messages: Sequence[Said],
+    place: ChannelId,
+    seconds: float,
+    own: Collection[MessageTs] = frozenset(),
+) -> tuple[list[_Line], Counter[OmitReason]]:
+    """Return the members' messages among themselves, and count those left out.
+
+    Messages of the bot, and those that it has answered or passed on, are not counted. ``own``: the
+    bot's posts that go along.
+    """
+    if not messages:
+        return [], Counter()
+
+    def handled(tx: Transaction) -> set[MessageTs]:
+        # The bot has answered these, or passed them on to an agent that still works on them.
+        answers = Outbox(tx).answers_about(place, messages[0].ts, messages[-1].ts)
+        answered = {ts for ts, occasion in answers if occasion not in _NOT_TAKEN}
+        return answered | Inbox(tx).brought(place, messages[0].ts, messages[-1].ts)
+
+    ours = await context.store.read(handled)
+    others = [post for post in messages if post.user != context.bot_user and post.ts not in ours]
+    talk = [post for post in others if not _is_for_the_bot_alone(context, post)]
+    unfit = {post.ts: _unfit(context, post) for post in talk}
+    authors = [post.user for post in reversed(talk) if post.user and unfit[post.ts] is None]
+    are_members = await _are_members(context, authors, seconds)
+    omit = {post.ts: unfit[post.ts] or _WHY_NOT[are_members.get(post.user or "")] for post in talk}
+    fitting = {*own, *(ts for ts, reason in omit.items() if reason is None)}
+    fit = [post for post in messages if post.ts in fitting]
+    left_out = Counter(reason for reason in omit.values() if reason is not None)
+    newest = fit[-status_message.MOST_MESSAGES :]
+    if fit and fit[0].ts in own and fit[0] not in newest:
+        newest = [fit[0], *newest[1:]]
+    left_out[OmitReason.OLDER] += len(fit) - len(newest)
+    return await _with_names(context, newest, place, seconds), left_out
+
+
+_WHY_NOT = {True: None, False: OmitReason.OTHERS, None: OmitReason.UNTOLD}
+"""The reason to leave a message out, by whether its author is a member; None if Slack did not answer."""
+_FOR_OTHERS_TOO = STARTS_JOB | SILENT | {Kind.QUESTION, Kind.UNANSWERABLE}
+"""Kinds of texts that mention the bot, and say something about their thread."""
+_NOT_TAKEN = frozenset({"not_allowed", "too_many", "project", "changed", "seen", "asked"})
+"""Occasions of answers to prompts and questions that no agent got, which may be attached to another one."""
+
+
+def _is_for_the_bot_alone(context: Context, message: Said) -> bool:
+    """Return whether a message mentions the bot, also one that it missed, and is one of its own words."""
+    if message.user is None or not slack_text.mentions(message.text, context.bot_user):
+        return False
+    meaning = find_meaning(context, message.text, Place.PEOPLE, author=message.user)
+    return meaning.kind not in _FOR_OTHERS_TOO
+
+
+def _unfit(context: Context, message: Said) -> OmitReason | None:
+    """Return the reason to leave out even a member's message; None if there is none."""
+    text = slack_text.without_leading_mention(message.text, context.bot_user)
+    if message.user is None:
+        return OmitReason.OTHERS
+    if slack_text.is_aside(text):
+        return OmitReason.ASIDE
+    return OmitReason.WORDLESS if slack_text.is_blank(slack_text.to_plain(text, {}, {})) else None
+
+
+async def _are_members(
+    context: Context, authors: Sequence[UserId], seconds: float
+) -> Mapping[str, bool]:
+    """Return whether authors are full members, for those that Slack returns in time."""
+    members: dict[str, bool] = {}
+
+    async def check_author(author: UserId) -> None:
+        with suppress(SlackError):
+            profile = await context.messenger.profile(author)
+            members[author] = not (profile.is_guest or profile.is_stranger or profile.is_bot)
+
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
+            for author in list(dict.fromkeys(authors))[:_MOST_AUTHORS]:
+                group.create_task(check_author(author))
+    return members
+
+
+async def _with_names(
+    context: Context, messages: Sequence[Said], place: ChannelId, seconds: float
+) -> list[_Line]:
+    """Return messages with the names in them."""
+    authors = " ".join(f"<@{message.user}>" for message in messages)
+    texts = " ".join([authors, *(message.text for message in messages)])
+    names = await names_in(context, texts, place, seconds)
+
+    def line_of(message: Said) -> _Line:
+        name = names.users.get(message.user, message.user) if message.user else ""
+        if message.user == context.bot_user:
+            name = context.bot_name
+        return _Line(message.ts, name, masked(names.plain(message.text)))
+
+    return [line_of(message) for message in messages]
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedThread:
+    """The thread of a message, for a form in which a person chooses the messages to attach.
+
+    ``messages``: a line for each. ``is_chosen``: they are attached unless the person unticks them.
+    """
+
+    messages: str = ""
+    left_out: Mapping[OmitReason, int] = field(default_factory=dict)
+    is_chosen: bool = False
+    is_read: bool = True
+
+
+async def offer_thread(
+    context: Context, thread: ThreadRef, without: MessageTs | None
+) -> OfferedThread:
+    """Return the members' messages of a thread but for one; none if Slack is slow.
+
+    A form must be open three seconds after the shortcut was used.
+    https://docs.slack.dev/surfaces/modals#trigger_id
+    """
+    try:
+        async with asyncio.timeout(_FORM_SECONDS):
+            is_public = await context.messenger.is_public(thread.channel)
+            messages = await context.messenger.read_earlier(thread.channel, thread.ts, before=None)
+            others = [message for message in messages if message.ts != without]
+            own = await _own_posts(context, others, thread)
+            talk, left_out = await _of_members(
+                context, others, thread.channel, _FORM_SECONDS / 3, own
+            )
+    except (SlackError, TimeoutError) as error:
+        log.warning("thread_not_offered", reason=str(error) or type(error).__name__)
+        return OfferedThread(is_read=False)
+    lines = status_message.newest_that_fit(
+        [(line.name, " ".join(line.text.split())) for line in talk],
+        status_message.FORM_CHARACTERS,
+    )
+    left_out[OmitReason.OLDER] += len(talk) - len(lines)
+    return OfferedThread("\n".join(lines), +left_out, is_public)

@@ -1,0 +1,72 @@
+"""The text files of a message, which go to the agent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from bot.context import Context, WorkerContext
+from bot.ports import SharedFile, SlackError, SlackRefused
+
+log = structlog.get_logger(__name__)
+_MOST_FILES = 5
+_MOST_FILE_BYTES = 20_000
+
+
+def fitting_files(files: Sequence[SharedFile]) -> Sequence[SharedFile]:
+    """Return the files that can go to the agent: the first text files that are not too large."""
+    return [file for file in files if file.is_text and file.size_bytes <= _MOST_FILE_BYTES][
+        :_MOST_FILES
+    ]
+
+
+async def describe_files(context: Context, files: Sequence[SharedFile]) -> Sequence[SharedFile]:
+    """Return files with the description of those that are ids alone.
+
+    A file that Slack does not describe counts as a text that cannot be read.
+    """
+    return [file if file.id is None else await _describe(context, file, file.id) for file in files]
+
+
+async def _describe(context: Context, file: SharedFile, file_id: str) -> SharedFile:
+    try:
+        async with asyncio.timeout(context.timeouts.names_seconds):
+            return await context.messenger.describe_file(file_id)
+    except (SlackError, TimeoutError) as error:
+        log.warning("file_not_described", reason=str(error) or type(error).__name__)
+        return SharedFile(file.name, 0, is_text=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFiles:
+    """The files of a prompt, as far as they go to the agent."""
+
+    texts: Sequence[tuple[str, str]] = ()
+    """The names and contents of those that go."""
+    other: Sequence[str] = ()
+    """The names of those that are no text files, too large, or too many."""
+    unread: Sequence[str] = ()
+    """The names of those that Slack did not return."""
+
+
+async def read_files(context: WorkerContext, files: Sequence[SharedFile]) -> ReadFiles:
+    """Return the texts of the files that fit, and the names of the others."""
+    described = await describe_files(context, files)
+    fitting = fitting_files(described)
+    texts = list[tuple[str, str]]()
+    unread = list[str]()
+    for file in fitting:
+        try:
+            if file.url is None:
+                raise SlackRefused.not_found("file")
+            async with asyncio.timeout(context.timeouts.names_seconds):
+                text = await context.messenger.read_text(file.url, most_bytes=_MOST_FILE_BYTES)
+        except (SlackError, TimeoutError) as error:
+            log.warning("file_not_read", reason=str(error) or type(error).__name__)
+            unread.append(file.name)
+        else:
+            texts.append((file.name, text))
+    return ReadFiles(texts, [file.name for file in described if file not in fitting], unread)
