@@ -6,12 +6,16 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 import bot.app  # noqa: F401 - declares the tables of all subjects, whose stamp a backup must have
+from bot.ids import JobNumber
+from bot.jobs.model.prompts import PromptState
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.restored import RestoredWork
+from bot.jobs.store.prompts import Prompts
+from bot.jobs.store.tables import STARTS_JOB, prompts
 from bot.jobs.thread import open_thread
+from bot.outbox.store import Outbox
 from bot.store import Transaction
 from bot.store.backup import back_up, restore_copy
 from bot.store.sqlite_files import UnusableDatabase, sqlite_file
@@ -33,14 +37,18 @@ def restore_backup(sqlalchemy_url: str, source: Path, now: datetime) -> str:
 
 
 def _doubt_pending_work(now: datetime, connection: Connection) -> None:
-    """Mark what waited at the time of the backup as perhaps sent since."""
+    """Mark what waited at the time of the backup as perhaps sent since.
+
+    A prompt becomes unconfirmed, so that a person decides. A delivery is searched for in Slack
+    before it is posted. Both as if a process had died while it sent them.
+    """
     tx = Transaction(connection)
-    work = RestoredWork(tx)
-    work.doubt_deliveries()
-    for number in work.unopened_jobs():
+    Outbox(tx).doubt_open()
+    is_new = prompts.c.state == PromptState.NEW
+    for number in connection.scalars(select(prompts.c.job).where(STARTS_JOB, is_new)).all():
         # The question to a person belongs in the thread, which the preparation would open.
-        open_thread(tx, Jobs(tx).get_or_raise(number), now)
-    work.doubt_prompts()
+        open_thread(tx, Jobs(tx).get_or_raise(JobNumber(number)), now)
+    Prompts(tx).doubt_unsettled()
 
 
 def _file(sqlalchemy_url: str, tool: str) -> Path:

@@ -429,6 +429,11 @@ class Outbox(Repository):
             for row in rows
         ]
 
+    def doubt_open(self) -> None:
+        """Have each delivery that is not settled searched in Slack before it is posted."""
+        pending = deliveries.update().where(deliveries.c.state.in_(OPEN))
+        self.connection.execute(pending.values(state=DeliveryState.UNCLEAR, **FREE))
+
     def retry_dead_letter(self, number: int, now: datetime) -> bool:
         """Have a dead letter searched in Slack, and posted if missing.
 

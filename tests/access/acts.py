@@ -99,6 +99,7 @@ _NAMELESS = frozenset(
         "jobs_newer",
         "see_reviews",
         "run_visitors",
+        "all_numbers",
         "use_repository",
         "help_more",
         "improve",

@@ -14,7 +14,7 @@ from bot.operator.rows import write_audit
 from tests.command_line import make_tables
 from tests.talk import Talk
 
-COLUMNS = ["at", "user", "act", "project", "channel", "job", "subscription", "end"]
+COLUMNS = ["at", "user", "act", "project", "channel", "job", "subscription", "end", "app"]
 
 
 class Terminal(io.StringIO):
@@ -34,7 +34,7 @@ async def test_csv_has_a_line_for_each_act(talk: Talk) -> None:
     heading, asked = csv.reader(io.StringIO(await talk.operator("audit")))
     assert heading == COLUMNS
     place = ["acme-docs", "C01DOCS", "1", ""]
-    assert asked == ["2026-11-02T09:00:00Z", talk.ana.id, "asked", *place, "pull_request"]
+    assert asked == ["2026-11-02T09:00:00Z", talk.ana.id, "asked", *place, "pull_request", ""]
 
 
 async def test_audit_of_one_person_or_from_a_day_on_has_fewer_rows(talk: Talk) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.command_line import docs_bot, make_tables
 from tests.talk import Talk
 
-SECRET = "the launch of Project Heron"
+SECRET = "Add the launch of Project Heron to the changelog"
 
 
 async def jobs(talk: Talk, *arguments: object, exit_code: int = 0) -> str:

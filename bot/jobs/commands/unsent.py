@@ -44,12 +44,16 @@ _FORM_LENGTH = 3_000
 
 
 def at_message(press: Press, draft: Unsent) -> Allowed:
-    """Return the press as a request of the message whose text ``draft`` is, if it stands here."""
+    """Return the press as a request of the message whose text ``draft`` is, if it stands here.
+
+    An answer that reaches its reader by a direct message is pressed outside of its thread.
+    """
     prefix = message_key(press.origin.channel)
     # A later request of the same message has a suffix.
     bare = draft.key.removeprefix(prefix).partition(":")[0]
-    ts = MessageTs(bare) if draft.key.startswith(prefix) else None
-    return press.allowed.but(key=draft.key, thread=draft.thread, message_ts=ts)
+    if not draft.key.startswith(prefix):
+        return press.allowed.but(key=draft.key, thread=None, message_ts=None)
+    return press.allowed.but(key=draft.key, thread=draft.thread, message_ts=MessageTs(bare))
 
 
 def _on_text(
