@@ -87,6 +87,12 @@ async def test_numbers_are_shown_by_the_command_that_has_them(
     assert talk.agent_got() == []
 
 
+@pytest.mark.parametrize("door", ANEW)
+async def test_period_that_no_calendar_has_is_told(talk: Talk, door: str) -> None:
+    answer = await told_by(door, talk, "how many readers in 2026-99?")
+    assert answer.startswith("I don't know the period `2026-99`.")
+
+
 @pytest.mark.parametrize(
     "text", ["how many readers last week?", "my jobs", "what needs work?", "list the gaps"]
 )
