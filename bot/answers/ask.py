@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import structlog
@@ -15,15 +15,17 @@ from bot.answers.gaps import gap_key, settle_notice
 from bot.answers.model import DocsPage, Inquiry, InquiryId, InquiryState
 from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext, make_claim
-from bot.docs_api import AssistantReply, DocsApiError, Passage
+from bot.docs_api import DiscoveryClient, DocsApiError, Passage
 from bot.engine import unless_taken_over
 from bot.ids import Message
 from bot.jobs.ask import Also
 from bot.jobs.messages.intents import cannot_answer
 from bot.jobs.model.inbox import InboxMessage
 from bot.jobs.model.prompts import Unsent
+from bot.jobs.store.repositories import Repositories
 from bot.logs import reason_of
 from bot.masking import masked
+from bot.messages.markdown import Node, is_blank, parse
 from bot.messages.plain_text import visible
 from bot.messages.slack_text import to_plain
 from bot.outbox.model import DeliveryKind, NewDelivery
@@ -120,17 +122,39 @@ async def work_on_inquiry(context: WorkerContext, inquiry: Inquiry) -> None:
         context.wake()
 
 
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """An answer of the assistant, made safe."""
+
+    text: Node
+    pages: list[DocsPage]
+    """The pages that it cites."""
+    conversation: str | None
+    """The service's id of the conversation."""
+
+
+async def _ask_assistant(
+    context: WorkerContext, client: DiscoveryClient, inquiry: Inquiry
+) -> _Answer | None:
+    """Return the assistant's answer; None if it has no visible word."""
+    reply = await client.ask(inquiry.text, key=inquiry.key, thread_id=inquiry.conversation)
+    pages = [DocsPage(source.url, source.title) for source in reply.sources]
+    name = await context.store.read(lambda tx: Repositories(tx).of(inquiry.project))
+    repository = context.github.address_of(name) if context.github and name else None
+    site = messages.site_of(pages, repository)
+    text = await asyncio.to_thread(parse, reply.text, site)
+    return None if is_blank(text) else _Answer(text, pages, reply.thread_id)
+
+
 async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Transaction], None]:
     """Return the function that writes the answer. The search answers where the assistant cannot."""
-    reply: AssistantReply | tuple[Passage, ...] | None = None
+    reply: _Answer | tuple[Passage, ...] | None = None
     client = context.discovery.get(inquiry.project)
     try:
         async with asyncio.timeout(context.timeouts.answer_seconds):
             if client and inquiry.by_assistant:
                 try:
-                    reply = await client.ask(
-                        inquiry.text, key=inquiry.key, thread_id=inquiry.conversation
-                    )
+                    reply = await _ask_assistant(context, client, inquiry)
                 except DocsApiError as error:
                     log.warning("assistant_failed", inquiry=inquiry.id, reason=reason_of(error))
             if client and reply is None:
@@ -138,17 +162,14 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
     except (DocsApiError, TimeoutError) as error:
         log.warning("docs_not_read", inquiry=inquiry.id, reason=reason_of(error))
     state, conversation = InquiryState.ANSWERED, inquiry.conversation
-    if isinstance(reply, AssistantReply):
-        pages = [DocsPage(source.url, source.title) for source in reply.sources]
-        message = messages.format_answer(
-            inquiry, reply.text, pages, context.settings.allowed_link_hosts
-        )
-        conversation = reply.thread_id
+    if isinstance(reply, _Answer):
+        message = messages.format_answer(inquiry, reply.text, reply.pages)
+        conversation = reply.conversation
     elif reply:
         pages = [
             DocsPage(passage.path, passage.metadata.title, passage.content) for passage in reply
         ]
-        message = messages.passages_found(inquiry, pages, context.settings.allowed_link_hosts)
+        message = messages.passages_found(inquiry, pages)
     elif reply is None:
         message = messages.pages_unreadable(inquiry)
     else:

@@ -6,20 +6,22 @@ https://docs.slack.dev/reference/block-kit/blocks/markdown-block
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from bot.answers.model import DocsPage, Inquiry
 from bot.ids import Block, Message
 from bot.jobs.model.jobs import TrackedJob
 from bot.messages import blocks as b
-from bot.messages.plain_text import clip, visible
+from bot.messages.links import Site, host_of
+from bot.messages.markdown import Node, write
+from bot.messages.plain_text import clip, quotation
 
-_ANSWER_LENGTH, _PASSAGE_LENGTH, _TITLE_LENGTH = 3_000, 400, 120
+_ANSWER_LENGTH = 3_000
+_PASSAGE_LENGTH = 400
+_TITLE_LENGTH = 120
 _MOST_SOURCES = 4
 MOST_GAPS = 10
-_ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'`]{1,2000}")
-_CALL = re.compile(r"<(?=[@!#])")
+_REST = "*See the pages for the rest.*"
 
 READING = b.words(":eyes: Reading the docs…")
 """The immediate reply to a private question."""
@@ -45,35 +47,37 @@ def _buttons(inquiry: Inquiry, *, is_gap: bool = False, is_shared: bool = False)
     return [*buttons, b.button("Share", b.Action.SHARE_ANSWER, number)] if is_private else buttons
 
 
-def format_answer(
-    inquiry: Inquiry, text: str, pages: Sequence[DocsPage], hosts: Collection[str]
-) -> Message:
-    """Return the assistant's answer, with the pages that it cites. ``hosts``: see ``linkable``."""
-    sources = [_page_link(page, hosts) for page in pages[:_MOST_SOURCES]]
-    markdown: Block = {"type": "markdown", "text": harmless_markdown(text, hosts) or "…"}
+def site_of(pages: Sequence[DocsPage], repository: str | None) -> Site:
+    """Return the addresses to which an answer may link: of the docs, and of the repository."""
+    return Site.of([page.address for page in pages], repository)
+
+
+def format_answer(inquiry: Inquiry, answer: Node, pages: Sequence[DocsPage]) -> Message:
+    """Return the assistant's answer, with the pages that it cites."""
+    sources = _page_links(pages[:_MOST_SOURCES])
+    markdown: Block = {"type": "markdown", "text": write(answer, _ANSWER_LENGTH, end=_REST)}
     cited = [b.context(f"From {' · '.join(sources)}")] if sources else []
     return b.message(markdown, *cited, *b.actions(_buttons(inquiry)))
 
 
-def harmless_markdown(text: str, hosts: Collection[str]) -> str:
-    """Return Markdown that notifies nobody and loads no picture, clipped. Other hosts' links become text."""
-    text = _CALL.sub("‹", visible(text).strip()).replace("![", "[")
-    text = _ADDRESS.sub(lambda match: b.linkable(match[0], hosts) or "", text)
-    if len(text) > _ANSWER_LENGTH:
-        text = f"{clip(text, _ANSWER_LENGTH - 30)}\n"
-        text += "```\n" if text.count("```") % 2 else ""
-        text += "*See the pages for the rest.*"
-    return text
+def _page_links(pages: Sequence[DocsPage]) -> list[str]:
+    """Return links to pages. Pages of several hosts show their hosts."""
+    addresses = [b.web_address(page.address) for page in pages]
+    hosts = {host_of(address) for address in addresses if address}
+    links: list[str] = []
+    for page, address in zip(pages, addresses, strict=True):
+        title = clip(page.title or page.address, _TITLE_LENGTH)
+        if address and len(hosts) > 1:
+            title = f"{title} ({host_of(address)})"
+        links.append(b.link(page.address, title))
+    return links
 
 
-def _page_link(page: DocsPage, hosts: Collection[str]) -> str:
-    return b.link(b.linkable(page.address, hosts), clip(page.title or page.address, _TITLE_LENGTH))
-
-
-def passages_found(inquiry: Inquiry, pages: Sequence[DocsPage], hosts: Collection[str]) -> Message:
+def passages_found(inquiry: Inquiry, pages: Sequence[DocsPage]) -> Message:
     """Return the best passages of the docs with their pages."""
     passages = [
-        f"*{_page_link(page, hosts)}*\n{b.quoted(page.passage, _PASSAGE_LENGTH)}" for page in pages
+        f"*{page_link}*\n{b.quoted(page.passage, _PASSAGE_LENGTH)}"
+        for page, page_link in zip(pages, _page_links(pages), strict=True)
     ]
     return b.message(
         b.section("From the docs:"), *map(b.section, passages), *b.actions(_buttons(inquiry))
@@ -129,7 +133,8 @@ def gap_list(gaps: Sequence[Sequence[Inquiry]]) -> Message:
 
 def draft_prompt(text: str) -> str:
     """Return the suggested prompt about a question."""
-    return f"Readers ask: “{text}”\n\nAnswer that in the docs: improve the page that should, or add one."
+    request = "Answer that in the docs: improve the page that should, or add one."
+    return f"Readers ask:\n\n{quotation(text)}\n\n{request}"
 
 
 def written_notice(inquiry: Inquiry, job: TrackedJob) -> Message:

@@ -77,7 +77,7 @@ def digest(digest: Digest, question: QuestionId) -> Message:
     # The last line stays: that the numbers are approximate.
     text = made.text.removesuffix(f"\n{unique}")
     return replace(
-        made, text=f"{b.clip_bytes(text, b.EDITED_BYTES - len(unique.encode()) - 1)}\n{unique}"
+        made, text=f"{b.clip_bytes(text, b.TEXT_BYTES - len(unique.encode()) - 1)}\n{unique}"
     )
 
 

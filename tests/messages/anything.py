@@ -37,6 +37,8 @@ from bot.jobs.model.pull_requests import Preview
 from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
 from bot.messages.help import CommandHelp
+from bot.messages.links import Site
+from bot.messages.markdown import Node, parse
 from bot.messages.plain_text import visible
 from bot.projects import Project, Projects
 from bot.visitors.content_gaps import GAP_TOPICS, page_of
@@ -53,7 +55,7 @@ from bot.visitors.model import (
     Weekday,
 )
 from bot.visitors.periods import Period, WeeklyTime
-from tests.builders import ANA, BEN, CHANNEL, NOW
+from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
 from tests.messages.samples import PERMALINK, PULL_REQUEST
 
 NASTY = st.sampled_from(
@@ -221,13 +223,13 @@ BY_TYPE: Mapping[Any, st.SearchStrategy[Any]] = {
     WeeklyTime: WEEKLY_TIMES,
     Period: PERIODS,
     Report: st.deferred(lambda: REPORTS),
+    Node: ANY_TEXT.map(lambda text: parse(f"Words {text}", Site())),
 }
 ENDS = sorted({*ENDS_WITH_BUTTONS, JobState.NO_PULL_REQUEST})
 BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "permalink": st.one_of(st.none(), st.just(PERMALINK), ANY_TEXT),
     "status_message_link": st.one_of(st.none(), st.just(PERMALINK), ANY_TEXT),
     "DocsPage.address": WITH_ADDRESS,
-    "hosts": st.just(()),
     "pr_link": st.one_of(st.none(), WITH_ADDRESS),
     "TrackedJob.problem": st.one_of(st.none(), ANY_TEXT, CODES),
     "section": st.one_of(st.none(), PATHS.map(lambda path: "".join(path.split())[:300])),
@@ -252,6 +254,10 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "not_offered.query": st.deferred(lambda: GAP_QUERIES),
     "offer_corrected.text": ANY_TEXT.map(lambda text: f"{text[:200]} monday"),
     "Query.top": st.integers(1, MOST_TOP),
+    "repository_notice.named": st.just("acme/docs"),
+    "repository_notice.job": st.deferred(
+        lambda: built(TrackedJob).map(lambda job: replace(job, project=PROJECT))
+    ),
     "private": st.just("{}"),
     "CommandHelp.name": st.just("/docs-agent"),
     "CommandHelp.options": st.just("*Options*: `csv`."),

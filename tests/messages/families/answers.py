@@ -9,6 +9,7 @@ from bot.answers import messages
 from bot.answers.model import DocsPage, Inquiry, InquiryId, InquiryState
 from bot.ids import MessageTs, RequestKey
 from bot.jobs.model.jobs import JobState
+from bot.messages.markdown import is_blank, parse
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
 from tests.messages.samples import job
 
@@ -34,14 +35,18 @@ PAGES = (
 def samples() -> Mapping[str, object]:
     """Each answer, each confirmation, the list of gaps, and the notice."""
     text = "Open **Settings** <!channel> ![x](https://evil.example/x.png)"
-    answer = messages.format_answer(QUESTION, text, PAGES, ["docs.example"])
-    long = "```\n" + "rotate --key\n" * 400
+    site = messages.site_of(PAGES, None)
+    answer = messages.format_answer(QUESTION, parse(text, site), PAGES)
+    long = parse("```\n" + "rotate --key\n" * 400, site)
     return {
         "reading": messages.READING,
         "reading while the agent works": messages.READING_TOO,
         "an answer in private": answer,
-        "a long answer in a thread": messages.harmless_markdown(long, ())[-60:],
-        "passages": messages.passages_found(IN_THREAD, PAGES, ()),
+        "a long answer in a thread": messages.format_answer(IN_THREAD, long, ()).blocks[0]["text"][
+            -60:
+        ],
+        "an answer without a word is none": str(is_blank(parse("\u200b", site))),
+        "passages": messages.passages_found(IN_THREAD, PAGES),
         "nothing in the docs": messages.nothing_found(IN_THREAD),
         "the docs cannot be read": messages.pages_unreadable(IN_THREAD),
         "shared": messages.shared(QUESTION, answer),

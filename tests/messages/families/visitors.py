@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.ids import Refusal
 from bot.jobs.model.quota import Budget
+from bot.messages.plain_text import without_quotation_marks
 from bot.outbox.model import NotPosted
 from bot.visitors import digest_messages, gap_messages, messages
 from bot.visitors.content_gaps import Topic
@@ -100,6 +101,7 @@ def samples() -> Mapping[str, object]:
     codes = (*ReadingProblem, Refusal.ARCHIVED, "newer")
     return {
         **{name: messages.answer(report, QUESTION) for name, report in reports.items()},
+        "options without the marks of a phone": without_quotation_marks("path “/api”"),
         "shared": messages.answer(report(), QUESTION, shared_by=BEN),
         "shared, no visits": messages.answer(reports["no visits"], QUESTION, shared_by=BEN),
         "not to share": messages.answer(report(), QUESTION, can_share=False),
