@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -18,7 +19,7 @@ from bot.messages.links import ANY_SITE
 from bot.messages.links import host_of as host_of
 from bot.messages.links import linkable as linkable
 from bot.messages.links import web_address as web_address
-from bot.messages.markdown import parse, spoken, to_mrkdwn
+from bot.messages.markdown import Node, parse, spoken, to_mrkdwn
 from bot.messages.mrkdwn import channel as channel
 from bot.messages.mrkdwn import clip_bytes as clip_bytes
 from bot.messages.mrkdwn import clip_mrkdwn as clip_mrkdwn
@@ -258,7 +259,7 @@ def _block_text(block: Block, *, is_spoken: bool) -> str:
             lines = [block["text"]["text"].rstrip("\n")]
         case "markdown":
             write = spoken if is_spoken else to_mrkdwn
-            lines = [write(parse(block["text"], ANY_SITE))]
+            lines = [write(_parsed(block["text"]))]
         case "context":
             lines = [element["text"] for element in block["elements"]]
         case "rich_text":
@@ -271,6 +272,12 @@ def _block_text(block: Block, *, is_spoken: bool) -> str:
         case "data_table":
             lines = _table_lines(block)
     return "".join(f"\n{line}" for line in lines)
+
+
+@lru_cache(8)
+def _parsed(markdown: str) -> Node:
+    """Return the tree of a block's text, which is known to be safe."""
+    return parse(markdown, ANY_SITE)
 
 
 def _chart_text(block: Block) -> str:

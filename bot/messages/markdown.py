@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
 
-MAX_SOURCE_LENGTH = 8_000
+MAX_SOURCE_LENGTH = 6_000
 """Characters of a source that are parsed. The rest is left out."""
 _MAX_NESTING = 20
 _MAX_WRITES = 8
