@@ -11,8 +11,8 @@ import structlog
 
 from bot.access.admit import Allowed, check_channel
 from bot.answers import messages
-from bot.answers.gaps import gap_key, settle_notice
-from bot.answers.model import DocsPage, Inquiry, InquiryId, InquiryState
+from bot.answers.gaps import audience_in, gap_key, settle_notice
+from bot.answers.model import Audience, DocsPage, Inquiry, InquiryId, InquiryState
 from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext, make_claim
 from bot.docs_api import DiscoveryClient, DocsApiError, Passage
@@ -72,6 +72,7 @@ async def ask_docs(
             by_assistant=context.settings.answers == "assistant"
             and count < context.settings.answers_a_day,
             conversation=Inquiries(tx).conversation_in(origin.channel, thread) if thread else None,
+            audience=Audience.CHANNEL if thread else Audience.ASKER,
         )
         Inquiries(tx).add(inquiry)
         also(tx)
@@ -178,11 +179,14 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
         message = messages.pages_unreadable(inquiry)
     else:
         message, state = messages.nothing_found(inquiry), InquiryState.GAP
+    audience = await audience_in(context, inquiry.channel) if inquiry.thread_ts else None
     new = replace(inquiry, state=state, conversation=conversation, response_url=None)
     new = replace(new, answer=None if inquiry.thread_ts else message)
 
     def settle(tx: Transaction) -> None:
         Inquiries(tx).save(inquiry, new, owner=context.owner)
+        if audience:
+            Inquiries(tx).set_audience(new, audience)
         Outbox(tx).add(_delivery(inquiry, message), context.clock())
 
     return settle

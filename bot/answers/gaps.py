@@ -6,24 +6,37 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from bot.access.admit import Allowed, is_reader
 from bot.answers import messages
-from bot.answers.model import Inquiry, InquiryState
+from bot.answers.model import Audience, Inquiry, InquiryState
 from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext
-from bot.ids import ChannelId, JobNumber, Message, ProjectId, Recommendation, is_direct_message
+from bot.ids import (
+    ChannelId,
+    JobNumber,
+    Message,
+    ProjectId,
+    Recommendation,
+    Refusal,
+    is_direct_message,
+)
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.store.jobs import Jobs
 from bot.masking import masked
 from bot.messages import blocks as b
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
-from bot.ports import SlackError
+from bot.ports import SlackError, SlackRefused
 from bot.store import Transaction
 from bot.visitors.content_gaps import UnansweredQuestion, clean_text
 
 _RETRY = timedelta(minutes=1)
+_MAX_CHECKED = 4
+"""The questions whose channels are looked at before they are shown elsewhere."""
+_GONE = (Refusal.NOT_VISIBLE, Refusal.PERMANENT, Refusal.BETWEEN_PEOPLE)
+"""The refusals after which Slack will never describe a channel."""
 
 
 def gap_key(text: str) -> str:
@@ -98,14 +111,46 @@ def list_hidden(tx: Transaction, project: ProjectId, channel: ChannelId) -> Coll
     return Inquiries(tx).hidden_keys(project, channel)
 
 
-async def refresh_privacy(context: Context, project: ProjectId) -> None:
-    """Note which channels are public now. One about which Slack is silent counts as private."""
-    public = []
-    channels = await context.store.read(lambda tx: Inquiries(tx).channels(project))
-    for channel in (channel for channel in channels if not is_direct_message(channel)):
+async def audience_in(context: Context, channel: ChannelId) -> Audience:
+    """Return the audience of words in a channel. One about which Slack is silent counts as private."""
+    is_public = False
+    if not is_direct_message(channel):
         with suppress(SlackError):
-            public += [channel] if await context.messenger.is_public(channel) else []
-    await context.store.write(lambda tx: Inquiries(tx).note_public(project, public))
+            is_public = await context.messenger.is_public(channel)
+    return Audience.WORKSPACE if is_public else Audience.CHANNEL
+
+
+async def refresh_privacy(context: Context, project: ProjectId) -> None:
+    """Hide the words of channels that are private by now, before they are shown elsewhere.
+
+    Slack describes 50 channels a minute. So one public channel is looked for of each of the
+    questions that most people asked: there everybody can read it. A channel about which Slack is
+    silent counts as private.
+    """
+    rows = await context.store.read(lambda tx: Inquiries(tx).said_to_everybody(project))
+    for channels in _channels_of_largest(rows):
+        for channel in channels:
+            if await audience_in(context, channel) is Audience.WORKSPACE:
+                break
+            await context.store.write(partial(_make_private, channel))
+
+
+def _make_private(channel: ChannelId, tx: Transaction) -> None:
+    Inquiries(tx).make_private(channel)
+
+
+def _channels_of_largest(rows: Sequence[Inquiry]) -> list[list[ChannelId]]:
+    """Return the channels of each of the questions that most people asked, gaps first."""
+    groups: dict[str, list[Inquiry]] = {}
+    for inquiry in rows:
+        groups.setdefault(inquiry.gap_key, []).append(inquiry)
+
+    def weight(inquiries: Sequence[Inquiry]) -> tuple[bool, int]:
+        has_gap = any(inquiry.state is InquiryState.GAP for inquiry in inquiries)
+        return has_gap, len({inquiry.user for inquiry in inquiries})
+
+    largest = sorted(groups.values(), key=weight, reverse=True)[:_MAX_CHECKED]
+    return [list(dict.fromkeys(inquiry.channel for inquiry in group)) for group in largest]
 
 
 def on_published(context: Context, tx: Transaction, number: JobNumber) -> None:
@@ -129,43 +174,73 @@ def _began(inquiry: Inquiry, job: TrackedJob) -> bool:
 async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[Transaction], None]:
     """Return the function that queues the notice to an asker and settles the inquiry.
 
-    A job of a private channel is announced there only; elsewhere the gap stays open.
+    A job of a private channel is announced there only, to somebody who is in it; elsewhere the gap
+    stays open.
     """
     job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(inquiry.job or JobNumber(0)))
     owner = context.owner
     try:
-        may_tell = job.channel == inquiry.channel or await context.messenger.is_public(job.channel)
+        is_public = await _is_public(context, job.channel)
+        is_reader = is_public or await _is_in(context, inquiry)
     except SlackError:
         later = replace(inquiry, due_at=context.clock() + _RETRY)
         return lambda tx: Inquiries(tx).save(inquiry, later, owner=owner)
+    is_here = job.channel == inquiry.channel
 
     def settle(tx: Transaction) -> None:
-        state = InquiryState.NOTIFIED if may_tell else InquiryState.GAP
+        state = InquiryState.NOTIFIED if is_public or is_here else InquiryState.GAP
         Inquiries(tx).save(inquiry, replace(inquiry, state=state), owner=owner)
-        if may_tell:
-            Outbox(tx).add(_notice(tx, inquiry, job), context.clock())
+        if is_public or (is_here and is_reader):
+            Outbox(tx).add(_notice(tx, inquiry, job, is_public=is_public), context.clock())
 
     return settle
 
 
-def _notice(tx: Transaction, inquiry: Inquiry, job: TrackedJob) -> NewDelivery:
-    key, message = (
-        f"inquiry:{inquiry.id}:job:{job.number}:written",
-        messages.written_notice(inquiry, job),
-    )
+async def _is_public(context: WorkerContext, channel: ChannelId) -> bool:
+    """Return whether a channel is public. One that is gone is not."""
+    try:
+        return not is_direct_message(channel) and await context.messenger.is_public(channel)
+    except SlackRefused as refused:
+        if refused.meaning not in _GONE:
+            raise
+        return False
+
+
+async def _is_in(context: WorkerContext, inquiry: Inquiry) -> bool:
+    """Return whether an asker is in the channel of the question, now."""
+    if is_direct_message(inquiry.channel):
+        return True
+    try:
+        return await context.messenger.is_member(inquiry.channel, inquiry.user)
+    except SlackRefused as refused:
+        if refused.meaning not in _GONE:
+            raise
+        return False
+
+
+def _notice(tx: Transaction, inquiry: Inquiry, job: TrackedJob, *, is_public: bool) -> NewDelivery:
+    """Return the notice. A direct message names no job of a private channel."""
+    key = f"inquiry:{inquiry.id}:job:{job.number}:written"
     thread = inquiry.thread_ts or Outbox(tx).posted_ts(f"inquiry:{inquiry.id}:shared")
-    if thread is None:
-        return NewDelivery.private(key, inquiry.channel, inquiry.user, message)
-    return replace(NewDelivery.post(key, inquiry.channel, inquiry.user, message), message_ts=thread)
+    if thread is not None:
+        message = messages.written_notice(inquiry, job)
+        post = NewDelivery.post(key, inquiry.channel, inquiry.user, message)
+        return replace(post, message_ts=thread)
+    is_named = is_public or is_direct_message(inquiry.channel)
+    message = messages.written_notice(inquiry, job if is_named else None)
+    return NewDelivery.private(key, inquiry.channel, inquiry.user, message)
 
 
 async def share_answer(context: Context, allowed: Allowed, number: int) -> Message | None:
     """Post a private answer into its channel, once. Return the reason if it is not posted."""
+    audience = await audience_in(context, allowed.origin.channel)
 
     def share(tx: Transaction) -> Message | None:
         inquiry = find_inquiry(context, tx, allowed, number)
         if inquiry is None or inquiry.answer is None:
             return messages.NOT_HERE
+        if inquiry.channel == allowed.origin.channel:
+            Inquiries(tx).set_audience(inquiry, audience)
         key, message = f"inquiry:{inquiry.id}:shared", messages.shared(inquiry, inquiry.answer)
         Outbox(tx).add(
             NewDelivery.post(key, inquiry.channel, allowed.user, message), context.clock()

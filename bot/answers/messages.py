@@ -137,10 +137,13 @@ def draft_prompt(text: str) -> str:
     return f"Readers ask:\n\n{quotation(text)}\n\n{request}"
 
 
-def written_notice(inquiry: Inquiry, job: TrackedJob) -> Message:
-    """Return the notice that a question is answered by the docs now."""
-    link = b.web_address(job.pr_link)
-    title = job.pull_request.title if job.pull_request else "the change"
+def written_notice(inquiry: Inquiry, job: TrackedJob | None) -> Message:
+    """Return the notice that a question is answered by the docs now.
+
+    ``job``: None where its title and link may not be shown.
+    """
+    link = b.web_address(job.pr_link) if job else None
+    title = job.pull_request.title if job and job.pull_request else "the change"
     where = f": {b.link(link, clip(title, _TITLE_LENGTH))}" if link else " in the docs."
     day = b.moment(inquiry.asked_at, "{date_short_pretty}")
     text = f"{b.mention(inquiry.user)} you asked ({day}) {quoted_question(inquiry)} It is written now{where}"

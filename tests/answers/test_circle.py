@@ -68,8 +68,8 @@ async def test_asker_by_command_hears_it_in_direct_messages(talk: Talk) -> None:
     assert answer.buttons == ["Change the docs", "That didn't help", "Write it instead", "Share"]
     await talk.ana.presses("That didn't help")
     talk.everything()
-    await talk.ben.types("/docs-agent gaps")
-    await drafts(talk)
+    assert await talk.ben.answer_to("/docs-agent gaps") == "No open questions here."
+    await drafts(talk, "Change the docs", by=talk.ana)
     talk.everything()
     await merges(talk)
     [notice] = talk.ana.reads()

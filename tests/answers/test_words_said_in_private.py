@@ -24,9 +24,6 @@ async def words_elsewhere(talk: Talk, period: str) -> str:
     return answer
 
 
-@known_defect(
-    "Whoever is forgotten has their private words shown everywhere: the key goes with them."
-)
 async def test_words_of_a_forgotten_person_stay_private(talk: Talk) -> None:
     await ask_in_a_private_channel(talk)
     assert QUESTION not in await words_elsewhere(talk, "last week")
@@ -35,7 +32,6 @@ async def test_words_of_a_forgotten_person_stay_private(talk: Talk) -> None:
     assert QUESTION not in await words_elsewhere(talk, "last week")
 
 
-@known_defect("Private words are shown everywhere once KEEP_DAYS are over.")
 async def test_private_words_stay_private_after_their_time(talk: Talk) -> None:
     await talk.process.starts(keep_days=7)
     await ask_in_a_private_channel(talk)
@@ -44,7 +40,6 @@ async def test_private_words_stay_private_after_their_time(talk: Talk) -> None:
     assert QUESTION not in await words_elsewhere(talk, "last 28 days")
 
 
-@known_defect("A question that only its asker saw is shown to everybody as a gap.")
 async def test_question_by_command_is_in_no_list_of_others(talk: Talk) -> None:
     talk.opens_channel("help")
     await talk.ana.asks(f"ask {QUESTION}", "docs")

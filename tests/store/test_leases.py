@@ -106,7 +106,7 @@ QUEUES = {
         lambda tx, one, owner: Inquiries(tx).save(
             one, replace(one, state=InquiryState.ANSWERED), owner=owner
         ),
-        {"state": InquiryState.ASKED},
+        {"state": InquiryState.ASKED, "audience": "channel"},
     ),
     "unread conversations that cannot be read": Queue(
         s.inbox,
