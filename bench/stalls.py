@@ -285,8 +285,9 @@ async def _build_logs(talk: Talk, size: Size) -> Acts:
         talk.service.build = {"status": "failure", "summary": text, "logs": lines}
         await talk.ana.presses("Preview")
         yield talk.time.passes(minutes=2)
-        yield talk.ana.presses("Fix it")
-        yield talk.time.passes(minutes=2)
+        if "Fix it" in talk.everything().rpartition("Preview")[2]:
+            yield talk.ana.presses("Fix it")
+            yield talk.time.passes(minutes=2)
 
 
 async def _job_answers(talk: Talk, size: Size) -> Acts:

@@ -17,11 +17,12 @@ from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext, make_claim
 from bot.docs_api import DiscoveryClient, DocsApiError, Passage
 from bot.engine import unless_taken_over
-from bot.ids import Message
+from bot.ids import ChannelId, Message, MessageTs, ProjectId, UserId
 from bot.jobs.ask import Also
 from bot.jobs.messages.intents import cannot_answer
 from bot.jobs.model.inbox import InboxMessage
 from bot.jobs.model.prompts import Unsent
+from bot.jobs.model.quota import share
 from bot.jobs.store.repositories import Repositories
 from bot.logs import reason_of
 from bot.masking import masked
@@ -35,6 +36,8 @@ from bot.store import Transaction
 log = structlog.get_logger(__name__)
 _DAY = timedelta(days=1)
 _PASSAGES = 3
+MAX_WAITING = 5
+"""The questions of one person that wait for their answers, so that others' come soon."""
 _OPEN = (InquiryState.ASKED, InquiryState.ANSWERED, InquiryState.GAP)
 """The states in which its author may still take a question back."""
 
@@ -57,7 +60,9 @@ async def ask_docs(
         project = named or context.project_of(tx, origin.channel)
         if project.id not in context.discovery:
             return cannot_answer(unsent)
-        count = Inquiries(tx).count_by_assistant(project.id, now - _DAY)
+        is_new = Inquiries(tx).with_key(origin.key) is None
+        if is_new and Inquiries(tx).count_waiting(origin.user) >= MAX_WAITING:
+            return messages.TOO_MANY
         inquiry = Inquiry(
             *(
                 InquiryId(0),
@@ -69,9 +74,8 @@ async def ask_docs(
                 gap_key(text),
             ),
             *(InquiryState.ASKED, now, now, thread, None if thread else origin.response_url),
-            by_assistant=context.settings.answers == "assistant"
-            and count < context.settings.answers_a_day,
-            conversation=Inquiries(tx).conversation_in(origin.channel, thread) if thread else None,
+            by_assistant=_may_use_assistant(context, tx, project.id, origin.user),
+            conversation=_conversation_in(tx, project.id, origin.channel, thread),
             audience=Audience.CHANNEL if thread else Audience.ASKER,
         )
         Inquiries(tx).add(inquiry)
@@ -82,6 +86,21 @@ async def ask_docs(
         return None
 
     return await context.write(add)
+
+
+def _may_use_assistant(context: Context, tx: Transaction, project: ProjectId, user: UserId) -> bool:
+    """Return whether a person has a share left of the assistant's answers of a day."""
+    limit = context.settings.answers_a_day
+    uses = Inquiries(tx).uses_of_assistant(project, context.clock() - _DAY)
+    if context.settings.answers != "assistant" or sum(uses.values()) >= limit:
+        return False
+    return uses.get(user, 0) < share(limit, is_alone=not uses.keys() - {user})
+
+
+def _conversation_in(
+    tx: Transaction, project: ProjectId, channel: ChannelId, thread: MessageTs | None
+) -> str | None:
+    return Inquiries(tx).conversation_in(project, channel, thread) if thread else None
 
 
 def take_back_question(tx: Transaction, message: InboxMessage) -> bool:

@@ -30,6 +30,10 @@ READING_TOO = b.words(
 )
 """The reply where a question has started a job that runs."""
 NOT_HERE = b.words("I no longer have that question. Ask it again.")
+TOO_MANY = b.words(
+    ":no_entry: Five questions of yours wait already, so I haven't taken this one. "
+    "Ask it again when one of them is answered."
+)
 NO_GAPS = b.words("No open questions here.")
 
 
@@ -114,21 +118,32 @@ def noted(inquiry: Inquiry) -> Message:
     return b.with_buttons(text, [b.button("Draft it", b.Action.CHANGE_DOCS, str(inquiry.id))])
 
 
-def gap_list(gaps: Sequence[Sequence[Inquiry]]) -> Message:
-    """Return the message that lists open gaps. ``gaps``: the inquiries of each, the newest first."""
+def gap_list(gaps: Sequence[Sequence[Inquiry]], first: int = 0) -> Message:
+    """Return the message that lists open gaps, a page of them.
+
+    Args:
+        gaps: The inquiries of each, the newest first.
+        first: How many gaps stand on earlier pages.
+    """
     if not gaps:
         return NO_GAPS
+    first = min(first, len(gaps) - 1) // MOST_GAPS * MOST_GAPS
     blocks = [b.section(f"*{b.counted(len(gaps), 'open question', 'open questions')} here*")]
-    for inquiries in gaps[:MOST_GAPS]:
+    for inquiries in gaps[first : first + MOST_GAPS]:
         newest, day = inquiries[0], b.moment(inquiries[0].asked_at, "{date_short_pretty}")
         buttons = [
             b.button("Draft it", b.Action.CHANGE_DOCS, str(newest.id)),
             b.button("Dismiss", b.Action.DISMISS_GAP, str(newest.id)),
         ]
-        times = "once" if len(inquiries) == 1 else f"{len(inquiries)} times"
-        text = f"{quoted_question(newest)} · asked {times}, last {day}"
+        people = b.counted(len({inquiry.user for inquiry in inquiries}), "person", "people")
+        text = f"{quoted_question(newest)} · asked by {people}, last {day}"
         blocks += [b.section(text), *b.actions(buttons)]
-    return b.message(*blocks)
+    turns: list[Block] = []
+    if first:
+        turns.append(b.button("Previous", b.Action.GAPS_NEWER, str(first - MOST_GAPS)))
+    if first + MOST_GAPS < len(gaps):
+        turns.append(b.button("Next", b.Action.GAPS_OLDER, str(first + MOST_GAPS)))
+    return b.message(*blocks, *b.actions(turns))
 
 
 def draft_prompt(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from bot.answers.model import Audience, Inquiry, InquiryId, InquiryState
-from bot.ids import ChannelId, Message, MessageTs, ProjectId, RequestKey, can_be_id
+from bot.ids import ChannelId, Message, MessageTs, ProjectId, RequestKey, UserId, can_be_id
 from bot.store import schema
 from bot.store.leases import FREE, Claimer, Rows, claiming_oldest
 from bot.store.queues import QueueTable
@@ -150,18 +150,31 @@ class Inquiries(Rows[Inquiry]):
         """Write an inquiry, and free its lease. Raises LeaseLost unless ``owner`` holds it."""
         self._write(inquiry.id, owner, schema.diff(inquiry, new, inquiries) | FREE)
 
-    def conversation_in(self, channel: ChannelId, thread: MessageTs) -> str | None:
-        """Return the service's conversation of a thread; None if there is none."""
-        in_thread = and_(inquiries.c.channel == channel, inquiries.c.thread_ts == thread)
+    def conversation_in(
+        self, project: ProjectId, channel: ChannelId, thread: MessageTs
+    ) -> str | None:
+        """Return the service's conversation of a project in a thread; None if there is none."""
+        in_thread = and_(
+            inquiries.c.channel == channel,
+            inquiries.c.thread_ts == thread,
+            inquiries.c.project == project,
+        )
         newest = self._newest(in_thread, inquiries.c.conversation.is_not(None))
         return newest.conversation if newest else None
 
-    def count_by_assistant(self, project: ProjectId, since: datetime) -> int:
-        """Return how many inquiries of a project the assistant has answered or answers."""
-        mine = and_(
+    def uses_of_assistant(self, project: ProjectId, since: datetime) -> Mapping[UserId, int]:
+        """Return how many inquiries of each person the assistant has answered or answers."""
+        of_project = and_(
             inquiries.c.project == project, inquiries.c.asked_at >= since, inquiries.c.by_assistant
         )
-        return self.connection.execute(select(func.count()).where(mine)).scalar_one()
+        by_user = select(inquiries.c.user, func.count()).where(of_project)
+        rows = self.connection.execute(by_user.group_by(inquiries.c.user))
+        return {UserId(user): count for user, count in rows}
+
+    def count_waiting(self, user: UserId) -> int:
+        """Return how many questions of a person wait for their answers."""
+        waiting = and_(inquiries.c.state == InquiryState.ASKED, inquiries.c.user == user)
+        return self.connection.execute(select(func.count()).where(waiting)).scalar_one()
 
     def gaps_of(self, channel: ChannelId) -> Sequence[Inquiry]:
         """Return a channel's inquiries whose answers the docs lack, the newest first.

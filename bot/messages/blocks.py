@@ -95,6 +95,8 @@ class Action(StrEnum):
     CHANGE_DOCS = "change_docs"
     DID_NOT_HELP = "did_not_help"
     DISMISS_GAP = "dismiss_gap"
+    GAPS_OLDER = "gaps_older"
+    GAPS_NEWER = "gaps_newer"
     SHARE_ANSWER = "share_answer"
     WRITE_INSTEAD = "write_instead"
     JUST_ANSWER = "just_answer"

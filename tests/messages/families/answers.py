@@ -53,7 +53,9 @@ def samples() -> Mapping[str, object]:
         "a gap now": messages.noted(QUESTION),
         "a question that is gone": messages.NOT_HERE,
         "open gaps": messages.gap_list([[QUESTION], [QUESTION, QUESTION]]),
+        "a page of gaps": messages.gap_list([[QUESTION]] * 22, 20),
         "no gaps": messages.gap_list([]),
+        "too many questions": messages.TOO_MANY,
         "the prompt": messages.draft_prompt(messages.quoted_question(QUESTION)),
         "written": messages.written_notice(QUESTION, job(JobState.PULL_REQUEST)),
         "written without a pull request": messages.written_notice(
