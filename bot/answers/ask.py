@@ -23,6 +23,8 @@ from bot.jobs.messages.intents import cannot_answer
 from bot.jobs.model.inbox import InboxMessage
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.model.quota import share
+from bot.jobs.service_health import is_key_problem
+from bot.jobs.service_keys import assistants_key_accepted, assistants_key_refused
 from bot.jobs.store.repositories import Repositories
 from bot.logs import reason_of
 from bot.masking import masked
@@ -173,6 +175,7 @@ async def _ask_assistant(
 async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Transaction], None]:
     """Return the function that writes the answer. The search answers where the assistant cannot."""
     reply: _Answer | tuple[Passage, ...] | None = None
+    refusal: DocsApiError | None = None
     client = context.discovery.get(inquiry.project)
     try:
         async with asyncio.timeout(context.timeouts.answer_seconds):
@@ -181,10 +184,12 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
                     reply = await _ask_assistant(context, client, inquiry)
                 except DocsApiError as error:
                     log.warning("assistant_failed", inquiry=inquiry.id, reason=reason_of(error))
+                    refusal = error if is_key_problem(error) else None
             if client and reply is None:
                 reply = await client.search(inquiry.text, limit=_PASSAGES)
     except (DocsApiError, TimeoutError) as error:
         log.warning("docs_not_read", inquiry=inquiry.id, reason=reason_of(error))
+        refusal = error if is_key_problem(error) else refusal
     state, conversation = InquiryState.ANSWERED, inquiry.conversation
     if isinstance(reply, _Answer):
         message = reply.message
@@ -206,6 +211,10 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
         Inquiries(tx).save(inquiry, new, owner=context.owner)
         if audience:
             Inquiries(tx).set_audience(new, audience)
+        if refusal is not None:
+            assistants_key_refused(context, tx, inquiry.project, refusal)
+        elif reply is not None:
+            assistants_key_accepted(context, tx, inquiry.project)
         Outbox(tx).add(_delivery(inquiry, message), context.clock())
 
     return settle

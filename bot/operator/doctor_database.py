@@ -18,7 +18,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 import bot.app  # noqa: F401 - declares the tables of all subjects
 from bot.health.checks import Finding
-from bot.jobs.store.tables import jobs
+from bot.jobs.service_keys import EXPIRES_AFTER_DAYS, TOLD_AT_DAYS
+from bot.jobs.store.tables import jobs, service_keys
 from bot.jobs.store.waits import Waits
 from bot.operator.rows import format_wait
 from bot.ports import is_zone
@@ -154,6 +155,7 @@ def _check_rows(connection: Connection) -> DatabaseReport:
     prefix = f"job {oldest.job}, " if oldest and oldest.job else ""
     text = f"{prefix}{format_wait(oldest)}" if oldest else "nothing waits"
     findings = [Finding("waiting", not stuck, text, advice)]
+    findings += _old_keys(connection, now)
     missing = [zone for zone in connection.execute(_ZONES).scalars() if not is_zone(zone)]
     if missing:
         text = ", ".join(f"digests at times in {zone}" for zone in missing)
@@ -161,6 +163,19 @@ def _check_rows(connection: Connection) -> DatabaseReport:
         findings.insert(0, Finding("rows", False, f"cannot be read, and wait: {text}", advice))
     newest_jobs = {row.project: row.service_id for row in connection.execute(_NEWEST_JOBS)}
     return DatabaseReport(findings, connection.execute(_CHANNELS).scalars().all(), newest_jobs)
+
+
+def _old_keys(connection: Connection, now: datetime) -> list[Finding]:
+    """Return a remark on each key of the docs service that may expire soon."""
+    findings: list[Finding] = []
+    for row in connection.execute(select(service_keys.c.name, service_keys.c.first_used_at)):
+        days = (now - row.first_used_at).days
+        if TOLD_AT_DAYS[0] <= days <= EXPIRES_AFTER_DAYS:
+            kind, _, project = row.name.partition(":")
+            text = f"the key for {project} ({kind}) has been in use for {days} days"
+            advice = "Keys expire after 90 days by default: make a new one if yours do."
+            findings.append(Finding("keys", True, text, advice))
+    return findings
 
 
 def _tables(kind: str, is_complete: bool) -> Finding:
