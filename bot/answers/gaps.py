@@ -33,6 +33,8 @@ from bot.store import Transaction
 from bot.visitors.content_gaps import UnansweredQuestion, clean_text
 
 _RETRY = timedelta(minutes=1)
+_KEY_CHARACTERS = 2_000
+"""The characters of a question that are masked for its key, more than its row has."""
 _MAX_CHECKED = 4
 """The questions whose channels are looked at before they are shown elsewhere."""
 _GONE = (Refusal.NOT_VISIBLE, Refusal.PERMANENT, Refusal.BETWEEN_PEOPLE)
@@ -41,7 +43,7 @@ _GONE = (Refusal.NOT_VISIBLE, Refusal.PERMANENT, Refusal.BETWEEN_PEOPLE)
 
 def gap_key(text: str) -> str:
     """Return the key of a question's row, which is the same as in the service's own list."""
-    return UnansweredQuestion(clean_text(text)).key
+    return UnansweredQuestion(clean_text(text[:_KEY_CHARACTERS])).key
 
 
 def find_inquiry(

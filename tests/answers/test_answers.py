@@ -100,6 +100,7 @@ async def test_fault_of_the_assistant_is_answered_by_the_search(
     talk.service.answer_instead("ask", fault)
     talk.service.passages = PASSAGES
     assert (await asks(talk)).startswith("From the docs:")
+    assert talk.errors() <= {"assistants_key_refused"}
 
 
 async def test_fault_of_both_is_a_sentence_with_a_button(talk: Talk) -> None:
