@@ -24,7 +24,7 @@ COPY --from=build /opt/docs-bot /opt/docs-bot
 # The SQLite file of the default DATABASE_URL, sqlite:///var/docs-bot.db, is in this folder's var/.
 WORKDIR /srv/docs-bot
 VOLUME /srv/docs-bot/var
-# A number, so that Kubernetes can see that it is not root.
+# A number, so that a host can see that it is not root.
 USER 10001:10001
 # HTTP mode only: Slack's requests. Health stays inside unless HEALTH_HOST says otherwise.
 EXPOSE 3000
@@ -34,7 +34,7 @@ HEALTHCHECK --interval=30s --timeout=10s --start-period=60s \
 ARG REVISION=
 ARG SOURCE=
 ENV DOCS_BOT_COMMIT=$REVISION
-LABEL org.opencontainers.image.version=0.2.0 \
+LABEL org.opencontainers.image.version=1.0.0.dev0 \
       org.opencontainers.image.revision=$REVISION \
       org.opencontainers.image.source=$SOURCE
 ENTRYPOINT ["docs-bot"]

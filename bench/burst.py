@@ -121,7 +121,7 @@ class PacedMessenger(SilentMessenger):
 
 async def measure(size: Size, folder: Path) -> list[Report]:
     """Measure from the moment when all jobs have ended until the last thread has its end."""
-    logs.configure("WARNING", "console")
+    logs.configure("WARNING")
     async with docs_service("completed") as docs_url:
         store = Store.open(f"sqlite:///{folder}/burst.db")
         try:

@@ -1,8 +1,8 @@
 """Benchmark `command`: how soon the bot stores and acknowledges a slash command, beside two simple apps.
 
-One app only acknowledges. The other stores each command with SQLAlchemy before it acknowledges. The bot is
-`docs-bot serve` on SQLite on disk, without workers. Each side is a separate process, and so is the client.
-The sides are measured in turns.
+One app only acknowledges. The other stores each command with SQLAlchemy before it acknowledges. The
+bot runs on SQLite on disk without its workers (`bench.bot_app`), since neither app carries anything
+out. Each side is a separate process, and so is the client. The sides are measured in turns.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from bench.sides import NAMES, Side, Way, bolt_side, bot_side
 from bench.slack import LIMIT_SECONDS, PEOPLE, PlayedSlack, played_slack
 from sandbox.ports import free_port
 
+_INTAKE = ("-m", "bench.bot_app")
 _BARE_GOALS = {1: (0.2, 1.0), 10: (0.4, 1.0), 50: (1.0, 1.2)}
 """The bot's median and its 99th percentile as shares of the bare app's, by the number of commands at once."""
 _CPU_GOALS = {Way.HTTP: 1.7, Way.SOCKET: 2.0}
@@ -74,7 +75,7 @@ async def measure(size: Size, folder: Path) -> list[Report]:
 
 async def _compared(way: Way, slack: PlayedSlack, size: Size, folder: Path) -> list[Report]:
     async with AsyncExitStack() as stack:
-        bot = await stack.enter_async_context(bot_side(way, slack, folder))
+        bot = await stack.enter_async_context(bot_side(way, slack, folder, program=_INTAKE))
         bare = await stack.enter_async_context(bolt_side("bench.bolt_app", way, slack, folder))
         storing = await stack.enter_async_context(
             bolt_side("bench.storing_app", way, slack, folder)

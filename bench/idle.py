@@ -89,7 +89,7 @@ async def _starts(
 
 async def _start(env: dict[str, str], folder: Path) -> Start:
     """Start the bot once, measure that, and stop it."""
-    async with running_bot("run", env, log=folder / "idle.log") as (bot, _, seconds):
+    async with running_bot(env, log=folder / "idle.log") as (bot, _, seconds):
         return Start(seconds, bot.cpu_seconds())
 
 
@@ -102,9 +102,7 @@ async def _rest(
     env: dict[str, str], bare_env: dict[str, str], size: Size, folder: Path
 ) -> tuple[Resting, Resting]:
     async with AsyncExitStack() as stack:
-        bot, _, _ = await stack.enter_async_context(
-            running_bot("run", env, log=folder / "idle.log")
-        )
+        bot, _, _ = await stack.enter_async_context(running_bot(env, log=folder / "idle.log"))
         bare = await stack.enter_async_context(
             child("-m", "bench.bolt_app", "socket", "0", env=bare_env, log=folder / "bare.log")
         )

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from bench.bot_parts import SilentMessenger, add_running_jobs, worker_context
 from bench.processes import READY, answer_counts
 from bot import logs
-from bot.docs_api import DocsClient
+from bot.docs_api import DocsApiError, DocsClient, Job
 from bot.engine import Workers
 from bot.features import all_workers
 from bot.settings import Settings
@@ -35,18 +35,31 @@ async def _fill(store: Store, count: int, every_seconds: float) -> None:
     )
 
 
+class CountingDocs(DocsClient):
+    """A client that counts its polls."""
+
+    answered = 0
+    failed = 0
+
+    async def get_job(self, project_id: str, job_id: str) -> Job:
+        """Poll a job."""
+        try:
+            job = await super().get_job(project_id, job_id)
+        except DocsApiError:
+            self.failed += 1
+            raise
+        self.answered += 1
+        return job
+
+
 async def watch(docs_url: str, database_url: str, count: int, every_seconds: float) -> None:
     """Poll until the input ends."""
-    logs.configure("WARNING", "console")
+    logs.configure("WARNING")
     store = Store.open(database_url)
     await create_tables(store.database)
-    workers, counts = Workers(), {"answered": 0, "failed": 0}
-
-    def counted(_counter: str, value: str) -> None:
-        counts[value] += 1
-
+    workers = Workers()
     await _fill(store, count, every_seconds)
-    async with DocsClient(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:
+    async with CountingDocs(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:
         context = worker_context(
             store,
             docs,
@@ -54,14 +67,13 @@ async def watch(docs_url: str, database_url: str, count: int, every_seconds: flo
             wake=workers.wake,
             wake_after=workers.wake_after,
             settings=Settings(poll_min_seconds=every_seconds, poll_max_seconds=every_seconds),
-            count=counted,
         )
         workers.start(
             [worker for worker in all_workers(context) if worker.name == "poll"],
             partial(store.find_due, context.clock),
         )
         print(READY, flush=True)
-        await answer_counts(lambda: (counts["answered"], counts["failed"]))
+        await answer_counts(lambda: (docs.answered, docs.failed))
         await workers.stop(5.0)
     await store.close()
 

@@ -176,8 +176,6 @@ def environment(
         "DOCS_API_URL": docs_url,
         "DOCS_API_KEY": "bench-key",
         "DOCS_PROJECT_ID": "bench",
-        # A few people send all commands.
-        "WAITING_PER_PERSON": "1000",
     }
 
 
@@ -192,21 +190,21 @@ main()
 """
 
 
+DOCS_BOT_RUN = ("-c", _AS_IN_PRODUCTION, "run")
+
+
 @asynccontextmanager
 async def running_bot(
-    command: str,
-    env: dict[str, str],
-    *,
-    log: Path | None = None,
+    env: dict[str, str], *, program: Sequence[str] = DOCS_BOT_RUN, log: Path | None = None
 ) -> AsyncIterator[tuple[Child, int, float]]:
-    """Run `python -m bot <command>`; yield it when ready, with port and seconds to start.
+    """Run `docs-bot run`; yield it when ready, with its port and the seconds of its start.
 
     The port for health is ``HEALTH_PORT`` in ``env`` or any that is free.
     """
     port = free_port()
     own_env = {"HEALTH_PORT": str(free_port()), **env, "PORT": str(port)}
     began = perf_counter()
-    async with child("-c", _AS_IN_PRODUCTION, command, env=own_env, log=log) as bot:
+    async with child(*program, env=own_env, log=log) as bot:
         await _until_started(bot, own_env["HEALTH_PORT"])
         yield bot, port, perf_counter() - began
 

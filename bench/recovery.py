@@ -80,7 +80,7 @@ async def _kill_one(
 ) -> float:
     """Run a bot until it holds as many jobs as it should, and kill it. Return when."""
     silent = docs_service("silent", port=docs_port)
-    async with silent, running_bot("run", env, log=folder / "killed.log") as (bot, _, _):
+    async with silent, running_bot(env, log=folder / "killed.log") as (bot, _, _):
         while await store.read(_held) < size.held:  # noqa: ASYNC110 - another process writes
             await asyncio.sleep(0.1)
         bot.process.kill()
@@ -102,7 +102,7 @@ async def _all_told(
 ) -> float:
     """Run another bot until all ends are posted. Return the time."""
     some = docs_service("some", port=docs_port)
-    async with some, running_bot("run", env, log=folder / "recovery.log"):
+    async with some, running_bot(env, log=folder / "recovery.log"):
         while len(_told(slack)) < size.ended:  # noqa: ASYNC110 - the same
             await asyncio.sleep(0.1)
         told_at = monotonic()

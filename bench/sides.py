@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import itertools
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 
 from bench.processes import (
     BOT_TOKEN,
+    DOCS_BOT_RUN,
     NO_DOCS,
     READY,
     SIGNING_SECRET,
@@ -127,15 +128,15 @@ async def bot_side(
     slack: PlayedSlack,
     folder: Path,
     *,
-    command: str = "serve",
     docs_url: str = NO_DOCS,
+    program: Sequence[str] = DOCS_BOT_RUN,
 ) -> AsyncIterator[Side]:
-    """Run a `docs-bot` command on SQLite on disk."""
+    """Run the bot, or another program with its settings, on SQLite on disk."""
     token, name = "xapp-bot" if way is Way.SOCKET else "", f"bot-{way}"
     env = environment(
         slack.url, f"sqlite:///{folder}/{name}.db", docs_url=docs_url, app_token=token
     )
-    async with running_bot(command, env, log=folder / f"{name}.log") as (bot, port, _):
+    async with running_bot(env, program=program, log=folder / f"{name}.log") as (bot, port, _):
         yield Side(bot, token or port, await _burst(slack, token, port))
 
 

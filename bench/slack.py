@@ -34,8 +34,8 @@ _IDENTITY = {
 LIMIT_SECONDS = 3.0
 """Slack's wait before it shows the person that the app did not respond:
 https://docs.slack.dev/interactivity/implementing-slash-commands"""
-PEOPLE = 200
-"""How many users send commands; the bot asks Slack about each one once."""
+PEOPLE = 1_000
+"""How many users send commands: ten prompts of each may wait. The bot asks Slack about each one once."""
 
 
 def command_fields(number: int) -> dict[str, Any]:

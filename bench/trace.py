@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType
 
-from bot.app import Timeouts, prepare_database, running_bot
+from bot.app import Timeouts, running_bot
 from sandbox.waiting import until
 from sandbox.workspace.state import Json
 from sandbox.world import World, WorldOptions, both_sides
@@ -81,7 +81,6 @@ async def measure(
     threading.setprofile(trace.record)
     try:
         async with both_sides(options) as world:
-            await prepare_database(world.settings)
             settings = world.settings.model_copy(
                 update={"poll_min_seconds": 0.1, "poll_max_seconds": 0.2}
             )

@@ -69,9 +69,7 @@ async def measure(size: Size, folder: Path) -> list[Report]:
     async with AsyncExitStack() as stack:
         slack = await stack.enter_async_context(reading_slack(free_port()))
         docs_url = await stack.enter_async_context(docs_service(pages=size.pages))
-        bot = await stack.enter_async_context(
-            bot_side(Way.HTTP, slack, folder, command="run", docs_url=docs_url)
-        )
+        bot = await stack.enter_async_context(bot_side(Way.HTTP, slack, folder, docs_url=docs_url))
         script = await stack.enter_async_context(visitors_script(docs_url))
         numbers = itertools.count(1)
         ours = Reader(bot.process, lambda day: _asked(slack, bot.to, next(numbers), day))

@@ -3,11 +3,11 @@
 import os
 from pathlib import Path
 
-__version__ = "0.2.0"
+__version__ = "1.0.0.dev0"
 
 
 def read_commit() -> str:
-    """Return the commit: the image names it, and a clone has it in ``.git``. Empty where neither does."""
+    """Return the commit, which an image names and a clone has in ``.git``; empty without both."""
     return os.environ.get("DOCS_BOT_COMMIT") or head_of(Path(__file__).parents[1] / ".git")
 
 
@@ -23,13 +23,16 @@ def head_of(git: Path) -> str:
             return head
         if (git / branch).exists():
             return (git / branch).read_text("utf-8").strip()
-        packed = (line.split() for line in (git / "packed-refs").read_text("utf-8").splitlines())
-        return next((words[0] for words in packed if words[1:] == [branch]), "")
+        for line in (git / "packed-refs").read_text("utf-8").splitlines():
+            commit, _, name = line.partition(" ")
+            if name == branch:
+                return commit
     except (OSError, ValueError):
-        return ""
+        pass
+    return ""
 
 
 def version_and_commit() -> str:
     """Return both for people; only the version where the commit is not known."""
-    known = read_commit()
-    return f"{__version__} (commit {known})" if known else __version__
+    commit = read_commit()
+    return f"{__version__} (commit {commit})" if commit else __version__

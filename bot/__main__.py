@@ -1,16 +1,16 @@
-"""The command line. Commands import their own parts, since most need far less than the whole bot."""
+"""The command line. Commands import their own parts, since most need less than the whole bot."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
 import json
-import signal
+import re
 import sys
 from dataclasses import asdict
 from datetime import UTC, date, datetime, time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 from click.exceptions import Exit
@@ -22,24 +22,22 @@ from bot.loading import SettingsError
 from bot.operator.running import (
     CANNOT_START,
     INTERRUPTED,
-    TERMINATED,
     database_errors,
     echo,
     load_settings,
     with_store,
 )
-from bot.settings import DatabaseSettings, DocsSettings, Settings
+from bot.settings import DatabaseSettings, Settings
 
 if TYPE_CHECKING:
     from bot.operator.trial import StepResult
-    from bot.visitors.export import VisitorsArgs
 
 
 _NUMBER = click.IntRange(1, 2**31 - 1)
 
 
 class _Command(click.Command):
-    """A command shown with its whole sentence in the list of commands; click would cut it to one line."""
+    """A command whose whole sentence is in the list of commands; click would cut it to one line."""
 
     def get_short_help_str(self, limit: int = 45) -> str:
         del limit
@@ -62,20 +60,14 @@ class _Commands(click.Group):
 
 
 def _day(text: str) -> date:
-    from bot.visitors.export import parse_day
-
-    return parse_day(text)
-
-
-def _run(*, intake: bool, workers: bool) -> NoReturn:
-    # Imported modules stay for good. Collecting garbage during the imports would take an eighth of the start.
-    gc.disable()
-    from bot.app import Roles
-    from bot.operator.running import run_until_stopped
-
-    gc.freeze()
-    gc.enable()
-    run_until_stopped(Roles(intake=intake, workers=workers))
+    """Parse 2026-10-31. Raises ValueError with a text for people."""
+    try:
+        if not re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+            raise ValueError
+        return date.fromisoformat(text)
+    except ValueError:
+        example = "for example --from 2026-10-01"
+        raise ValueError(f"{text!r} is no day; write year, month and day, {example}") from None
 
 
 @click.group(cls=_Commands)
@@ -86,31 +78,15 @@ def cli() -> None:
 
 @cli.command()
 def run() -> None:
-    """Everything in one process: take requests in and carry them out."""
-    _run(intake=True, workers=True)
+    """Run the bot, until SIGTERM or Ctrl+C."""
+    # Imported modules stay for good, so collecting garbage meanwhile would only delay the start.
+    gc.disable()
+    import bot.app  # noqa: F401
+    from bot.operator.running import run_until_stopped
 
-
-@cli.command()
-def serve() -> None:
-    """Only take requests in; `work` carries them out."""
-    _run(intake=True, workers=False)
-
-
-@cli.command()
-def work() -> None:
-    """Only carry requests out; `serve` takes them in."""
-    _run(intake=False, workers=True)
-
-
-@cli.command()
-def migrate() -> None:
-    """Create the tables in an empty database (a start does it too)."""
-    from bot.app import prepare_database
-
-    settings = load_settings(Settings)
-    with database_errors():
-        asyncio.run(prepare_database(settings))
-    echo("The database has this version's tables.")
+    gc.freeze()
+    gc.enable()
+    run_until_stopped()
 
 
 @cli.command()
@@ -139,24 +115,17 @@ def migrate() -> None:
 @click.option(
     "--retry", type=_NUMBER, metavar="LETTER", help="Deliver an undelivered message again."
 )
-@click.option(
-    "--forget", "over", type=_NUMBER, metavar="JOB", help="Forget the texts and people of a job."
-)
-def jobs(
-    number: int | None, limit: int, retry: int | None, over: int | None, **only: Unpack[JobFilter]
-) -> None:
+def jobs(number: int | None, limit: int, retry: int | None, **only: Unpack[JobFilter]) -> None:
     """List the newest jobs, or one, and undelivered messages; needs only DATABASE_URL."""
-    from bot.operator.rows import forget_texts, list_jobs, retry_letter, show_job
+    from bot.operator.rows import list_jobs, retry_letter, show_job
 
-    if sum(option is not None for option in (number, retry, over)) > 1:
-        raise click.UsageError("JOB, --retry and --forget each stand alone")
+    if number is not None and retry is not None:
+        raise click.UsageError("JOB and --retry each stand alone")
     now = datetime.now(UTC)
     if number is not None:
         with_store(lambda store: show_job(store, JobNumber(number), now))
     elif retry is not None:
         with_store(lambda store: retry_letter(store, retry, now))
-    elif over is not None:
-        with_store(lambda store: forget_texts(store, JobNumber(over)))
     else:
         with_store(lambda store: list_jobs(store, limit, **only))
 
@@ -164,16 +133,13 @@ def jobs(
 @cli.command()
 @click.option("--from", "first", type=_day, metavar="DAY", help="Only from this day on, in UTC.")
 @click.option("--user", metavar="USER", help="Only what this person (a Slack user id, U…) did.")
-@click.option("--json", "as_json", is_flag=True, help="JSON instead of CSV.")
-def audit(first: date | None, user: str | None, as_json: bool) -> None:
-    """List requests, follow-ups, withdrawals and subscriptions; needs only DATABASE_URL."""
+def audit(first: date | None, user: str | None) -> None:
+    """List requests, follow-ups, withdrawals and subscriptions as CSV; needs only DATABASE_URL."""
     from bot.operator.rows import write_audit
 
     since = datetime.combine(first, time(), UTC) if first else None
-    theirs = UserId(user) if user else None
-    with_store(
-        lambda store: write_audit(store, sys.stdout, as_json=as_json, since=since, user=theirs)
-    )
+    only = UserId(user) if user else None
+    with_store(lambda store: write_audit(store, sys.stdout, since=since, user=only))
 
 
 @cli.command()
@@ -189,10 +155,10 @@ def forget(user: str) -> None:
 @click.option("--http", metavar="ADDRESS", help="For HTTP mode at this public address.")
 def manifest(http: str | None) -> None:
     """Print the manifest of the Slack app, ready to paste; needs no settings."""
-    from bot.operator.running import format_manifest as made
+    from bot.operator.manifest import format_manifest
 
     try:
-        echo(made(http).rstrip())
+        echo(format_manifest(http).rstrip())
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--http") from None
 
@@ -204,7 +170,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.argument("file", type=_FILE)
 def backup(file: Path) -> None:
     """Copy the SQLite file to a new FILE, also while the bot runs; needs only DATABASE_URL."""
-    from bot.operator.rows import make_backup
+    from bot.operator.backup import make_backup
 
     settings = load_settings(DatabaseSettings)
     with database_errors():
@@ -215,84 +181,11 @@ def backup(file: Path) -> None:
 @click.argument("file", type=_FILE)
 def restore(file: Path) -> None:
     """Put a backup back while no bot runs, and keep the present file; needs only DATABASE_URL."""
-    from bot.operator.rows import restore_backup
+    from bot.operator.backup import restore_backup
 
     settings = load_settings(DatabaseSettings)
     with database_errors():
         echo(restore_backup(settings.sqlalchemy_url, file, datetime.now(UTC)))
-
-
-def _target(text: str) -> Path:
-    from bot.visitors.export import check_target
-
-    return check_target(Path(text))
-
-
-@cli.command()
-@click.option("--from", "first", type=_day, required=True, metavar="DAY", help="The first day.")
-@click.option(
-    "--to",
-    "last",
-    type=_day,
-    required=True,
-    metavar="DAY",
-    help="The last day, which belongs to it.",
-)
-@click.option(
-    "--path",
-    default="",
-    metavar="PATH",
-    help="Only pages at /api and below it; /api* is any beginning. Totals stay the site's.",
-)
-@click.option(
-    "--project", default="", metavar="NAME", help="Of several projects, the one of this name."
-)
-@click.option(
-    "--csv", type=_target, metavar="FILE", help="All pages as CSV; - is the standard output."
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on the standard output.")
-def visitors(
-    first: date, last: date, path: str, project: str, csv: Path | None, as_json: bool
-) -> None:
-    """Count the readers between two days, both included, in UTC; needs only the settings DOCS_…."""
-    from bot.visitors.export import STDOUT, ExportError, VisitorsArgs, check_days
-
-    now = datetime.now(UTC)
-    try:
-        check_days(first, last, now.date())
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--from, --to") from None
-    if as_json and csv == STDOUT:
-        problem = "both want the standard output; name a file for the CSV"
-        raise click.BadParameter(problem, param_hint="--json, --csv -")
-    settings = load_settings(DocsSettings)
-    options = VisitorsArgs(first, last, path, project)
-    try:
-        asyncio.run(_exported(settings, options, csv, as_json))
-    except ExportError as error:
-        echo(str(error), err=True)
-        raise Exit(error.code) from None
-    except asyncio.CancelledError:
-        raise Exit(TERMINATED) from None
-
-
-async def _exported(
-    settings: DocsSettings, options: VisitorsArgs, csv: Path | None, as_json: bool
-) -> None:
-    from bot.visitors.export import export
-
-    task = asyncio.current_task()
-    if task is not None:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    await export(
-        settings,
-        options,
-        csv=csv,
-        as_json=as_json,
-        stdout=sys.stdout.buffer,
-        now=lambda: datetime.now(UTC),
-        encoding=sys.stdout.encoding or "utf-8",
-    )
 
 
 @cli.command()
@@ -314,23 +207,34 @@ def doctor(as_json: bool, channel: str | None, user: str | None) -> None:
     except SettingsError as error:
         findings = asyncio.run(diagnose_broken(error))
     if not as_json:
-        for each in findings:
-            _line(each.state, f"{each.name}: {each.seen}", each.advice)
+        for finding in findings:
+            _print_result(finding.state, f"{finding.name}: {finding.seen}", finding.advice)
     steps: list[StepResult] = []
     if settings is not None and channel is not None:
         steps = _try(settings, channel, user, quiet=as_json)
-    ok = all(each.ok for each in findings) and not any(each.state == "bad" for each in steps)
+    states = [finding.state for finding in findings] + [step.state for step in steps]
+    is_well = "bad" not in states
     if as_json:
-        told = [
-            {"name": f.name, "state": f.state, "seen": f.seen, "advice": f.advice} for f in findings
+        document: dict[str, object] = {"ok": is_well}
+        document["findings"] = [
+            {
+                "name": finding.name,
+                "state": finding.state,
+                "seen": finding.seen,
+                "advice": finding.advice,
+            }
+            for finding in findings
         ]
-        tried = {"steps": [asdict(each) for each in steps]} if channel else {}
-        click.echo(json.dumps({"ok": ok, "findings": told, **tried}, indent=2))
-    raise Exit(0 if ok else 1)
+        if channel:
+            document["steps"] = [asdict(step) for step in steps]
+        click.echo(json.dumps(document, indent=2))
+    raise Exit(0 if is_well else 1)
 
 
-def _line(state: str, text: str, *more: str) -> None:
-    echo("\n     ".join([f"{'BAD' if state == 'bad' else state:<4} {text}", *filter(None, more)]))
+def _print_result(state: str, text: str, *details: str) -> None:
+    """Print a result, and its details on lines of their own."""
+    word = "BAD" if state == "bad" else state
+    echo("\n     ".join([f"{word:<4} {text}", *filter(None, details)]))
 
 
 def _try(settings: Settings, channel: str, user: str | None, *, quiet: bool) -> list[StepResult]:
@@ -342,10 +246,13 @@ def _try(settings: Settings, channel: str, user: str | None, *, quiet: bool) -> 
     def report(step: StepResult) -> None:
         steps.append(step)
         if not quiet:
-            _line(step.state, f"{step.name}: {step.seen}", step.follows, step.advice)
+            _print_result(step.state, f"{step.name}: {step.seen}", step.follows, step.advice)
+
+    def ask(instruction: str) -> None:
+        echo(instruction, err=True)
 
     options = TrialOptions(ChannelId(channel), UserId(user) if user else None)
-    asyncio.run(run_trial(settings, options, report, lambda said: echo(said, err=True)))
+    asyncio.run(run_trial(settings, options, report, ask))
     return steps
 
 
@@ -367,12 +274,6 @@ def sandbox(context: click.Context) -> None:
         )
         raise Exit(CANNOT_START) from None
     main(context.args)
-
-
-@cli.command()
-def version() -> None:
-    """The version of the bot, and its commit where that is known."""
-    echo(version_and_commit())
 
 
 def main() -> None:

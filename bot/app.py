@@ -20,23 +20,21 @@ from pydantic import SecretStr
 
 from bot import __version__, logs, read_commit
 from bot.clients import Clients, Doors, connect
-from bot.context import Timeouts, WorkerContext
+from bot.context import Limits, Timeouts, WorkerContext
 from bot.engine import Worker, Workers, alone
 from bot.feature import Feature
-from bot.features import FEATURES, all_workers, beat, list_commands, list_hooks, list_own_words
+from bot.features import FEATURES, all_workers, list_commands, list_hooks, list_vocabulary
 from bot.health.checks import (
-    HEAD_SECONDS,
     Checks,
     SignatureCheck,
     SlackCheck,
     add_health_routes,
     database_check,
-    listening,
     runs_check,
     socket_check,
-    workers_check,
 )
-from bot.health.metrics import Metrics, MetricsPage, metrics_page
+from bot.health.listening import HEAD_SECONDS, listening
+from bot.health.metrics import MetricsPage, metrics_page
 from bot.health.stopping import Stopping
 from bot.ids import ProjectId, UserId
 from bot.jobs.catch_up import Gap
@@ -51,43 +49,34 @@ from bot.slack.intake import Background
 from bot.slack.listeners import SlackApp, build_app
 from bot.slack.socket import SocketIntake
 from bot.store import Store
-from bot.store.database import CONNECTIONS, Database, Pool, ServerClock
-from bot.store.heartbeats import Heartbeats
+from bot.store.database import Pool, ServerClock
 from bot.store.queues import DueQueues
 from bot.store.sqlite_files import holding_sqlite_file, sqlite_file
 from bot.store.stamp import create_tables
 from bot.ttl_cache import TtlCache
 
 __all__ = [
-    "EVERYTHING",
     "FEATURES",
     "Doors",
     "HeldBot",
-    "Roles",
+    "Limits",
     "Timeouts",
     "held_bot",
     "open_store",
-    "prepare_database",
+    "prepared",
     "running_bot",
 ]
 
 log = structlog.get_logger(__name__)
+_CLOCK_SECONDS = 20.0
+"""Between two readings of the database server's clock."""
 _IDLE_SECONDS = 100.0
-"""Longer than reverse proxies keep connections, so that none sends a request on one that is being closed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Roles:
-    """The roles of this process: accept requests (``intake``), carry them out (``workers``), or both."""
-
-    intake: bool = True
-    workers: bool = True
-
-
-EVERYTHING = Roles()
+"""Longer than reverse proxies keep connections, so that none uses one that is being closed."""
+ListWorkers = Callable[[WorkerContext], Sequence[Worker]]
 
 
 def utc_now() -> datetime:
+    """Return the present time of this machine."""
     return datetime.now(UTC)
 
 
@@ -95,82 +84,173 @@ def utc_now() -> datetime:
 async def running_bot(
     settings: Settings,
     *,
-    roles: Roles = EVERYTHING,
     timeouts: Timeouts | None = None,
     clock: Clock | None = None,
     stopping: Stopping | None = None,
+    list_workers: ListWorkers = all_workers,
 ) -> AsyncIterator[None]:
-    """Run the bot until the block ends; the block starts when it is ready. Intake stops before the workers.
+    """Run the bot until the block ends; the block starts when the bot is ready.
 
-    While Slack cannot be reached, the start waits for it.
+    The start waits for Slack while it cannot be reached. At the end the intake stops before the
+    workers.
 
-    ``clock`` returns the present time, aware and in UTC; None for that of a PostgreSQL server, which all
-    processes share, or that of this machine. ``stopping`` limits how long the end takes.
+    Raises SlackRefused for a wrong token, OSError for a port in use, and SQLAlchemy's errors for a
+    database that cannot be used.
 
-    Raises SlackRefused for a wrong token, OSError for a port in use, and SQLAlchemy's errors for a database
-    that cannot be reached.
+    Args:
+        settings: the settings.
+        timeouts: other waiting times and age limits than the usual ones.
+        clock: returns the present time, aware and in UTC; None for that of a PostgreSQL server,
+            which all processes share, or that of this machine.
+        stopping: limits how long the end takes.
+        list_workers: returns the workers to run: none where only the intake is measured.
     """
     stopping = stopping or Stopping()
-    logs.configure(settings.log_level, settings.log_format, settings.secrets())
+    logs.configure(settings.log_level, settings.secrets())
     log.info("starting", version=__version__, commit=read_commit())
     for warning in settings.warnings():
         log.warning("settings", about=warning)
     async with AsyncExitStack() as stack:
         stack.enter_context(holding_sqlite_file(sqlite_file(settings.sqlalchemy_url)))
-        store = open_store(settings.sqlalchemy_url, settings.database_connections)
-        stack.push_async_callback(store.close)
-        await create_tables(store.database)
-        machine_clock, clock = clock or utc_now, clock or await _clock_of(store)
+        store = open_store(settings.sqlalchemy_url)
+        await stack.enter_async_context(prepared(store))
+        rows_clock = clock or await _shared_clock(store)
         clients = await connect(settings, stack, None, utc_now)
-        metrics = Metrics()
-        workers = Workers(
-            observe=metrics.observe_run,
+        scheduler = Workers(
             least_seconds=min(0.5, settings.poll_min_seconds / 2),
-            clock=clock,
-            machine_clock=machine_clock,
+            clock=rows_clock,
+            machine_clock=clock or utc_now,
         )
-        context = _context(
-            *(settings, store, clients, timeouts or Timeouts(), clock, metrics),
-            wake=workers.wake if roles.workers else lambda: None,
-            wake_after=workers.wake_after,
+        context = _make_context(
+            settings,
+            store,
+            clients,
+            rows_clock,
+            timeouts=timeouts or Timeouts(),
+            wake=scheduler.wake,
+            wake_after=scheduler.wake_after,
         )
-        # A stored request is carried out later; a command that Slack cannot bring is lost.
-        is_door = roles.intake and not settings.socket_mode
-        checks: Checks = {
-            "database": partial(database_check, store, context.owner, clock),
-            "slack": SlackCheck(partial(identify, clients.slack), required=not is_door),
-            "workers": partial(workers_check, store, clock, required=not is_door),
-        }
-        await store.write(lambda tx: Heartbeats(tx).forget(clock()))
         stack.push_async_callback(stopping.stop_part, lambda _seconds: store.release(context.owner))
         # Entered before the intake, so that the workers stop after it.
-        stack.push_async_callback(stopping.stop_part, workers.stop)
-        stopping.at_begin(workers.leave_off)
-        jobs: list[Worker] = []
-        if roles.workers:
-            await beat(context)
-            checks["runs"] = partial(runs_check, workers)
-            jobs += all_workers(context)
-            metrics.expect_runs(worker.name for worker in jobs)
-        if roles.intake:
-            checks |= await _take_in(stack, context, clients, metrics, stopping, jobs)
-        health = web.Application()
-        add_health_routes(health, checks, metrics_page(context, metrics, FEATURES))
-        at = settings.health_host, settings.health_port
-        health_port = await stack.enter_async_context(
-            listening(health, *at, idle_seconds=HEAD_SECONDS)
-        )
+        stack.push_async_callback(stopping.stop_part, scheduler.stop)
+        stopping.at_begin(scheduler.leave_off)
+        workers = [*list_workers(context)]
+        if isinstance(rows_clock, ServerClock):
+            reading = alone("read the clock", rows_clock.read, every_seconds=_CLOCK_SECONDS)
+            workers.append(reading)
+        intake = await _take_in(stack, context, clients, stopping)
+        checks: Checks = {
+            "database": partial(database_check, store, rows_clock),
+            # In HTTP mode a process that cannot reach Slack still stores requests, for later.
+            "slack": SlackCheck(partial(identify, clients.slack), required=settings.socket_mode),
+            "runs": partial(runs_check, scheduler),
+            **intake.checks,
+        }
+        health_port = await _serve_health(stack, context, checks)
         # Last, because their first runs would delay the intake.
-        workers.start(jobs, partial(store.find_due, clock) if roles.workers else None)
-        ready = log.bind(socket_mode=settings.socket_mode, health_port=health_port)
-        ready.info("ready", intake=roles.intake, workers=roles.workers)
+        scheduler.start([*workers, *intake.workers], partial(store.find_due, rows_clock))
+        log.info("ready", socket_mode=settings.socket_mode, health_port=health_port)
         yield
         stopping.begin()
 
 
+async def _serve_health(stack: AsyncExitStack, context: WorkerContext, checks: Checks) -> int:
+    """Serve the pages for probes and for Prometheus; return the port."""
+    server = web.Application()
+    add_health_routes(server, checks, metrics_page(context))
+    settings = context.settings
+    opened = listening(
+        server, settings.health_host, settings.health_port, idle_seconds=HEAD_SECONDS
+    )
+    return await stack.enter_async_context(opened)
+
+
+# ---- the intake
+
+
+@dataclass(frozen=True, slots=True)
+class _Intake:
+    """The readiness checks of the intake, and its regular work."""
+
+    checks: Checks
+    workers: Sequence[Worker]
+
+
+async def _take_in(
+    stack: AsyncExitStack, context: WorkerContext, clients: Clients, stopping: Stopping
+) -> _Intake:
+    """Start the intake, through a socket or over HTTP."""
+    background = Background()
+    stack.push_async_callback(stopping.stop_part, background.drain)
+    gap = Gap(context)
+    await gap.end()
+    check_seconds = context.timeouts.deaf_seconds / 12
+    end_gap = alone("end a gap", gap.end, every_seconds=check_seconds)
+    app = _make_slack_app(context, clients, background, gap)
+    app_token = context.settings.slack_app_token
+    if app_token is None:
+        checks = await _listen_over_http(stack, context, clients, app)
+        return _Intake(checks, [end_gap])
+    deaf_seconds = context.timeouts.deaf_seconds
+    intake = SocketIntake(
+        app,
+        clients.slack,
+        app_token,
+        on_gap=gap.begin,
+        deaf_seconds=deaf_seconds,
+        ping_seconds=deaf_seconds / 6,
+        intake_seconds=context.timeouts.intake_seconds,
+    )
+    stack.push_async_callback(stopping.stop_part, intake.close)
+    await until_answered(intake.open)
+    await intake.check()
+    check_socket = alone("check the socket", intake.check, every_seconds=check_seconds)
+    return _Intake({"socket": partial(socket_check, intake)}, [end_gap, check_socket])
+
+
+async def _listen_over_http(
+    stack: AsyncExitStack, context: WorkerContext, clients: Clients, app: SlackApp
+) -> Checks:
+    """Listen for Slack's requests; return the readiness check of their signatures."""
+    settings = context.settings
+    signatures = SignatureCheck()
+    server = web.Application()
+    add_slack_routes(
+        server,
+        app,
+        settings.slack_signing_secret or SecretStr(""),
+        workspace=clients.identity.team_id,
+        on_signature=signatures.record,
+        intake_seconds=context.timeouts.intake_seconds,
+    )
+    opened = listening(server, settings.host, settings.port, idle_seconds=_IDLE_SECONDS)
+    await stack.enter_async_context(opened)
+    return {"signatures": signatures}
+
+
+def _make_slack_app(
+    context: WorkerContext,
+    clients: Clients,
+    background: Background,
+    gap: Gap,
+    features: Sequence[Feature] = FEATURES,
+) -> SlackApp:
+    return build_app(
+        context=context,
+        client=clients.slack,
+        messenger=clients.messenger,
+        background=background,
+        gap=gap,
+        commands=list_commands(features),
+    )
+
+
+# ---- a bot for tests
+
+
 @dataclass
 class HeldBot:
-    """A bot without timers and sockets, for tests: it works when it is asked to, at the time of its clock.
+    """A bot without timers and sockets, for tests: it works when it is asked to, by its own clock.
 
     ``take`` and ``run_due`` return when all that they began has ended, also in the background. Both
     may be called while an earlier call has not returned, because a remote side hangs.
@@ -198,39 +278,45 @@ class HeldBot:
         """
         await self._gap.end()
         while workers := await self._due_workers():
-            if not sum([await self._run(worker) for worker in workers]):
+            rows = [await self._run(worker) for worker in workers]
+            if not any(rows):
                 await self._find_due()
                 return
 
     async def metrics(self) -> str:
         """Return the body of ``/metrics``."""
-        return (await self._metrics(()))[0].decode()
+        body, _ = await self._metrics(())
+        return body.decode()
 
     def next_due_at(self) -> datetime | None:
         """Return when the next row comes due, as `run_due` has left them; None without any.
 
         That is half a second from now at the earliest.
         """
-        due, soon = self._due, self._context.clock() + timedelta(seconds=0.5)
-        return soon if due.queues else due.next_at and max(due.next_at, soon)
+        soon = self._context.clock() + timedelta(seconds=0.5)
+        if self._due.queues:
+            return soon
+        if self._due.next_at is None:
+            return None
+        return max(self._due.next_at, soon)
 
     async def _due_workers(self) -> list[Worker]:
         await self._find_due()
-        due, now = self._due.queues, self._context.clock()
+        now = self._context.clock()
         return [
             worker
             for worker in self._workers
-            if worker.queue in due or self._is_time_for(worker, now)
+            if worker.queue in self._due.queues or self._is_time_for(worker, now)
         ]
 
     async def _find_due(self) -> None:
         self._due = await self._context.store.find_due(self._context.clock)
 
     def _is_time_for(self, worker: Worker, now: datetime) -> bool:
+        if not worker.every_seconds:
+            return False
         ran_at = self._ran_at.get(worker.name, datetime.min.replace(tzinfo=UTC))
-        return bool(worker.every_seconds) and abs(now - ran_at) >= timedelta(
-            seconds=worker.every_seconds
-        )
+        return abs(now - ran_at) >= timedelta(seconds=worker.every_seconds)
 
     async def _run(self, worker: Worker) -> int:
         self._ran_at[worker.name] = self._context.clock()
@@ -245,54 +331,75 @@ async def held_bot(
     clock: Clock,
     store: Store | None = None,
     timeouts: Timeouts | None = None,
+    limits: Limits | None = None,
     features: Sequence[Feature] = FEATURES,
 ) -> AsyncIterator[HeldBot]:
-    """Yield a bot for tests until the block ends. ``store`` is used in place of a new one, and closed."""
-    logs.configure(settings.log_level, settings.log_format, settings.secrets())
+    """Yield a bot for tests until the block ends.
+
+    Args:
+        settings: the settings.
+        doors: the connections, in place of the network.
+        clock: returns the present time, aware and in UTC.
+        store: a store to use, and to close, in place of a new one.
+        timeouts: other waiting times and age limits than the usual ones.
+        limits: other limits than the usual ones.
+        features: the features besides jobs.
+    """
+    logs.configure(settings.log_level, settings.secrets())
     async with AsyncExitStack() as stack:
-        store = store or open_store(settings.sqlalchemy_url, settings.database_connections)
-        stack.push_async_callback(store.close)
-        await create_tables(store.database)
-        metrics = Metrics()
+        store = store or open_store(settings.sqlalchemy_url)
+        await stack.enter_async_context(prepared(store))
         clients = await connect(settings, stack, doors, clock)
-        context = _context(
-            *(settings, store, clients, timeouts or Timeouts(), clock, metrics),
-            wake=lambda: None,
-            wake_after=lambda _seconds: None,
+        context = _make_context(
+            settings,
+            store,
+            clients,
+            clock,
+            timeouts=timeouts or Timeouts(),
             chance=doors.chance,
             features=features,
         )
         member_cache = TtlCache[UserId, bool](10_000, lambda: clock().timestamp())
-        context = replace(context, member_cache=member_cache)
+        context = replace(context, limits=limits or Limits(), member_cache=member_cache)
         stack.push_async_callback(store.release, context.owner)
-        background, gap = Background(), Gap(context)
+        background = Background()
         stack.push_async_callback(background.drain, 0.0)
-        app = _listeners(context, clients, background, gap, metrics, features)
-        workers = all_workers(context, features)
+        gap = Gap(context)
         yield HeldBot(
-            context, workers, app, background, gap, metrics_page(context, metrics, features)
+            context,
+            all_workers(context, features),
+            _make_slack_app(context, clients, background, gap, features),
+            background,
+            gap,
+            metrics_page(context),
         )
 
 
-async def prepare_database(settings: Settings) -> None:
-    """Create the tables in an empty database. Raises UnusableDatabase for one with other tables."""
-    logs.configure(settings.log_level, settings.log_format, settings.secrets())
-    database = Database.open(settings.sqlalchemy_url)
-    try:
-        await create_tables(database)
-    finally:
-        await database.close()
+# ---- the parts of both
 
 
-def open_store(url: str, connections: int = CONNECTIONS, pool: Pool = ThreadPoolExecutor) -> Store:
-    """Open the store at a SQLAlchemy URL, with the tables, queues and retention rules of every subject.
+def open_store(url: str, pool: Pool = ThreadPoolExecutor) -> Store:
+    """Open the store at a SQLAlchemy URL, with the tables and queues of every subject.
 
     A closed store opens again when it is used.
     """
-    return Store.open(url, connections, pool)
+    return Store.open(url, pool=pool)
 
 
-async def _clock_of(store: Store) -> Clock:
+@asynccontextmanager
+async def prepared(store: Store) -> AsyncIterator[None]:
+    """Create the tables in an empty database, and close the store when the block ends.
+
+    Raises UnusableDatabase for a database of another version.
+    """
+    try:
+        await create_tables(store.database)
+        yield
+    finally:
+        await store.close()
+
+
+async def _shared_clock(store: Store) -> Clock:
     """Return the clock that all processes on the database share."""
     if not store.database.is_postgresql:
         return utc_now
@@ -306,32 +413,36 @@ def find_budget_project(project: DocsProject, served: Sequence[DocsProject]) -> 
 
     The service seems to count the calls of an organisation together: those with one key.
     """
-    same_key = (
-        other.id for other in served if (other.address, other.key) == (project.address, project.key)
-    )
+    same_key = [
+        other.id
+        for other in served
+        if other.address == project.address and other.key == project.key
+    ]
     return ProjectId(min(same_key))
 
 
-def _context(
+def _make_context(
     settings: Settings,
     store: Store,
     clients: Clients,
-    timeouts: Timeouts,
     clock: Clock,
-    metrics: Metrics,
-    wake: Callable[[], None],
-    wake_after: Callable[[float], None],
+    *,
+    timeouts: Timeouts,
+    wake: Callable[[], None] = lambda: None,
+    wake_after: Callable[[float], None] = lambda _seconds: None,
     chance: Callable[[], float] = random.random,
     features: Sequence[Feature] = FEATURES,
 ) -> WorkerContext:
     store.before_commit = partial(update_status_messages, clock)
     served = settings.projects
-    projects = tuple(
+    known = tuple(
         Project(
             ProjectId(project.id), project.name, project.label, find_budget_project(project, served)
         )
         for project in served
     )
+    identity = clients.identity
+    projects = Projects(known, serves_former=not settings.docs_projects)
     return WorkerContext(
         settings=settings,
         store=store,
@@ -344,82 +455,12 @@ def _context(
         owner=f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}",
         wake=wake,
         wake_after=wake_after,
-        count=metrics.count,
         timeouts=timeouts,
-        bot_user=clients.identity.bot_user,
-        bot_name=clients.identity.bot_name,
-        workspace_url=clients.identity.workspace_url,
-        projects=Projects(projects, serves_former=not settings.docs_projects),
+        bot_user=identity.bot_user,
+        bot_name=identity.bot_name,
+        workspace_url=identity.workspace_url,
+        projects=projects,
+        vocabulary=list_vocabulary(features, projects),
         paces=Paces(timeouts.channel_pace_seconds, timeouts.minute_seconds),
         hooks=list_hooks(features),
-        own_words=list_own_words(features),
     )
-
-
-def _listeners(
-    context: WorkerContext,
-    clients: Clients,
-    background: Background,
-    gap: Gap,
-    metrics: Metrics,
-    features: Sequence[Feature] = FEATURES,
-) -> SlackApp:
-    return build_app(
-        context=context,
-        client=clients.slack,
-        messenger=clients.messenger,
-        background=background,
-        gap=gap,
-        count=metrics.count,
-        commands=list_commands(features),
-    )
-
-
-async def _take_in(
-    stack: AsyncExitStack,
-    context: WorkerContext,
-    clients: Clients,
-    metrics: Metrics,
-    stopping: Stopping,
-    jobs: list[Worker],
-) -> Checks:
-    """Start the intake, through a socket or over HTTP; return its readiness checks.
-
-    Its regular work is added to ``jobs``.
-    """
-    settings, timeouts = context.settings, context.timeouts
-    background, check_seconds = Background(), timeouts.deaf_seconds / 12
-    stack.push_async_callback(stopping.stop_part, background.drain)
-    gap = Gap(context)
-    await gap.end()
-    jobs.append(alone("end a gap", gap.end, every_seconds=check_seconds))
-    app = _listeners(context, clients, background, gap, metrics)
-    if settings.slack_app_token is None:
-        server = web.Application()
-        signatures = SignatureCheck(metrics.count)
-        add_slack_routes(
-            server,
-            app,
-            settings.slack_signing_secret or SecretStr(""),
-            workspace=clients.identity.team_id,
-            on_signature=signatures.record,
-            intake_seconds=timeouts.intake_seconds,
-        )
-        at = (settings.host, settings.port)
-        await stack.enter_async_context(listening(server, *at, idle_seconds=_IDLE_SECONDS))
-        return {"signatures": signatures}
-    intake = SocketIntake(
-        app,
-        clients.slack,
-        settings.slack_app_token,
-        on_gap=gap.begin,
-        observe=partial(metrics.set_gauge, "sockets"),
-        deaf_seconds=timeouts.deaf_seconds,
-        ping_seconds=timeouts.deaf_seconds / 6,
-        intake_seconds=timeouts.intake_seconds,
-    )
-    stack.push_async_callback(stopping.stop_part, intake.close)
-    await until_answered(intake.open)
-    await intake.check()
-    jobs.append(alone("check the socket", intake.check, every_seconds=check_seconds))
-    return {"socket": partial(socket_check, intake)}

@@ -15,6 +15,7 @@ from bot.docs_api import DiscoveryClient, DocsClient
 from bot.engine import Worker, retry_on_db_error
 from bot.github import GithubClient
 from bot.ids import ChannelId, MessageTs, ProjectId, UserId
+from bot.intent.vocabulary import Vocabulary
 from bot.paces import Paces
 from bot.ports import Clock, Messenger, ThreadRef
 from bot.projects import Project, Projects
@@ -105,6 +106,16 @@ class Timeouts:
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """Numbers that use cases keep to."""
+
+    waiting_per_person: int = 10
+    """Prompts of one person that may wait. One hour's uses are shared fairly among so many of each."""
+    analytics_calls_an_hour: int = 100
+    """Calls of the analytics API, which the docs service allows all projects with one key together."""
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """The store, Slack, the time and the settings that use cases share."""
 
@@ -123,14 +134,15 @@ class Context:
     page_size: int = 250
     """Rows of one call for visitor numbers. Only tests shorten it."""
     timeouts: Timeouts = field(default_factory=Timeouts)
+    limits: Limits = field(default_factory=Limits)
     github: GithubClient | None = None
     """Reads pull requests; None where the bot may not."""
     discovery: Mapping[ProjectId, DiscoveryClient] = field(default_factory=dict)
     """Searches the docs and asks their assistant, for the projects that have a key for it."""
+    vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary(()))
+    """The bot's own words, by which the decision knows them."""
     hooks: Sequence[Hooks] = ()
     """The hooks of each feature."""
-    own_words: frozenset[str] = frozenset()
-    """The first words of all commands' texts, which people may mistype."""
 
     def held_until(self, begun_at: datetime) -> datetime:
         """Return the end of a prompt's hold that is extended now.
@@ -193,10 +205,6 @@ def _wake_nobody(_seconds: float) -> None:
     """Do nothing, as the default of ``wake_after``."""
 
 
-def _count_nothing(_event: str, _outcome: str) -> None:
-    """Do nothing, as the default of ``count``."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerContext(Context):
     """A context for workers, with the docs service and this process."""
@@ -208,8 +216,6 @@ class WorkerContext(Context):
     """The name of this process, under which leases are held."""
     wake_after: Callable[[float], None] = _wake_nobody
     """Wakes the workers after that many seconds."""
-    count: Callable[[str, str], None] = _count_nothing
-    """Counts an event for the metrics, by its kind and outcome."""
     answered: dict[ProjectId, datetime] = field(default_factory=dict)
     """The times of the last polls that were answered."""
     failing: set[ProjectId] = field(default_factory=set)

@@ -245,10 +245,6 @@ class _Instant(NamedTuple):
         return abs(self.set_clock - before.set_clock - passed_seconds) > 2.0
 
 
-def _observe_nothing(_name: str, _seconds: float, _has_failed: bool) -> None:
-    """Do nothing: the default of ``observe``."""
-
-
 def _utc_now() -> datetime:
     return datetime.now(UTC)
 
@@ -259,7 +255,6 @@ class Workers:
     def __init__(
         self,
         *,
-        observe: Callable[[str, float, bool], None] = _observe_nothing,
         look_seconds: float = 5.0,
         least_seconds: float = 0.5,
         clock: Callable[[], datetime] = _utc_now,
@@ -268,14 +263,11 @@ class Workers:
         """Prepare the scheduler.
 
         Args:
-            observe: gets the name, the seconds and the failure of each task, and of each claim that
-                failed.
             look_seconds: the longest pause between two looks at all queues.
             least_seconds: rows that come due within this time are claimed together.
             clock: returns the present time of the rows.
             machine_clock: returns this machine's time, which the scheduler's intervals follow.
         """
-        self._observe = observe
         self._look_seconds = look_seconds
         self._least_seconds = least_seconds
         self._clock = clock
@@ -288,12 +280,9 @@ class Workers:
         self.scheduler = AsyncIOScheduler(timezone=UTC)
 
     def start(
-        self, workers: Sequence[Worker], find_due: Callable[[], Awaitable[DueQueues]] | None
+        self, workers: Sequence[Worker], find_due: Callable[[], Awaitable[DueQueues]]
     ) -> None:
-        """Run all workers once, and from then on when they have work.
-
-        ``find_due`` reads all queues; None in a process whose workers have none.
-        """
+        """Run all workers once, and from then on when they have work. ``find_due`` reads all queues."""
         self._workers = {worker.name: worker for worker in workers}
         self._find_due = find_due
         self._workers[LOOK] = Worker(LOOK, self._look, _ignore, every_seconds=self._look_seconds)
@@ -360,7 +349,6 @@ class Workers:
                     worker.well_at = monotonic()
         except Exception as error:
             self._failed(worker, error, rests=True)
-            self._observe(worker.name, 0.0, True)
         finally:
             worker.is_claiming = False
             self._tasks.discard(run)
@@ -389,20 +377,16 @@ class Workers:
 
         A row whose work fails stays leased, and is claimed again when its lease has run out.
         """
-        began = monotonic()
         has_more = False
-        has_failed = False
         try:
             has_more = await worker.work(row) is True
         except Exception as error:
-            has_failed = True
             self._failed(worker, error, rests=worker.places == 1)
         else:
             worker.well_at = monotonic()
             worker.failures = 0
         finally:
             self._free_place(worker, key)
-        self._observe(worker.name, monotonic() - began, has_failed)
         if has_more:
             asyncio.get_running_loop().call_soon(self.wake, worker.name)
         elif worker.queue:
@@ -425,8 +409,6 @@ class Workers:
         # APScheduler's intervals follow the wall clock, which may be set; this timer does not.
         self.wake_after(1.2 * self._look_seconds)
         self._follow_clock()
-        if self._find_due is None:
-            return ()
         due = await self._find_due()
         for worker in self._workers.values():
             if worker.queue in due.queues:

@@ -7,15 +7,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.access.admit import Allowed
-from bot.commands.command import Command, PressRun, Word
+from bot.commands.command import Answer, Command, PressRun, Word
+from bot.commands.own_words import Used
 from bot.context import Context, WorkerContext
 from bot.engine import Worker
 from bot.ids import ChannelId, JobNumber, Message, ProjectId, Recommendation
 from bot.jobs.ask import Also
 from bot.jobs.model.inbox import InboxMessage
-from bot.jobs.model.prompts import Unsent
+from bot.jobs.questions import Answered, DocsQuestion
 from bot.outbox.model import CsvFile, Delivery, NotPosted
+from bot.ports import ThreadRef
 from bot.store import Transaction
+
+AskDocs = Callable[[Context, Allowed, DocsQuestion, Also], Awaitable[Message | None]]
 
 
 def _do_nothing(*_arguments: object) -> None:
@@ -55,15 +59,24 @@ class Hooks:
 
     Where the bot cannot see the pull request, people's mark *Reviewed* counts as the merge.
     """
-    ask_docs: Callable[[Context, Allowed, Unsent, Also], Awaitable[Message | None]] | None = None
-    """Takes a question about the docs, and returns an immediate reply; None if there is none."""
+    run_word: Callable[[Context, Allowed, Used], Awaitable[Answer]] | None = None
+    """Runs one of the bot's own words by the command that has it."""
+    ask_docs: AskDocs | None = None
+    """Takes a question about the docs.
+
+    Returns an immediate reply; None if the answer comes where it was asked.
+    """
+    find_answered: Callable[[Transaction, ThreadRef], Answered | None] = _do_nothing
+    """Returns the newest question of a thread; None if nobody asked one there."""
+    did_not_help: Callable[[Context, Allowed, ThreadRef], Awaitable[Message]] | None = None
+    """Makes the newest question of a thread a gap."""
     take_back_question: Callable[[Transaction, InboxMessage], bool] = _take_nothing_back
     """Takes back the question of a message. False if it reads the same as before, or is over."""
     list_recommendations: Callable[
-        [Transaction, ProjectId, ChannelId, datetime, datetime], Sequence[Recommendation]
+        [Transaction, ProjectId, ChannelId, datetime, datetime, bool], Sequence[Recommendation]
     ] = _list_nothing
     """Returns a project's recommendations for a channel's digest, from a time until before
-    another.
+    another. The last argument: only those of the channel's own words.
     """
     list_hidden: Callable[[Transaction, ProjectId, ChannelId], Collection[str]] = _list_nothing
     """Returns the keys of a project's questions that a channel may not see."""
@@ -73,10 +86,6 @@ class Hooks:
 
 def _list_no_workers(_context: WorkerContext) -> Sequence[Worker]:
     return ()
-
-
-def _read_no_gauges(_tx: Transaction, _now: datetime) -> Mapping[str, float]:
-    return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,5 +102,3 @@ class Feature:
     buttons: Mapping[str, PressRun] = field(default_factory=dict)
     """The handlers of its buttons outside of its command."""
     hooks: Hooks = field(default_factory=Hooks)
-    gauges: Callable[[Transaction, datetime], Mapping[str, float]] = _read_no_gauges
-    """Returns the values of its gauges."""

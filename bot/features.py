@@ -12,15 +12,16 @@ import structlog
 
 from bot.answers.feature import ANSWERS
 from bot.commands.command import Command, with_help
+from bot.commands.own_words import list_own_words, run_own_word
 from bot.context import WorkerContext, queue_worker
 from bot.engine import Worker, alone
 from bot.feature import Feature, Hooks
+from bot.intent.vocabulary import Vocabulary
 from bot.jobs import settle_prompt
 from bot.jobs.catch_up import catch_up, claim_unread
 from bot.jobs.commands import catalogue
 from bot.jobs.decisions import remind_threads
-from bot.jobs.inbox import RunWord, claim_heard, hear, tidy_inbox
-from bot.jobs.model.intents import asks_help
+from bot.jobs.inbox import claim_heard, hear, tidy_inbox
 from bot.jobs.poll import claim_polls, poll
 from bot.jobs.prepare import claim_new, prepare
 from bot.jobs.previews import claim_previews, make_preview
@@ -29,9 +30,8 @@ from bot.jobs.service_keys import check_key_ages
 from bot.jobs.store.retention import JOBS
 from bot.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
 from bot.outbox.deliver import claim_deliveries, deliver
-from bot.store.database import ServerClock
+from bot.projects import Projects
 from bot.store.due_times import DueTimes
-from bot.store.heartbeats import BEAT_SECONDS, Heartbeats
 from bot.store.retention import forget_before
 from bot.visitors.feature import VISITORS
 
@@ -40,11 +40,8 @@ _MINUTE_SECONDS = 60.0
 _HOUR_SECONDS = 3_600.0
 
 
-def queue_workers(context: WorkerContext, run_word: RunWord) -> list[Worker]:
-    """Return the worker of each queue.
-
-    ``run_word`` runs the command that a message means.
-    """
+def queue_workers(context: WorkerContext) -> list[Worker]:
+    """Return the worker of each queue."""
     project = attrgetter("project")
     worker = partial(queue_worker, context)
     return [
@@ -93,7 +90,7 @@ def queue_workers(context: WorkerContext, run_word: RunWord) -> list[Worker]:
             "inbox",
             "interpret",
             claim_heard,
-            partial(hear, run_word=run_word),
+            hear,
             key=attrgetter("id"),
             places=50,
         ),
@@ -108,20 +105,12 @@ def interval_workers(context: WorkerContext) -> list[Worker]:
         "forget": (forget_old, _HOUR_SECONDS),
         "inbox": (tidy_inbox, _HOUR_SECONDS),
         "keys": (check_key_ages, _HOUR_SECONDS),
-        "heartbeat": (beat, BEAT_SECONDS),
         "sweep": (sweep_due_times, _MINUTE_SECONDS),
     }
     return [
         alone(name, partial(run, context), every_seconds=seconds)
         for name, (run, seconds) in workers.items()
     ]
-
-
-async def beat(context: WorkerContext) -> None:
-    """Record that this process runs workers, and read the server's clock."""
-    await context.store.write(lambda tx: Heartbeats(tx).record_beat(context.owner, context.clock()))
-    if isinstance(context.clock, ServerClock):
-        await context.clock.read()
 
 
 async def sweep_due_times(context: WorkerContext) -> int:
@@ -162,12 +151,12 @@ def list_commands(features: Sequence[Feature]) -> tuple[Command, ...]:
         buttons = {**agent.buttons, **feature.buttons}
         agent = replace(agent, words=words, buttons=buttons)
     commands = ((feature.command, feature.help_prefix) for feature in features if feature.command)
-    return with_help((agent, prefix), *others, *commands, asks_help=asks_help)
+    return with_help((agent, prefix), *others, *commands)
 
 
-def list_own_words(features: Sequence[Feature]) -> frozenset[str]:
-    """Return the first words of the commands' texts, for near misses."""
-    return frozenset().union(*(command.word_names for command in list_commands(features)))
+def list_vocabulary(features: Sequence[Feature], projects: Projects) -> Vocabulary:
+    """Return the own words of a bot with these features."""
+    return list_own_words(list_commands(features), projects)
 
 
 JOB_HOOKS = Hooks(
@@ -179,17 +168,16 @@ JOB_HOOKS = Hooks(
 
 def list_hooks(features: Sequence[Feature]) -> tuple[Hooks, ...]:
     """Return the hooks of a bot with these features."""
-    return (JOB_HOOKS, *(feature.hooks for feature in features))
+    words = Hooks(run_word=partial(run_own_word, list_commands(features)))
+    return (JOB_HOOKS, words, *(feature.hooks for feature in features))
 
 
 COMMANDS = list_commands(FEATURES)
-run_word = partial(catalogue.run_word, COMMANDS)
 
 
 def all_workers(context: WorkerContext, features: Sequence[Feature] = FEATURES) -> list[Worker]:
     """Return the workers of a bot with these features."""
-    run = partial(catalogue.run_word, list_commands(features))
-    workers = [*queue_workers(context, run), *interval_workers(context)]
+    workers = [*queue_workers(context), *interval_workers(context)]
     for feature in features:
         workers += feature.workers(context)
     return workers

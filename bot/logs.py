@@ -22,17 +22,21 @@ from structlog.types import EventDict, Processor, WrappedLogger
 from bot.masking import HIDDEN, without_keys
 from bot.ttl_cache import TtlCache
 
-_SELDOM_SECONDS = 60.0
-_MOST_KNOWN = 1_000
+_REPEAT_SECONDS = 60.0
+"""The same trouble is logged once in this time."""
+_MAX_REMEMBERED = 1_000
+"""Of different lines."""
 _TROUBLE = frozenset({"warning", "error", "critical"})
-_COUNTING = frozenset({"request", "attempts", "failures", "deaf_seconds", "exc_info", "timestamp"})
+_VARYING_FIELDS = frozenset(
+    {"request", "attempts", "failures", "deaf_seconds", "exc_info", "timestamp"}
+)
 """Fields that differ between two lines about the same trouble."""
 _STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
-"""Unicode categories of the characters with which a text could steer a terminal or change how it reads."""
-_SHORTEST = 6
-"""The fewest characters of a secret."""
-_HARMLESS = frozenset({"level", "logger", "timestamp"})
-"""Keys whose values are made here."""
+"""Unicode categories of the signs that could steer a terminal or change how a line reads."""
+_MIN_SECRET_LENGTH = 6
+"""Shorter values are not hidden: they would hide parts of ordinary words."""
+_OWN_FIELDS = frozenset({"level", "logger", "timestamp"})
+"""Fields whose values are made here."""
 _BEARER = re.compile(r"(?i)(?<=bearer )\S+")
 _QUIET = {
     # Slack's libraries log whole requests, with people's texts, at levels up to WARNING.
@@ -49,34 +53,42 @@ _QUIET = {
 """The lowest level that is logged for each library, at every LOG_LEVEL."""
 
 
-def _is_loud(record: logging.LogRecord) -> bool:
-    """Apply ``_QUIET``; at the handler, because some libraries set the level of their own loggers."""
-    return record.levelno >= _QUIET.get(record.name.partition(".")[0], logging.NOTSET)
+def _has_level(record: logging.LogRecord) -> bool:
+    """Apply ``_QUIET``. At the handler, because some libraries set the level of their loggers."""
+    library, _, _ = record.name.partition(".")
+    return record.levelno >= _QUIET.get(library, logging.NOTSET)
 
 
-def _is_seldom(seldom: Seldom, record: logging.LogRecord) -> bool:
-    """Apply a `Seldom` to the lines of libraries."""
-    event = {"level": record.levelname.lower(), "logger": record.name, "event": record.getMessage()}
+def _is_new(repeats: RepeatFilter, record: logging.LogRecord) -> bool:
+    """Apply a `RepeatFilter` to the lines of libraries."""
+    event = {
+        "level": record.levelname.lower(),
+        "logger": record.name,
+        "event": record.getMessage(),
+        "exc_info": record.exc_info and record.exc_info[1],
+    }
     try:
-        passed = seldom(None, "", {**event, "exc_info": record.exc_info and record.exc_info[1]})
+        passed = repeats(None, "", event)
     except structlog.DropEvent:
         return False
-    if left_out := passed.get("left_out"):
+    left_out = passed.get("left_out")
+    if left_out:
         record.left_out = left_out
     return True
 
 
 class Redactor:
-    """A structlog processor that removes secrets from everything that is logged, tracebacks included."""
+    """A structlog processor that removes secrets from every field, tracebacks included."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
-        hidden = (secret for secret in secrets if len(secret) >= _SHORTEST)
+        hidden = [secret for secret in secrets if len(secret) >= _MIN_SECRET_LENGTH]
+        # The longest first, because one may contain another.
         self._secrets = sorted(hidden, key=len, reverse=True)
 
     def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
         """Return the event with secrets removed from its values."""
         return {
-            key: value if key in _HARMLESS else self.clean(value) for key, value in event.items()
+            key: value if key in _OWN_FIELDS else self.clean(value) for key, value in event.items()
         }
 
     def clean(self, value: Any) -> Any:
@@ -93,25 +105,27 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return the text with secrets removed."""
-        if len(text) < _SHORTEST:
+        if len(text) < _MIN_SECRET_LENGTH:
             return text
         for secret in self._secrets:
             text = text.replace(secret, HIDDEN)
         text = without_keys(text)
-        return _BEARER.sub(HIDDEN, text) if "bearer " in text.lower() else text
+        if "bearer " in text.lower():
+            text = _BEARER.sub(HIDDEN, text)
+        return text
 
 
 class _Lines:
     """A structlog logger that writes to standard error.
 
-    Python's own logging would make and copy a record of each line, which doubles the cost of a line.
+    Python's own logging would make and copy a record of each line, which doubles its cost.
     """
 
     def __init__(self, name: str = "") -> None:
         self.name = name
 
     def write(self, line: str) -> None:
-        """Write a line. Like Python's own logging, it does not fail where nothing can be written."""
+        """Write a line. Like Python's own logging, do not fail where nothing can be written."""
         with _WRITING, suppress(OSError, ValueError):
             sys.stderr.write(f"{line}\n")
 
@@ -150,52 +164,68 @@ def reason_of(error: BaseException) -> str:
 
 
 def configure(
-    level: str, form: str, secrets: Sequence[str] = (), clock: Callable[[], float] = monotonic
+    level: str,
+    secrets: Sequence[str] = (),
+    *,
+    for_people: bool | None = None,
+    clock: Callable[[], float] = monotonic,
 ) -> None:
-    """Write all logs, the bot's and the libraries', in one form to standard error."""
-    shared: list[Processor] = [
+    """Write all logs, the bot's and the libraries', in one form to standard error.
+
+    Args:
+        level: the lowest level that is written, such as ``INFO``.
+        secrets: texts that are hidden in every line.
+        for_people: whether people read the lines rather than programs, which get JSON; None where a
+            terminal shows them.
+        clock: returns seconds.
+    """
+    if for_people is None:
+        for_people = is_terminal()
+    repeats = RepeatFilter(clock)
+    common: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    seldom, of_libraries = Seldom(clock), structlog.stdlib.ExtraAdder(allow=("left_out",))
-    processors: list[Processor] = [_as_json]
-    if is_for_people(form):
-        plain = structlog.dev.plain_traceback
-        processors = [_safe_values, structlog.dev.ConsoleRenderer(exception_formatter=plain)]
-    # Before the Redactor: tracebacks become text, without local variables, and are cleaned too.
-    rendered: list[Processor] = [
-        structlog.processors.format_exc_info,
-        Redactor(secrets),
-        *processors,
-    ]
+    rendering = _make_rendering(secrets, for_people=for_people)
     structlog.configure(
-        processors=[*shared, seldom, *rendered],
+        processors=[*common, repeats, *rendering],
         logger_factory=_Lines,
         wrapper_class=structlog.make_filtering_bound_logger(level),
     )
+    of_libraries: list[Processor] = [
+        *common,
+        structlog.stdlib.ExtraAdder(allow=("left_out",)),
+        structlog.stdlib.PositionalArgumentsFormatter(),
+    ]
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[
-                *shared,
-                of_libraries,
-                structlog.stdlib.PositionalArgumentsFormatter(),
-            ],
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *rendered],
+            foreign_pre_chain=of_libraries,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *rendering],
         )
     )
-    handler.addFilter(_is_loud)
-    handler.addFilter(partial(_is_seldom, seldom))
+    handler.addFilter(_has_level)
+    handler.addFilter(partial(_is_new, repeats))
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level)
 
 
-def is_for_people(form: str) -> bool:
-    """Return whether logs in this format (``LOG_FORMAT``) are read by people rather than programs."""
-    return form == "console" or (form == "auto" and sys.stderr.isatty())
+def _make_rendering(secrets: Sequence[str], *, for_people: bool) -> list[Processor]:
+    """Return the last processors, which make an event a line without secrets."""
+    # Before the Redactor: tracebacks become text, without local variables, and are cleaned too.
+    cleaning: list[Processor] = [structlog.processors.format_exc_info, Redactor(secrets)]
+    if not for_people:
+        return [*cleaning, _as_json]
+    plain = structlog.dev.plain_traceback
+    return [*cleaning, _safe_values, structlog.dev.ConsoleRenderer(exception_formatter=plain)]
+
+
+def is_terminal() -> bool:
+    """Return whether the standard error is a terminal, which people read."""
+    return sys.stderr.isatty()
 
 
 def terminal_safe(text: str) -> str:
@@ -211,15 +241,21 @@ def terminal_safe(text: str) -> str:
 
 def _safe_values(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Make every text safe for a terminal; only tracebacks keep their lines."""
-    # Other values are shown as their repr, which escapes their characters.
-    safe = {key: terminal_safe(value) for key, value in event.items() if isinstance(value, str)}
-    one_line = {key: text.replace("\n", "\\n") for key, text in safe.items() if key != "exception"}
-    return {**event, **safe, **one_line}
+    safe = dict(event)
+    for key, value in event.items():
+        # Other values are shown as their repr, which escapes their characters.
+        if isinstance(value, str):
+            text = terminal_safe(value)
+            safe[key] = text if key == "exception" else text.replace("\n", "\\n")
+    return safe
 
 
 @contextmanager
 def about_request(key: str | None) -> Iterator[None]:
-    """Put the reference of a request, by the key under which it is stored, into each line until the end."""
+    """Put the reference of a request into each line until the block ends.
+
+    ``key``: the key under which the request is stored; None for no request.
+    """
     if key is None:
         yield
         return
@@ -235,7 +271,7 @@ def reference(key: str) -> str:
     return hashlib.blake2s(key.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
-class Seldom:
+class RepeatFilter:
     """A structlog processor that logs the same trouble at most once a minute.
 
     The next line counts the omitted ones in ``left_out``. Lines are the same when all their values
@@ -243,16 +279,17 @@ class Seldom:
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self._logged = TtlCache[object, bool](_MOST_KNOWN, clock)
-        self._left_out = TtlCache[object, int](_MOST_KNOWN, clock)
+        """``clock`` returns seconds."""
+        self._logged = TtlCache[object, bool](_MAX_REMEMBERED, clock)
+        self._left_out = TtlCache[object, int](_MAX_REMEMBERED, clock)
 
     def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
         """Return the event. Raises DropEvent when it repeats one of the last minute."""
         if event.get("level") not in _TROUBLE:
             return event
-        same = _what_repeats(event)
+        same = _identify(event)
         left_out = self._left_out.get(same, math.inf) or 0
-        if self._logged.get(same, _SELDOM_SECONDS):
+        if self._logged.get(same, _REPEAT_SECONDS):
             self._left_out.put(same, left_out + 1)
             raise structlog.DropEvent
         self._logged.put(same, True)
@@ -260,8 +297,10 @@ class Seldom:
         return {**event, "left_out": left_out} if left_out else event
 
 
-def _what_repeats(event: EventDict) -> object:
-    failed = event.get("exc_info")
-    error = failed if isinstance(failed, BaseException) else sys.exc_info()[1] if failed else None
-    fields = (f"{key}={value}" for key, value in event.items() if key not in _COUNTING)
-    return (*fields, type(error).__name__)
+def _identify(event: EventDict) -> object:
+    """Return a value that is equal for two events about the same trouble."""
+    error = event.get("exc_info")
+    if error and not isinstance(error, BaseException):
+        error = sys.exc_info()[1]
+    fields = [f"{key}={value}" for key, value in event.items() if key not in _VARYING_FIELDS]
+    return (*fields, type(error or None).__name__)

@@ -1,14 +1,14 @@
-"""The settings: read once from the environment or a ``.env`` file, validated together, and then frozen."""
+"""The settings, read once from the environment or a ``.env`` file and validated together."""
 
 from __future__ import annotations
 
 import json
 import re
 import ssl
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
 from zoneinfo import ZoneInfo
@@ -24,11 +24,11 @@ from pydantic import (
 )
 
 from bot.ids import ChannelId, UserId
-from bot.loading import LoadedSettings, words_of
+from bot.loading import LoadedSettings, explain_problem
 
-MOST_PROJECTS = 20
+MAX_PROJECTS = 20
 _PROJECT_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,28}[a-z0-9])?")
-_LABEL_LENGTH = 60
+_MAX_LABEL_LENGTH = 60
 _THIS_MACHINE = re.compile(r"localhost|::1|127(?:\.\d{1,3}){3}")
 _TOKENS = {
     "xoxb-": "a bot token, which belongs in SLACK_BOT_TOKEN",
@@ -39,7 +39,7 @@ _TOKENS = {
 """The kinds of Slack's tokens: https://docs.slack.dev/authentication/tokens."""
 
 
-def _secretly(check: Callable[[str], object]) -> AfterValidator:
+def _secret(check: Callable[[str], object]) -> AfterValidator:
     """Return a validator that applies a check to a secret, whose ValueError quotes nothing."""
 
     def validate(value: SecretStr) -> SecretStr:
@@ -49,7 +49,7 @@ def _secretly(check: Callable[[str], object]) -> AfterValidator:
     return AfterValidator(validate)
 
 
-def _header_value(secret: str) -> None:
+def _check_header_value(secret: str) -> None:
     """Check that a secret can be sent in a header."""
     if secret[:1] in ("'", '"') and secret[:1] == secret[-1:]:
         raise ValueError(
@@ -62,13 +62,18 @@ def _header_value(secret: str) -> None:
 
 
 def _token(prefix: str) -> AfterValidator:
-    """Return a validator of Slack's tokens that begin with ``prefix``; without one, of the signing secret."""
+    """Return a validator of Slack's tokens that begin with ``prefix``.
+
+    An empty one is for the signing secret, which is no token.
+    """
 
     def check_token(token: str) -> None:
-        _header_value(token)
-        kind = next(
-            (f"; this is {kind}" for start, kind in _TOKENS.items() if token.startswith(start)), ""
-        )
+        _check_header_value(token)
+        kind = ""
+        for start, name in _TOKENS.items():
+            if token.startswith(start):
+                kind = f"; this is {name}"
+                break
         if not prefix and kind:
             raise ValueError(f"must be the Signing Secret of the app{kind}")
         if not token.startswith(prefix):
@@ -76,21 +81,23 @@ def _token(prefix: str) -> AfterValidator:
         if token == prefix:
             raise ValueError(f"has nothing after {prefix}")
 
-    return _secretly(check_token)
+    return _secret(check_token)
 
 
-def _http(value: str, expected: str) -> SplitResult:
+def _parse_http(value: str, expected: str) -> SplitResult:
+    """Return the parts of an address. Raises ValueError, which does not quote it."""
     try:
         parts = urlsplit(value)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
             return parts
-    except ValueError:  # it quotes the value
+    except ValueError:
+        # Its own text quotes the value.
         pass
     raise ValueError(f"must be {expected}")
 
 
-def _address(value: str) -> str:
-    parts = _http(value, "an address that begins with https:// or http://")
+def _check_address(value: str) -> str:
+    parts = _parse_http(value, "an address that begins with https:// or http://")
     if parts.username is not None or parts.password is not None:
         raise ValueError("must not carry a user name or password")
     if parts.query or parts.fragment:
@@ -98,7 +105,7 @@ def _address(value: str) -> str:
     return value
 
 
-def _github(value: str) -> str:
+def _check_github(value: str) -> str:
     # Imported here, because few settings need it.
     from bot.github import site_of
 
@@ -106,23 +113,26 @@ def _github(value: str) -> str:
     return value
 
 
-def _host(value: str) -> str:
+def _read_host(value: str) -> str:
+    address = "127.0.0.1" if value == "localhost" else value.strip("[]")
     try:
-        return str(ip_address("127.0.0.1" if value == "localhost" else value.strip("[]")))
+        return str(ip_address(address))
     except ValueError:
         raise ValueError(
             "must be an IP address of this machine, such as 0.0.0.0 or 127.0.0.1"
         ) from None
 
 
-def _database(value: str) -> None:
+def _check_database(value: str) -> None:
     """Check the address of a database. No error quotes it, because it may hold a password."""
-    # Imported here, because `docs-bot visitors` needs no database.
+    # Imported here, because few settings need it.
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 
     address = sqlalchemy_url(value)
-    if value.partition("://")[2].partition("/")[0].count("@") > 1:
+    _, _, place = value.partition("://")
+    host, _, _ = place.partition("/")
+    if host.count("@") > 1:
         raise ValueError("has an @ in its user name or password: write it as %40")
     try:
         url = make_url(address)
@@ -131,16 +141,19 @@ def _database(value: str) -> None:
             "is not the address of a database, such as postgres://user:password@host/name"
         ) from None
     if url.get_backend_name() == "postgresql":
-        from psycopg import ProgrammingError
-        from psycopg.conninfo import make_conninfo
+        _check_options(url.query)
 
-        for name in url.query:
-            try:
-                make_conninfo("", **{name: ""})
-            except ProgrammingError:
-                raise ValueError(
-                    "has an option behind its ? that PostgreSQL does not have"
-                ) from None
+
+def _check_options(names: Iterable[str]) -> None:
+    """Check that PostgreSQL has options of these names."""
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import make_conninfo
+
+    for name in names:
+        try:
+            make_conninfo("", **{name: ""})
+        except ProgrammingError:
+            raise ValueError("has an option behind its ? that PostgreSQL does not have") from None
 
 
 def sqlalchemy_url(value: str) -> str:
@@ -156,6 +169,10 @@ def sqlalchemy_url(value: str) -> str:
     if not separator or scheme.lower() not in drivers:
         raise ValueError("must begin with sqlite:/// or postgres://")
     return f"{drivers[scheme.lower()]}://{rest}"
+
+
+def _is_this_machine(parts: SplitResult) -> bool:
+    return _THIS_MACHINE.fullmatch(parts.hostname or "") is not None
 
 
 def _listed(pattern: str, expected: str, read: Callable[[str], str] = str) -> BeforeValidator:
@@ -187,34 +204,33 @@ _HOSTS = _listed(
 )
 
 
-def _days(value: int) -> int:
-    if value != 0 and not 7 <= value <= 36_500:  # Slack repeats requests within a week
+def _check_days(value: int) -> int:
+    # Slack repeats requests within a week.
+    if value != 0 and not 7 <= value <= 36_500:
         raise ValueError("must be from 7 to 36500 days, or 0 for ever")
     return value
 
 
-def _zone(value: str) -> ZoneInfo:
+def _read_zone(value: str) -> ZoneInfo:
     try:
         return ZoneInfo(value)
     except (LookupError, ValueError, OSError):
         raise ValueError("must be the name of a time zone such as UTC or Europe/Berlin") from None
 
 
-Key = Annotated[SecretStr, _secretly(_header_value)]
-Address = Annotated[str, AfterValidator(_address)]
+Key = Annotated[SecretStr, _secret(_check_header_value)]
+Address = Annotated[str, AfterValidator(_check_address)]
 _WITH_SLASH = AfterValidator(lambda url: f"{url.rstrip('/')}/")
-_PROXY = _secretly(
-    lambda url: _http(url, "the address of a proxy, such as http://proxy.example:3128")
+_PROXY = _secret(
+    lambda url: _parse_http(url, "the address of a proxy, such as http://proxy.example:3128")
 )
 Port = Annotated[int, Field(ge=0, le=65_535)]
-Host = Annotated[str, AfterValidator(_host)]
-
-
+Host = Annotated[str, AfterValidator(_read_host)]
 Domain = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class ProjectEntry(BaseModel):
-    """An entry of DOCS_PROJECTS; it may use the key and the address of DOCS_API_KEY and DOCS_API_URL."""
+    """An entry of DOCS_PROJECTS. Without a key and an address it uses the usual ones."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -237,41 +253,41 @@ class SettingNames:
 
 @dataclass(frozen=True, slots=True)
 class DocsProject:
-    """A project that the bot serves, with the address and the key that are used for it.
-
-    ``name`` is typed by people, ``label`` is shown to them, ``named`` has the names of its settings. The
-    assistant's key and domain are both set, or none.
-    """
+    """A project that the bot serves, with the address and the key that are used for it."""
 
     name: str
+    """People type it."""
     id: str
     label: str
+    """People read it."""
     address: str
     key: SecretStr
     named: SettingNames = SettingNames()
+    """The names of its settings."""
     assistant_key: SecretStr | None = None
+    """None where ``assistant_domain`` is None."""
     assistant_domain: str | None = None
 
 
-def _project_entries(text: str) -> dict[str, ProjectEntry]:
+def _read_projects(text: str) -> dict[str, ProjectEntry]:
     """Parse DOCS_PROJECTS. Raises ValueError, which names entries and never quotes their values."""
     try:
-        members = json.loads(text, object_pairs_hook=tuple)  # also those of one name
+        # A dict would hide an entry whose name stands there twice.
+        members = json.loads(text, object_pairs_hook=tuple)
     except (ValueError, RecursionError):
         members = None
     if not isinstance(members, tuple):
         raise ValueError('must be a JSON object, such as {"acme": {"id": "…", "label": "Acme"}}')
-    if not 1 <= len(members) <= MOST_PROJECTS:
-        raise ValueError(f"must have from 1 to {MOST_PROJECTS} projects, and has {len(members)}")
+    if not 1 <= len(members) <= MAX_PROJECTS:
+        raise ValueError(f"must have from 1 to {MAX_PROJECTS} projects, and has {len(members)}")
     entries: dict[str, ProjectEntry] = {}
     wrong: list[str] = []
     for place, (name, fields) in enumerate(members, 1):
         try:
-            entry = _project_entry(name, fields)
+            entry = _read_project(name, fields)
         except ValueError as error:
-            wrong.append(
-                f"entry {place}{f' ({name})' if _PROJECT_NAME.fullmatch(name) else ''} {error}"
-            )
+            shown = f" ({name})" if _PROJECT_NAME.fullmatch(name) else ""
+            wrong.append(f"entry {place}{shown} {error}")
             continue
         if name in entries:
             wrong.append(f"has two entries {name}")
@@ -284,7 +300,7 @@ def _project_entries(text: str) -> dict[str, ProjectEntry]:
     return entries
 
 
-def _project_entry(name: str, fields: object) -> ProjectEntry:
+def _read_project(name: str, fields: object) -> ProjectEntry:
     if not _PROJECT_NAME.fullmatch(name):
         raise ValueError(
             "needs a name of small letters, digits and hyphens, at most 30, such as acme-api"
@@ -294,16 +310,13 @@ def _project_entry(name: str, fields: object) -> ProjectEntry:
     try:
         return ProjectEntry.model_validate(dict(fields))
     except ValidationError as error:
-        errors = error.errors(include_input=False)
-        if any(
-            problem["type"] == "extra_forbidden" for problem in errors
-        ):  # its name might be a secret
-            raise ValueError(
-                f"has a member other than {', '.join(ProjectEntry.model_fields)}"
-            ) from None
-        raise ValueError(
-            ", ".join(f'"{problem["loc"][0]}" {words_of(problem)}' for problem in errors)
-        ) from None
+        problems = error.errors(include_input=False)
+        if any(problem["type"] == "extra_forbidden" for problem in problems):
+            # Its name is not quoted, because it might be a secret.
+            names = ", ".join(ProjectEntry.model_fields)
+            raise ValueError(f"has a member other than {names}") from None
+        lines = [f'"{problem["loc"][0]}" {explain_problem(problem)}' for problem in problems]
+        raise ValueError(", ".join(lines)) from None
 
 
 class SlackSettings(LoadedSettings):
@@ -323,8 +336,8 @@ class SlackSettings(LoadedSettings):
         """Return whether requests come through Socket Mode rather than over HTTP."""
         return self.slack_app_token is not None
 
-    def _misfits(self, values: Mapping[str, str | None]) -> Iterator[str]:
-        yield from super()._misfits(values)
+    def _find_problems(self, values: Mapping[str, str | None]) -> Iterator[str]:
+        yield from super()._find_problems(values)
         if "slack_bot_token" not in values:
             yield "SLACK_BOT_TOKEN is missing"
         if not {"slack_app_token", "slack_signing_secret"} & values.keys():
@@ -339,7 +352,7 @@ class DocsSettings(LoadedSettings):
     docs_api_url: Address | None = None
     docs_api_key: Key | None = None
     docs_project_id: str | None = None
-    docs_projects: Annotated[dict[str, ProjectEntry], BeforeValidator(_project_entries)] = {}  # noqa: RUF012
+    docs_projects: Annotated[dict[str, ProjectEntry], BeforeValidator(_read_projects)] = {}  # noqa: RUF012
     assistant_key: Key | None = None
     assistant_domain: Domain | None = None
     https_proxy: Annotated[SecretStr, _PROXY] | None = None
@@ -348,63 +361,88 @@ class DocsSettings(LoadedSettings):
 
     @property
     def projects(self) -> tuple[DocsProject, ...]:
-        """Return the projects that the bot serves, the default first. The id of a single one is its name."""
-        one = self.docs_project_id or ""
-        assistant = self.assistant_key, self.assistant_domain
-        address, key = self.docs_api_url or "", self.docs_api_key or SecretStr("")
-        alone = DocsProject(one, one, one, address, key, SettingNames(), *assistant)
-        projects = [alone] if not self.docs_projects else []
-        for name, entry in self.docs_projects.items():
-            label = " ".join(entry.label.split())[:_LABEL_LENGTH].strip() or name
-            own = {
-                part: f"the {part} of {name} in DOCS_PROJECTS" for part in ("id", "key", "address")
-            }
-            named = SettingNames(
-                **{part: texts for part, texts in own.items() if getattr(entry, part)}
+        """Return the projects that the bot serves, the default first.
+
+        The id of a single project is its name.
+        """
+        default_id = self.docs_project_id or ""
+        if not self.docs_projects:
+            alone = DocsProject(
+                name=default_id,
+                id=default_id,
+                label=default_id,
+                address=self.docs_api_url or "",
+                key=self.docs_api_key or SecretStr(""),
+                assistant_key=self.assistant_key,
+                assistant_domain=self.assistant_domain,
             )
-            address, key = entry.address or alone.address, entry.key or alone.key
-            assistant = entry.assistant_key, entry.assistant_domain
-            projects.append(DocsProject(name, entry.id, label, address, key, named, *assistant))
-        return tuple(sorted(projects, key=lambda project: project.id != one))
+            return (alone,)
+        projects = [self._project(name, entry) for name, entry in self.docs_projects.items()]
+        return tuple(sorted(projects, key=lambda project: project.id != default_id))
+
+    def _project(self, name: str, entry: ProjectEntry) -> DocsProject:
+        """Return a project of DOCS_PROJECTS, with the usual key and address where it has no own."""
+        label = " ".join(entry.label.split())[:_MAX_LABEL_LENGTH].strip()
+        own = [part for part in ("id", "key", "address") if getattr(entry, part)]
+        return DocsProject(
+            name=name,
+            id=entry.id,
+            label=label or name,
+            address=entry.address or self.docs_api_url or "",
+            key=entry.key or self.docs_api_key or SecretStr(""),
+            named=SettingNames(**{part: f"the {part} of {name} in DOCS_PROJECTS" for part in own}),
+            assistant_key=entry.assistant_key,
+            assistant_domain=entry.assistant_domain,
+        )
 
     def proxy_for(self, address: str) -> str | None:
         """Return the proxy through which an address is called; None for a direct call.
 
-        The proxy is for https and wss only, and never for this machine. The result may hold a password.
+        The proxy is for https and wss only, and never for this machine. The result may hold a
+        password.
         """
         parts = urlsplit(address)
-        is_here = _THIS_MACHINE.fullmatch(parts.hostname or "")
-        if self.https_proxy is None or parts.scheme not in ("https", "wss") or is_here:
+        if self.https_proxy is None or parts.scheme not in ("https", "wss"):
             return None
-        bypassed = proxy_bypass_environment(parts.netloc, {"no": self.no_proxy})
-        return None if bypassed else self.https_proxy.get_secret_value()
+        if _is_this_machine(parts) or proxy_bypass_environment(parts.netloc, {"no": self.no_proxy}):
+            return None
+        return self.https_proxy.get_secret_value()
 
-    def _misfits(self, values: Mapping[str, str | None]) -> Iterator[str]:
-        yield from super()._misfits(values)
-        yield from self._unfit_assistants()
+    def _find_problems(self, values: Mapping[str, str | None]) -> Iterator[str]:
+        yield from super()._find_problems(values)
+        yield from self._assistant_problems()
         if "docs_projects" not in values:
-            required = ("docs_api_url", "docs_api_key", "docs_project_id")
-            yield from (f"{name.upper()} is missing" for name in required if name not in values)
+            for name in ("docs_api_url", "docs_api_key", "docs_project_id"):
+                if name not in values:
+                    yield f"{name.upper()} is missing"
         elif self.docs_projects:
-            yield from self._unfit_projects(values)
-        called = ("SLACK_API_URL", "DOCS_API_URL", "GITHUB_API_URL")
-        addresses = {name: getattr(self, name.lower(), None) for name in called}
-        addresses |= {
-            f"DOCS_PROJECTS {name}": entry.address for name, entry in self.docs_projects.items()
-        }
-        advice = "so keys and texts could be read on the way: use https://, or set ALLOW_HTTP=true"
-        for name, address in () if self.allow_http else addresses.items():
-            parts = urlsplit(address or "")
-            if parts.scheme == "http" and not _THIS_MACHINE.fullmatch(parts.hostname or ""):
-                yield f"{name} begins with http://, {advice}"
+            yield from self._project_problems(values)
+        if not self.allow_http:
+            yield from self._http_problems()
+        # OpenSSL reads it.
+        cafile = values.get("ssl_cert_file")
         try:
-            if cafile := values.get("ssl_cert_file"):  # which OpenSSL reads
+            if cafile:
                 ssl.create_default_context(cafile=cafile)
         except OSError:  # also ssl.SSLError, when no certificate is in it
             yield "SSL_CERT_FILE must name a file with certificates (PEM) that this user can read"
 
-    def _unfit_assistants(self) -> Iterator[str]:
-        """Yield the settings that an assistant lacks. Its key belongs to one deployment of one project."""
+    def _http_problems(self) -> Iterator[str]:
+        """Yield the addresses of other machines at which keys and texts would not be encrypted."""
+        called = ("SLACK_API_URL", "DOCS_API_URL", "GITHUB_API_URL")
+        addresses = {name: getattr(self, name.lower(), None) for name in called}
+        for name, entry in self.docs_projects.items():
+            addresses[f"DOCS_PROJECTS {name}"] = entry.address
+        for name, address in addresses.items():
+            parts = urlsplit(address or "")
+            if parts.scheme == "http" and not _is_this_machine(parts):
+                yield (
+                    f"{name} begins with http://, so keys and texts could be read on the way: "
+                    "use https://, or set ALLOW_HTTP=true"
+                )
+
+    def _assistant_problems(self) -> Iterator[str]:
+        """Yield what an assistant lacks. Its key belongs to one deployment of one project."""
         if self.docs_projects and (self.assistant_key or self.assistant_domain):
             name = "ASSISTANT_KEY" if self.assistant_key else "ASSISTANT_DOMAIN"
             yield f'{name} is for a single project: write it into DOCS_PROJECTS as "{name.lower()}"'
@@ -416,26 +454,32 @@ class DocsSettings(LoadedSettings):
                 missing = "assistant_domain" if entry.assistant_key else "assistant_key"
                 yield f'DOCS_PROJECTS {name} has no "{missing}": the docs are asked with both'
 
-    def _unfit_projects(self, values: Mapping[str, str | None]) -> Iterator[str]:
-        """Yield the settings that DOCS_PROJECTS lacks. The key of DOCS_API_URL goes to its host alone."""
+    def _project_problems(self, values: Mapping[str, str | None]) -> Iterator[str]:
+        """Yield what DOCS_PROJECTS lacks. The key of DOCS_API_URL goes to its host alone."""
         for name, entry in self.docs_projects.items():
-            named = f"DOCS_PROJECTS {name} has"
-            if entry.address and not entry.key:
-                yield f'{named} an "address" of its own, so it needs a "key" of its own'
-            for part, usual in (("address", "DOCS_API_URL"), ("key", "DOCS_API_KEY")):
-                if not entry.address and not getattr(entry, part) and usual.lower() not in values:
-                    yield f'{named} no "{part}", and {usual} is missing'
-        if self.docs_project_id not in (None, *(entry.id for entry in self.docs_projects.values())):
-            yield 'DOCS_PROJECT_ID is the "id" of none of DOCS_PROJECTS: add it there, or leave it out'
+            if entry.address:
+                if not entry.key:
+                    yield (
+                        f'DOCS_PROJECTS {name} has an "address" of its own, '
+                        'so it needs a "key" of its own'
+                    )
+                continue
+            if "docs_api_url" not in values:
+                yield f'DOCS_PROJECTS {name} has no "address", and DOCS_API_URL is missing'
+            if not entry.key and "docs_api_key" not in values:
+                yield f'DOCS_PROJECTS {name} has no "key", and DOCS_API_KEY is missing'
+        ids = [entry.id for entry in self.docs_projects.values()]
+        if self.docs_project_id is not None and self.docs_project_id not in ids:
+            text = 'is the "id" of none of DOCS_PROJECTS: add it there, or leave it out'
+            yield f"DOCS_PROJECT_ID {text}"
 
 
 class DatabaseSettings(LoadedSettings):
     """The settings of the database, for commands that use nothing else."""
 
-    database_url: Annotated[SecretStr, _secretly(_database)] = SecretStr(
+    database_url: Annotated[SecretStr, _secret(_check_database)] = SecretStr(
         "sqlite:///var/docs-bot.db"
     )
-    database_connections: Annotated[int, Field(ge=1, le=100)] = 5
 
     @property
     def sqlalchemy_url(self) -> str:
@@ -444,19 +488,23 @@ class DatabaseSettings(LoadedSettings):
 
 
 class Settings(DatabaseSettings, DocsSettings, SlackSettings):
-    """Every setting. Field names are the variables' names in lower case; docs/settings.md explains each."""
+    """Every setting. A field is named after its variable; docs/settings.md explains each."""
 
+    _former: ClassVar = {
+        "DATABASE_CONNECTIONS": "a process opens five connections to PostgreSQL",
+        "WAITING_PER_PERSON": "ten prompts of a person may wait",
+        "ANALYTICS_CALLS_AN_HOUR": "the docs service allows a hundred calls for visitors an hour",
+        "LOG_FORMAT": "a terminal shows lines for people, everything else gets JSON",
+    }
     uses_an_hour: Annotated[int, Field(ge=1)] = 100
-    waiting_per_person: Annotated[int, Field(ge=1, le=1_000)] = 10
     remind_after_days: Annotated[int, Field(ge=0, le=90)] = 3
-    analytics_calls_an_hour: Annotated[int, Field(ge=1)] = 100
-    analytics_zone: Annotated[ZoneInfo, BeforeValidator(_zone)] = ZoneInfo("UTC")
-    github_api_url: Annotated[Address, AfterValidator(_github)] = "https://api.github.com"
+    analytics_zone: Annotated[ZoneInfo, BeforeValidator(_read_zone)] = ZoneInfo("UTC")
+    github_api_url: Annotated[Address, AfterValidator(_check_github)] = "https://api.github.com"
     github_token: Key | None = None
     answers: Annotated[Literal["assistant", "search"], BeforeValidator(str.lower)] = "assistant"
     answers_a_day: Annotated[int, Field(ge=0, le=10_000)] = 50
     previews: Annotated[Literal["press", "always", "off"], BeforeValidator(str.lower)] = "press"
-    keep_days: Annotated[int, AfterValidator(_days)] = 180
+    keep_days: Annotated[int, AfterValidator(_check_days)] = 180
     poll_min_seconds: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)] = 10.0
     poll_max_seconds: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)] = 60.0
     context: Annotated[Literal["thread", "none"], BeforeValidator(str.lower)] = "thread"
@@ -470,25 +518,22 @@ class Settings(DatabaseSettings, DocsSettings, SlackSettings):
     log_level: Annotated[
         Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(str.upper)
     ] = "INFO"
-    log_format: Annotated[Literal["auto", "console", "json"], BeforeValidator(str.lower)] = "auto"
 
     def secrets(self) -> list[str]:
-        """Return every secret value, and passwords in all their forms, so that the logs can hide them."""
-        entries = self.docs_projects.values()
-        fields = [
-            *dict(self).values(),
-            *(key for entry in entries for key in (entry.key, entry.assistant_key)),
-        ]
+        """Return every secret value, and passwords in all their forms, for the logs to hide."""
+        fields: list[object] = [*dict(self).values()]
+        for entry in self.docs_projects.values():
+            fields += [entry.key, entry.assistant_key]
         values = [value.get_secret_value() for value in fields if isinstance(value, SecretStr)]
-        addresses = [url.get_secret_value() for url in (self.https_proxy, self.database_url) if url]
-        for written in re.findall(r"//[^/:@]*:([^@ ]+)@", " ".join(addresses)):
-            values += {written, unquote(written), quote(unquote(written), safe="")}
+        for address in (self.https_proxy, self.database_url):
+            if address is None:
+                continue
+            for password in re.findall(r"//[^/:@]*:([^@ ]+)@", address.get_secret_value()):
+                plain = unquote(password)
+                values += {password, plain, quote(plain, safe="")}
         return values
 
-    def _misfits(self, values: Mapping[str, str | None]) -> Iterator[str]:
-        yield from super()._misfits(values)
-        # A dyno of Heroku loses its disk at each restart: https://devcenter.heroku.com/articles/dynos
-        if "dyno" in values and self.sqlalchemy_url.startswith("sqlite"):
-            yield "DATABASE_URL is a SQLite, and this host (DYNO is set) forgets its disk: give a PostgreSQL"
+    def _find_problems(self, values: Mapping[str, str | None]) -> Iterator[str]:
+        yield from super()._find_problems(values)
         if self.poll_min_seconds > self.poll_max_seconds:
             yield "POLL_MIN_SECONDS must not be greater than POLL_MAX_SECONDS"

@@ -140,7 +140,6 @@ def _environment(
         "ASSISTANT_DOMAIN": docs_options.domain,
         "GITHUB_TOKEN": GITHUB_TOKEN,
         "USES_AN_HOUR": str(options.uses_an_hour),
-        "ANALYTICS_CALLS_AN_HOUR": str(options.analytics_calls_an_hour),
         "POLL_MIN_SECONDS": "0.5",
         "POLL_MAX_SECONDS": "5",
     }
@@ -150,7 +149,6 @@ def _settings(options: WorldOptions, environment: Mapping[str, str]) -> Settings
     own = {
         "DATABASE_URL": f"sqlite:///{options.folder.resolve() / 'docs-bot.db'}",
         "HEALTH_PORT": str(free_port()),
-        "LOG_FORMAT": "console",
         "LOG_LEVEL": options.log_level,
     }
     return Settings.load({**environment, **own}, env_file=None)

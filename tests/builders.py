@@ -79,7 +79,10 @@ def _create_in_memory(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
     if not _SCHEMA:
         metadata.create_all(connection)
-        rows = connection.exec_driver_sql("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+        # SQLite makes its own tables, such as that of the last numbers, by itself.
+        rows = connection.exec_driver_sql(
+            "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
+        )
         _SCHEMA.extend(rows.scalars())
 
 

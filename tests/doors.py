@@ -21,7 +21,7 @@ _DOORS = {
     *("bot.__main__", "bot.__version__", "bot.app", "bot.docs_api", "bot.github"),
     *("bot.settings", "bot.loading.SettingsError"),
 }
-_MODELS = {"bot.ids", "bot.visitors.content_gaps", "bot.visitors.periods"}
+_MODELS = {"bot.ids"}
 """Modules of values besides those of a package or module named model."""
 _VALUES = {"Counts", "Period"}
 """Values of models besides ids and enums, such as the states of a job."""

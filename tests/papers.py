@@ -23,7 +23,6 @@ _PROGRAMS = (
     "pip",
     "git",
     "curl",
-    "heroku",
     "systemctl",
     "docker",
 )

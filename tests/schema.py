@@ -13,7 +13,6 @@ from bot.jobs.store.tables import prompts as prompts
 from bot.jobs.store.tables import pull_requests as pull_requests
 from bot.outbox.store import deliveries as deliveries
 from bot.store.channels import channels as channels
-from bot.store.heartbeats import heartbeats as heartbeats
 from bot.store.schema import metadata as metadata
 from bot.visitors.store import questions as questions
 from bot.visitors.store import readings as readings

@@ -96,6 +96,8 @@ class DocsService:
     """The polled jobs, in order."""
     hung: asyncio.Event = field(default_factory=asyncio.Event)
     """Set while a call hangs."""
+    analytics_left: int | None = None
+    """How many analytics calls are answered before 429; None for all."""
     questions: list[tuple[str, str | None]] = field(default_factory=list)
     """The questions to the assistant, with the conversations that they continue."""
     answer: httpx.Response = field(
@@ -113,8 +115,9 @@ class DocsService:
     def answer_instead(self, kind: str, *answers: Answer) -> None:
         """Replace the next answers of a kind: returned, raised or awaited.
 
-        Kinds: ``create``, ``follow_up``, ``get``, ``visitors``, ``preview``, ``build``, ``searches``,
-        ``by-page``, ``feedback``, ``assistant``; of the discovery API ``search`` and ``ask``.
+        Kinds: ``create``, ``follow_up``, ``get``, ``visitors``, ``views``, ``preview``, ``build``,
+        ``searches``, ``by-page``, ``feedback``, ``assistant``; of the discovery API ``search``
+        and ``ask``.
         """
         self.instead.setdefault(kind, deque()).extend(answers)
 
@@ -149,6 +152,10 @@ class DocsService:
     async def handle(self, request: httpx.Request) -> httpx.Response:
         kind = _kind(request)
         self.calls.append(kind)
+        if "/analytics/" in request.url.path and self.analytics_left is not None:
+            if not self.analytics_left:
+                return httpx.Response(429, json={"error": "hourly limit"})
+            self.analytics_left -= 1
         if waiting := self.instead.get(kind):
             answer = waiting.popleft()
             if isinstance(answer, Exception):
@@ -163,6 +170,7 @@ class DocsService:
             "follow_up": self._follow_up,
             "get": self._get,
             "visitors": self._visitors,
+            "views": self._views,
             "preview": self._preview,
             "search": self._search,
             "ask": self._ask,
@@ -227,6 +235,13 @@ class DocsService:
         return httpx.Response(
             200, json=site.answer(first, end, int(query["limit"]), int(query["offset"]))
         )
+
+    def _views(self, request: httpx.Request) -> httpx.Response:
+        query = request.url.params
+        first, end = (date.fromisoformat(query[name]) for name in ("dateFrom", "dateTo"))
+        site = self.sites.get(request.url.path.split("/")[3], self.site)
+        limit, offset = int(query["limit"]), int(query["offset"])
+        return httpx.Response(200, json=site.answer_views(first, end, limit, offset))
 
     def _get(self, request: httpx.Request) -> httpx.Response:
         self.polls += 1

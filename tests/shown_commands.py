@@ -33,16 +33,8 @@ _DONE_BY_OTHERS = {
         (
             "pg_dump --format=custom --file=docs-bot.dump docs_bot",
             "pg_restore --clean --if-exists --no-owner --dbname=docs_bot docs-bot.dump",
-            (
-                "docker compose exec -T postgres pg_dump --username=docs_bot --format=custom docs_bot "
-                "> docs-bot.dump"
-            ),
-            (
-                "docker compose exec -T postgres pg_restore --username=docs_bot --clean --if-exists "
-                "--no-owner --dbname=docs_bot < docs-bot.dump"
-            ),
         ),
-        "They need a PostgreSQL. tests/store/test_backup.py runs them.",
+        "They need a PostgreSQL. tests/operator/test_backup.py runs them.",
     ),
     **dict.fromkeys(
         (
@@ -56,14 +48,11 @@ _DONE_BY_OTHERS = {
                 "restore /var/lib/docs-bot/monday.db"
             ),
             "sudo systemctl start docs-bot",
-            "docker exec docs-bot docs-bot backup /srv/docs-bot/var/monday.db",
-            "docker cp docs-bot:/srv/docs-bot/var/monday.db .",
-            "docker stop docs-bot",
-            (
-                "docker run --rm --env-file .env --volume docs-bot:/srv/docs-bot/var docs-bot "
-                "restore /srv/docs-bot/var/monday.db"
-            ),
-            "docker start docs-bot",
+            "docker compose exec bot docs-bot backup /srv/docs-bot/var/monday.db",
+            "docker compose cp bot:/srv/docs-bot/var/monday.db .",
+            "docker compose stop bot",
+            "docker compose run --rm bot restore /srv/docs-bot/var/monday.db",
+            "docker compose start bot",
         ),
         "They need a host. tests/scenarios/test_operating.py runs what they do there.",
     ),
@@ -74,38 +63,14 @@ _DONE_BY_OTHERS = {
             "sudo make -C /opt/docs-bot setup",
             "sudo systemctl daemon-reload",
             "sudo systemctl restart docs-bot",
-            "docker rm docs-bot",
-            "docker compose stop bot",
-            "docker compose start bot",
-            "heroku pg:backups",
-            "heroku pg:backups:capture",
-            "heroku ps:scale socket=0 worker=0",
-            "heroku pg:backups:restore b001 DATABASE_URL",
-            "heroku ps:scale socket=1 worker=1",
-            "kubectl scale deployment docs-bot --replicas=0",
-            "kubectl scale deployment docs-bot --replicas=2",
-            "kubectl rollout status deployment/docs-bot",
             "docker compose build",
             "docker compose up --detach --wait",
             "docker compose exec bot docs-bot doctor",
-            "docker build --tag docs-bot .",
-            (
-                "docker run --detach --name docs-bot --restart unless-stopped --read-only --tmpfs /tmp "
-                "--env-file .env --volume docs-bot:/srv/docs-bot/var docs-bot"
-            ),
-            "docker exec docs-bot docs-bot doctor",
-            "kubectl create secret generic docs-bot --from-env-file=.env",
-            "kubectl apply -f deploy/kubernetes.yaml",
-            "kubectl exec deployment/docs-bot -- docs-bot doctor",
             "sudo useradd --system --home-dir /var/lib/docs-bot docs-bot",
             "sudo install -D --owner docs-bot --mode 600 .env /var/lib/docs-bot/.env",
             "sudo rm .env",
             "sudo systemctl enable --now /opt/docs-bot/deploy/docs-bot.service",
             "sudo -u docs-bot env --chdir=/var/lib/docs-bot /opt/docs-bot/.venv/bin/docs-bot doctor",
-            "heroku git:remote --app your-app",
-            "heroku addons:create heroku-postgresql:essential-0",
-            "git push heroku main",
-            "heroku ps:scale web=0 socket=1 worker=1",
         ),
         "It changes a host. tests/test_deploy.py compares the files that it uses with the bot.",
     ),
@@ -146,7 +111,7 @@ def _make(arguments: Sequence[str]) -> None:
 
 
 def _docs_bot(arguments: Sequence[str]) -> None:
-    if not arguments or arguments == ["--help"]:
+    if not arguments or arguments in (["--help"], ["--version"]):
         return
     name, commands = arguments[0], _subcommands()
     if name not in commands:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
-from bot.visitors.model import Counts
+from bot.visitors.model.readings import Counts
 
 Rows = list[tuple[str, Counts]]
 
@@ -31,6 +31,12 @@ def counted(visits: Iterable[Visit]) -> Counts:
     return Counts(len(people), len(agents), len(people | agents))
 
 
+def viewed(visits: Iterable[Visit]) -> Counts:
+    """Views by people, by AI agents, and in all."""
+    kinds = [visit.kind for visit in visits]
+    return Counts(kinds.count("human"), kinds.count("ai"), len(kinds))
+
+
 def in_order(rows: Rows, call: int) -> Rows:
     """As they are."""
     return rows
@@ -43,6 +49,7 @@ class Site:
     visits: list[Visit] = field(default_factory=list)
     order: Callable[[Rows, int], Rows] = in_order
     calls: list[tuple[date, date, int, int]] = field(default_factory=list)
+    view_calls: list[tuple[date, date, int, int]] = field(default_factory=list)
 
     def answer(self, first: date, end: date, limit: int, offset: int) -> dict[str, Any]:
         """As the service answers: the days from ``first`` up to, without, ``end``."""
@@ -52,6 +59,22 @@ class Site:
         return {
             "totals": _json(counted(inside)),
             "visitors": [
+                {"path": path, **_json(counts)} for path, counts in rows[offset : offset + limit]
+            ],
+            "hasMore": len(rows) > offset + limit,
+        }
+
+    def answer_views(self, first: date, end: date, limit: int, offset: int) -> dict[str, Any]:
+        """As the service answers about views: each visit to a page is one."""
+        self.view_calls.append((first, end, limit, offset))
+        inside = [visit for visit in self.visits if first <= visit.day < end]
+        by_path: dict[str, list[Visit]] = {}
+        for visit in inside:
+            by_path.setdefault(visit.path, []).append(visit)
+        rows = [(path, viewed(these)) for path, these in sorted(by_path.items())]
+        return {
+            "totals": _json(viewed(inside)),
+            "views": [
                 {"path": path, **_json(counts)} for path, counts in rows[offset : offset + limit]
             ],
             "hasMore": len(rows) > offset + limit,

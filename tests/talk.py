@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager, redirect_stderr
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -21,7 +21,7 @@ from typing import Any, TypeVar, cast
 import aiohttp
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.app import FEATURES, Doors, HeldBot, Timeouts, held_bot
+from bot.app import FEATURES, Doors, HeldBot, Limits, Timeouts, held_bot
 from bot.feature import Feature
 from bot.settings import Settings
 from sandbox.workspace.state import BOT_USER, Channel, Json, User
@@ -51,10 +51,10 @@ _ENVIRONMENT = {
     "POLL_MIN_SECONDS": "4",
     "PROMPT_SIGNATURE": "false",
     "LOG_LEVEL": "ERROR",
-    "LOG_FORMAT": "json",
 }
+_LIMITS = frozenset(limit.name for limit in fields(Limits))
 _TIMEOUTS = Timeouts(intake_seconds=60.0)
-_FEWEST_STEPS, _MOST_STEPS = 40, 200
+_FEWEST_STEPS, _MOST_STEPS = 20, 100
 """The numbers of steps in which time passes. Work that is due within one step is done together."""
 _MOST_WAITS = 2_000
 Result = TypeVar("Result")
@@ -108,6 +108,7 @@ class Process:
     settings: dict[str, str] = field(default_factory=dict)
     bot: HeldBot | None = None
     timeouts: Timeouts = _TIMEOUTS
+    limits: dict[str, int] = field(default_factory=dict)
     features: Sequence[Feature] = FEATURES
     """The features of the bot besides jobs."""
     store: Any = None
@@ -119,9 +120,13 @@ class Process:
     def has_started(self) -> bool:
         return bool(self._started)
 
-    async def starts(self, **settings: object) -> None:
-        """Start the bot, with more settings by their lower-case names."""
-        self.settings |= {name.upper(): str(value) for name, value in settings.items()}
+    async def starts(self, **changes: object) -> None:
+        """Start the bot, with more settings and other limits by their lower-case names."""
+        for name, value in changes.items():
+            if name in _LIMITS:
+                self.limits |= {name: cast("int", value)}
+            else:
+                self.settings |= {name.upper(): str(value)}
         talk, chosen = self.talk, _settings(frozenset(self.settings.items()))
         self._session = SlackSession(talk.slack)
         doors = Doors(
@@ -142,6 +147,7 @@ class Process:
             clock=talk.time.of_bot,
             store=self.store or own,
             timeouts=self.timeouts,
+            limits=Limits(**self.limits),
             features=self.features,
         )
         self.bot = await stack.enter_async_context(opened)

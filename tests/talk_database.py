@@ -12,8 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bot.app import open_store, prepare_database
+from bot.app import open_store
 from bot.settings import Settings
+from tests.databases import prepare_database
 
 _SHM = Path("/dev/shm")
 _FOLDER = tempfile.TemporaryDirectory(prefix="talk-", dir=_SHM if _SHM.is_dir() else None)
@@ -50,7 +51,7 @@ async def empty_database(settings: Settings) -> None:
         settings: Those with ``TEMPLATE_URL``, for the tables of the template.
     """
     if not _TEMPLATE.exists():
-        await prepare_database(settings)
+        await prepare_database(settings.sqlalchemy_url)
     for ending in ("-wal", "-shm"):
         _DATABASE.with_name(f"{_DATABASE.name}{ending}").unlink(missing_ok=True)
     _DATABASE.touch(0o600)

@@ -24,7 +24,7 @@ from bot import __version__
 from bot.health.checks import Finding, add_health_routes
 from bot.settings import DatabaseSettings, Settings
 from tests.limits import HANG_SECONDS
-from tests.papers import DOCS, ROOT
+from tests.papers import ROOT
 from tests.shown_commands import run_shown
 from tests.test_settings import GOOD
 
@@ -35,12 +35,7 @@ def read(path: str) -> Any:
 
 COMPOSE = read("compose.yaml")
 WORKFLOW = read(".github/workflows/ci.yml")
-APP = json.loads((ROOT / "app.json").read_text())
-OBJECTS = {
-    item["kind"]: item for item in yaml.safe_load_all((ROOT / "deploy/kubernetes.yaml").read_text())
-}
-POD = OBJECTS["Deployment"]["spec"]["template"]["spec"]
-(CONTAINER,) = POD["containers"]
+BOT = COMPOSE["services"]["bot"]
 UNIT = (ROOT / "deploy/docs-bot.service").read_text()
 IMAGE = [
     (line.split()[0], line.partition(" ")[2].strip())
@@ -60,14 +55,7 @@ def directive(name: str) -> str:
     return str(re.findall(rf"^{name}=(.*)$", UNIT, re.MULTILINE)[-1])
 
 
-def environments() -> dict[str, dict[str, str]]:
-    """Return the bot's settings in each file."""
-    pod = {variable["name"]: variable["value"] for variable in CONTAINER["env"]}
-    app = {name: entry.get("value", GOOD.get(name, "")) for name, entry in APP["env"].items()}
-    return {"kubernetes": pod, "compose": COMPOSE["services"]["bot"]["environment"], "heroku": app}
-
-
-# Fields. Published schemas check some files, the words of a reference the others.
+# Fields. Published schemas check some files, the words of a reference the other.
 
 
 @pytest.mark.parametrize(
@@ -100,18 +88,7 @@ def unknown_keys(
     return unknown.union(*(unknown_keys(item, schema, key) for key, item in value.items()))
 
 
-def test_app_json_and_release_notes_have_valid_keys() -> None:
-    # https://devcenter.heroku.com/articles/app-json-schema
-    schema = {
-        "": "name description keywords website repository logo success_url scripts env formation addons "
-        "buildpacks environments stack image",
-        "env": "description value required generator",
-        "formation": "quantity size",
-        "addons": "plan as options",
-        "buildpacks": "url",
-    }
-    app = {**APP, "env": [*APP["env"].values()], "formation": [*APP["formation"].values()]}
-    assert unknown_keys(app, schema) == set()
+def test_release_notes_have_valid_keys() -> None:
     # https://docs.github.com/en/repositories/releasing-projects-on-github/automatically-generated-release-notes
     schema = {
         "": "changelog",
@@ -122,53 +99,6 @@ def test_app_json_and_release_notes_have_valid_keys() -> None:
     notes = read(".github/release.yml")
     assert unknown_keys(notes, schema) == set()
     assert notes["changelog"]["categories"][-1]["labels"] == ["*"]
-
-
-def test_kubernetes_objects_have_valid_fields() -> None:
-    # https://kubernetes.io/docs/reference/kubernetes-api/
-    workload = "replicas strategy selector template minReadySeconds revisionHistoryLimit"
-    probe = (
-        "httpGet periodSeconds timeoutSeconds failureThreshold successThreshold initialDelaySeconds"
-    )
-    schema = {
-        "": "apiVersion kind metadata spec",
-        "metadata": "name namespace labels annotations",
-        "labels": "app.kubernetes.io/name",
-        "matchLabels": "app.kubernetes.io/name",
-        "spec": f"{workload} minAvailable maxUnavailable unhealthyPodEvictionPolicy ports "
-        "automountServiceAccountToken enableServiceLinks securityContext topologySpreadConstraints "
-        "containers volumes restartPolicy terminationGracePeriodSeconds",
-        "selector": "matchLabels matchExpressions app.kubernetes.io/name",
-        "strategy": "type rollingUpdate",
-        "rollingUpdate": "maxUnavailable maxSurge",
-        "template": "metadata spec",
-        "securityContext": "runAsNonRoot runAsUser runAsGroup fsGroup seccompProfile "
-        "allowPrivilegeEscalation readOnlyRootFilesystem capabilities",
-        "seccompProfile": "type localhostProfile",
-        "capabilities": "add drop",
-        "topologySpreadConstraints": "maxSkew topologyKey whenUnsatisfiable labelSelector",
-        "labelSelector": "matchLabels matchExpressions",
-        "containers": "name image imagePullPolicy command args env envFrom ports startupProbe livenessProbe "
-        "readinessProbe lifecycle resources securityContext volumeMounts",
-        "env": "name value valueFrom",
-        "envFrom": "secretRef configMapRef prefix",
-        "secretRef": "name optional",
-        "ports": "name containerPort port targetPort protocol",
-        "startupProbe": probe,
-        "livenessProbe": probe,
-        "readinessProbe": probe,
-        "httpGet": "path port scheme host httpHeaders",
-        "lifecycle": "preStop postStart",
-        "preStop": "sleep exec httpGet",
-        "sleep": "seconds",
-        "resources": "requests limits",
-        "requests": "cpu memory",
-        "limits": "cpu memory",
-        "volumeMounts": "name mountPath readOnly",
-        "volumes": "name emptyDir",
-        "emptyDir": "medium sizeLimit",
-    }
-    assert unknown_keys([*OBJECTS.values()], schema) == set()
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
@@ -197,62 +127,39 @@ def test_systemd_accepts_and_confines_unit(tmp_path: Path) -> None:
 
 def test_hosts_run_existing_commands() -> None:
     (program,) = json.loads(image("ENTRYPOINT"))
+    [worker] = re.findall(r"^worker: (.*)$", (ROOT / "Procfile").read_text(), re.MULTILINE)
     ran = {
         "image": [program, *json.loads(image("CMD"))],
         "systemd": directive("ExecStart").split(),
-        "kubernetes": [program, *CONTAINER["args"]],
+        # It installs requirements.txt and not this project, so there is no docs-bot in its PATH.
+        "procfile": worker.removeprefix("python -m ").split(),
     }
-    for command in ran.values():
+    run_shown(worker)
+    for command in (ran["image"], ran["systemd"]):
         run_shown(" ".join(command))
     assert {host: command[-1] for host, command in ran.items()} == dict.fromkeys(ran, "run")
 
 
-def test_hosts_have_valid_settings() -> None:
-    for host, environment in environments().items():
-        assert environment.keys() - set(Settings.variables()) == set(), host
-        values = {
-            name: re.sub(r"\$\{\w+:\?[^}]*\}", "c0ffee", value)
-            for name, value in environment.items()
-        }
-        settings = Settings.load(GOOD | values, env_file=None)
-        assert settings.warnings() == (), host
-        assert (settings.port, settings.health_port) == (PORT, HEALTH_PORT), host
-    required = {
-        name.upper() for name, field in Settings.model_fields.items() if field.is_required()
+def test_compose_has_valid_settings_and_no_secret() -> None:
+    settings = Settings.load(GOOD | BOT["environment"], env_file=None)
+    assert settings.warnings() == ()
+    assert (settings.port, settings.health_port) == (PORT, HEALTH_PORT)
+    assert (settings.host, settings.health_host) == ("0.0.0.0", "0.0.0.0")
+    secrets = {
+        name.upper() for name, field in Settings.model_fields.items() if "SecretStr" in repr(field)
     }
-    assert required <= {name for name, entry in APP["env"].items() if entry.get("required", True)}
+    assert {"SLACK_BOT_TOKEN", "DOCS_API_KEY", "DATABASE_URL", "HTTPS_PROXY"} <= secrets
+    assert BOT["environment"].keys() & secrets == set()
 
 
 def test_hosts_use_ports_of_bot() -> None:
     assert int(image("EXPOSE")) == PORT
-    bot, text = COMPOSE["services"]["bot"], (ROOT / "compose.yaml").read_text()
-    assert "ports" not in bot, "Socket Mode opens no port, and another program may use it"
+    text = (ROOT / "compose.yaml").read_text()
+    assert "ports" not in BOT, "Socket Mode opens no port, and another program may use it"
     assert re.findall(r"^ *# +- 127.0.0.1:(\d+):(\d+)$", text, re.MULTILINE) == [
         (str(port), str(port)) for port in (PORT, HEALTH_PORT)
     ]
-    assert bot["environment"]["HEALTH_HOST"] == "0.0.0.0"
-    ports = {port["name"]: port["containerPort"] for port in CONTAINER["ports"]}
-    assert ports == {"slack": PORT, "health": HEALTH_PORT}
-
-
-def test_hosts_with_remote_proxy_listen_on_all_addresses() -> None:
-    hosts = {host: environment.get("HOST") for host, environment in environments().items()}
-    assert hosts == {"kubernetes": "0.0.0.0", "compose": "0.0.0.0", "heroku": None}
-    assert "HOST=0.0.0.0" in image("ENV", "PATH").split()
-    assert re.findall(
-        r"^(\w+): env HOST=0.0.0.0 ", (ROOT / "Procfile").read_text(), re.MULTILINE
-    ) == ["web"]
-
-
-def test_probes_request_existing_pages_from_other_machines() -> None:
-    server = web.Application()
-    add_health_routes(server, {}, page)
-    routes = {resource.canonical for resource in server.router.resources()}
-    probes = [CONTAINER[name]["httpGet"] for name in CONTAINER if name.endswith("Probe")]
-    assert len(probes) == 3
-    assert {probe["path"] for probe in probes} <= routes
-    assert {probe["port"] for probe in probes} == {"health"}
-    assert environments()["kubernetes"]["HEALTH_HOST"] == "0.0.0.0"
+    assert "HOST=0.0.0.0" in image("ENV", "PATH").split(), "for a proxy outside of the container"
 
 
 async def page(_findings: Sequence[Finding]) -> tuple[bytes, str]:
@@ -342,46 +249,15 @@ def test_only_volume_contains_sqlite_file() -> None:
     url = DatabaseSettings.load({}, env_file=None).sqlalchemy_url
     place = Path(image("WORKDIR"), url.removeprefix("sqlite:///")).parent
     assert [rest for name, rest in IMAGE if name == "VOLUME"] == [str(place)]
-    assert f" --volume docs-bot:{place} docs-bot\n" in (DOCS / "install.md").read_text()
+    [volume] = BOT["volumes"]
+    name, _, target = volume.partition(":")
+    assert (target, name in COMPOSE["volumes"]) == (str(place), True)
     assert directive("WorkingDirectory") == f"/var/lib/{directive('StateDirectory')}"
 
 
-def test_hosts_run_without_root_and_write_only_volumes() -> None:
-    user = int(image("USER").partition(":")[0])
-    assert (POD["securityContext"]["runAsNonRoot"], POD["securityContext"]["runAsUser"]) == (
-        True,
-        user,
-    )
-    assert POD["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
-    assert not POD["automountServiceAccountToken"]
-    assert CONTAINER["securityContext"] == {
-        "allowPrivilegeEscalation": False,
-        "readOnlyRootFilesystem": True,
-        "capabilities": {"drop": ["ALL"]},
-    }
-    bot = COMPOSE["services"]["bot"]
-    assert (bot["read_only"], bot["tmpfs"], bot["cap_drop"]) == (True, "/tmp", ["ALL"])
-
-
-def test_host_files_contain_no_secret() -> None:
-    secrets = {
-        name.upper() for name, field in Settings.model_fields.items() if "SecretStr" in repr(field)
-    }
-    assert {"SLACK_BOT_TOKEN", "DOCS_API_KEY", "DATABASE_URL", "HTTPS_PROXY"} <= secrets
-    written = {
-        (host, name)
-        for host, environment in environments().items()
-        for name, value in environment.items()
-        if host != "heroku" and value and name in secrets
-    }
-    assert written == {("compose", "DATABASE_URL")}
-    assert (
-        "docs_bot:${POSTGRES_PASSWORD:?"
-        in COMPOSE["services"]["bot"]["environment"]["DATABASE_URL"]
-    )
-    assert {name for name, entry in APP["env"].items() if "value" in entry} & secrets == set()
-    assert OBJECTS.keys() == {"Deployment", "PodDisruptionBudget", "Service"}
-    assert CONTAINER["envFrom"] == [{"secretRef": {"name": "docs-bot"}}]
+def test_image_and_compose_run_without_root_and_write_only_the_volume() -> None:
+    assert int(image("USER").partition(":")[0]) > 0
+    assert (BOT["read_only"], BOT["tmpfs"], BOT["cap_drop"]) == (True, "/tmp", ["ALL"])
 
 
 # Versions.
@@ -396,7 +272,6 @@ def test_workflow_tests_every_supported_python() -> None:
     base = re.fullmatch(r"python:([\d.]+)-slim@sha256:[0-9a-f]{64} AS base", IMAGE[0][1])
     assert base is not None
     assert base[1] in pythons
-    assert (ROOT / ".python-version").read_text() == f"{base[1]}\n", "Heroku reads it"
     assert [rest for word, rest in IMAGE if word == "FROM"][1:] == ["base AS build", "base"]
     runs = [step["run"] for step in test["steps"] if "run" in step]
     assert runs[-2:] == ["make check", "make test"]
@@ -426,16 +301,9 @@ def test_workflow_builds_and_runs_image_of_its_commit() -> None:
     assert ".ci/image" in (ROOT / ".ci/run").read_text()
 
 
-def test_changelog_begins_with_this_version() -> None:
-    _, *parts = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
-    newest = next(part for part in parts if not part.startswith("Unreleased\n"))
-    assert newest.startswith(f"{__version__} (20")
-
-
-def test_kubernetes_runs_this_version() -> None:
-    assert CONTAINER["image"] == f"registry.example/docs-bot:{__version__}"
-
-
-def test_heroku_starts_processes_of_procfile() -> None:
-    processes = re.findall(r"^(\w+):", (ROOT / "Procfile").read_text(), re.MULTILINE)
-    assert APP["formation"].keys() == set(processes) - {"release"}
+def test_changelog_and_image_have_this_version() -> None:
+    newest = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[0]
+    assert newest == ("Unreleased" if ".dev" in __version__ else __version__)
+    label = re.search(r"image\.version=(\S+)", image("LABEL"))
+    assert label is not None
+    assert label[1] == __version__

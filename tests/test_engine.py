@@ -13,6 +13,7 @@ from typing import Any
 from weakref import ReferenceType, ref
 
 import pytest
+from structlog.testing import capture_logs
 
 from bot.engine import Worker, Workers, alone
 from bot.store.queues import DueQueues
@@ -202,14 +203,13 @@ async def test_wake_during_a_claim_is_kept() -> None:
         await claims.get()
 
 
-async def test_failed_run_is_observed_and_repeated() -> None:
-    observed: list[tuple[str, bool]] = []
+async def test_failed_run_is_logged_and_repeated() -> None:
     run = Run(RuntimeError("no database"))
-    workers = Workers(observe=lambda name, _seconds, failed: observed.append((name, failed)))
-    async with started(workers, alone("r", run, every_seconds=0.05)):
-        await run.get()
-        await run.get()
-    assert [failed for name, failed in observed if name == "r"][:2] == [True, False]
+    with capture_logs() as lines:
+        async with started(Workers(), alone("r", run, every_seconds=0.05)):
+            await run.get()
+            await run.get()
+    assert [line["worker"] for line in lines if line["event"] == "run_failed"] == ["r"]
 
 
 async def test_broken_worker_rests_although_woken() -> None:
@@ -368,14 +368,11 @@ async def test_rows_due_at_about_one_time_share_a_look() -> None:
     assert looks.empty()
 
 
-@pytest.mark.parametrize("due", [always(NOTHING), None], ids=["with queues", "without queues"])
 @pytest.mark.parametrize("hours", [-1, 2])
-async def test_workers_run_at_once_when_the_clock_is_set(
-    hours: int, due: Callable[[], Awaitable[DueQueues]] | None
-) -> None:
+async def test_workers_run_at_once_when_the_clock_is_set(hours: int) -> None:
     run, clock = Run(), SetClock()
     workers = Workers(look_seconds=0.02, machine_clock=clock)
-    workers.start([alone("r", run, every_seconds=3600)], due)
+    workers.start([alone("r", run, every_seconds=3600)], always(NOTHING))
     async with asyncio.timeout(HANG_SECONDS):
         await run.get()
         await asyncio.sleep(0.1)

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 
 # rich and pygments are None as where only requirements.txt is installed; httpx and structlog load them where
 # they are. click may be there: 0.8 MB and 10 ms, and httpx loads it too, wherever it finds it.
-_SERVING = """
+_RUNNING = """
 import gc
 import json
 import sys
@@ -25,7 +25,7 @@ sys.modules.update(rich=None, pygments=None)
 from bot.__main__ import cli
 
 is_light = "bot.app" not in sys.modules
-code = cli(["serve"], standalone_mode=False)
+code = cli(["run"], standalone_mode=False)
 unwanted = {"markdown_it", "psycopg", "pygments", "rich"}
 loaded = {name for name, module in sys.modules.items() if module is not None}
 found = [name for name in loaded if name.split(".")[0] in unwanted or name.startswith("sandbox")]
@@ -33,12 +33,12 @@ print(json.dumps({"unwanted": found, "code": code, "collects": gc.isenabled(), "
 """
 
 
-def test_a_process_that_serves_loads_nothing_that_only_others_need_and_collects_garbage(
+def test_running_bot_loads_no_module_of_other_commands_and_collects_garbage(
     tmp_path: Path,
 ) -> None:
     # Without settings it ends when everything has been imported.
     ran = subprocess.run(
-        [sys.executable, "-c", _SERVING], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, "-c", _RUNNING], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     told = json.loads(ran.stdout)
     assert told == {"unwanted": [], "code": BAD_SETTINGS, "collects": True, "light": True}

@@ -24,7 +24,8 @@ def test_a_command_that_a_paper_shows_runs(
         "docs-bot frobnicate",
         "docs-bot jobs --nope",
         "docs-bot jobs --state asleep",
-        "docs-bot visitors --from yesterday --to 2026-10-31",
+        "docs-bot audit --from yesterday",
+        "docs-bot visitors --from 2026-10-01 --to 2026-10-31",
         "docs-bot sandbox --nope",
         ".venv/bin/docs-bot nothing",
         "make nothing",
@@ -34,7 +35,7 @@ def test_a_command_that_a_paper_shows_runs(
         ".venv/bin/python -m tests.torture --nope 7",
         "python script.py",
         ".venv/bin/python -m pytest tests/nothing/test_it.py",
-        "heroku ps",
+        "docker ps",
         "curl http://localhost:3000/nothing",
     ],
 )

@@ -17,12 +17,12 @@ from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext, make_claim
 from bot.docs_api import DiscoveryClient, DocsApiError, Passage
 from bot.engine import unless_taken_over
-from bot.ids import ChannelId, Message, MessageTs, ProjectId, UserId
+from bot.ids import Message, MessageTs, ProjectId, UserId
 from bot.jobs.ask import Also
-from bot.jobs.messages.intents import cannot_answer
+from bot.jobs.messages.unsent import READING, cannot_answer
 from bot.jobs.model.inbox import InboxMessage
-from bot.jobs.model.prompts import Unsent
 from bot.jobs.model.quota import share
+from bot.jobs.questions import DocsQuestion
 from bot.jobs.service_health import is_key_problem
 from bot.jobs.service_keys import assistants_key_accepted, assistants_key_refused
 from bot.jobs.store.repositories import Repositories
@@ -46,50 +46,78 @@ _OPEN = (InquiryState.ASKED, InquiryState.ANSWERED, InquiryState.GAP)
 
 
 async def ask_docs(
-    context: Context, allowed: Allowed, unsent: Unsent, also: Also = lambda _tx: None
+    context: Context,
+    allowed: Allowed,
+    question: DocsQuestion,
+    also: Also = lambda _tx: None,
 ) -> Message | None:
     """Store a question about the docs, which a worker answers. Return an immediate reply, if there is one.
 
     A known key stores nothing. ``also`` is written with it. Raises UnknownProject, and NotAllowed for a
     channel that the bot is not set up for.
     """
-    origin, now = allowed.origin, context.clock()
+    origin = allowed.origin
     check_channel(context, origin.channel)
-    raw, named = context.projects.take(unsent.raw)
+    draft = question.draft
+    raw, named = context.projects.take(draft.raw)
     # A long text takes a tenth of a second to mask.
     text = _asked(raw) if len(raw) < _LONG else await asyncio.to_thread(_asked, raw)
-    thread = origin.thread or origin.message_ts if origin.message_ts else None
+    is_said = origin.message_ts is not None
+    thread = origin.thread or origin.message_ts if is_said else None
 
     def add(tx: Transaction) -> Message | None:
         project = named or context.project_of(tx, origin.channel)
         if project.id not in context.discovery:
-            return cannot_answer(unsent)
+            return cannot_answer(draft)
         is_new = Inquiries(tx).with_key(origin.key) is None
         if is_new and Inquiries(tx).count_waiting(origin.user) >= MAX_WAITING:
             return messages.TOO_MANY
-        inquiry = Inquiry(
-            *(
-                InquiryId(0),
-                origin.key,
-                project.id,
-                origin.channel,
-                origin.user,
-                text,
-                gap_key(text),
-            ),
-            *(InquiryState.ASKED, now, now, thread, None if thread else origin.response_url),
-            by_assistant=_may_use_assistant(context, tx, project.id, origin.user),
-            conversation=_conversation_in(tx, project.id, origin.channel, thread),
-            audience=Audience.CHANNEL if thread else Audience.ASKER,
-        )
+        inquiry = _new_inquiry(context, tx, allowed, question, project.id, text, thread)
         Inquiries(tx).add(inquiry)
         also(tx)
         if thread is None:
-            return messages.READING
-        _show_read(tx, allowed, context)
+            return READING
+        if inquiry.in_job is None:
+            _show_read(tx, allowed, context)
         return None
 
     return await context.write(add)
+
+
+def _new_inquiry(
+    context: Context,
+    tx: Transaction,
+    allowed: Allowed,
+    question: DocsQuestion,
+    project: ProjectId,
+    text: str,
+    thread: MessageTs | None,
+) -> Inquiry:
+    origin = allowed.origin
+    now = context.clock()
+    conversation = None
+    if thread:
+        conversation = Inquiries(tx).conversation_in(project, origin.channel, thread)
+    may_use_assistant = _may_use_assistant(context, tx, project, origin.user)
+    return Inquiry(
+        InquiryId(0),
+        origin.key,
+        project,
+        origin.channel,
+        origin.user,
+        text,
+        gap_key(text),
+        InquiryState.ASKED,
+        asked_at=now,
+        due_at=now,
+        thread_ts=thread,
+        response_url=None if thread else origin.response_url,
+        by_assistant=may_use_assistant and not question.is_topic,
+        conversation=conversation,
+        is_topic=question.is_topic,
+        in_job=question.draft.job if question.is_private else None,
+        audience=Audience.CHANNEL if thread else Audience.ASKER,
+    )
 
 
 def _may_use_assistant(context: Context, tx: Transaction, project: ProjectId, user: UserId) -> bool:
@@ -99,12 +127,6 @@ def _may_use_assistant(context: Context, tx: Transaction, project: ProjectId, us
     if context.settings.answers != "assistant" or sum(uses.values()) >= limit:
         return False
     return uses.get(user, 0) < share(limit, is_alone=not uses.keys() - {user})
-
-
-def _conversation_in(
-    tx: Transaction, project: ProjectId, channel: ChannelId, thread: MessageTs | None
-) -> str | None:
-    return Inquiries(tx).conversation_in(project, channel, thread) if thread else None
 
 
 def take_back_question(tx: Transaction, message: InboxMessage) -> bool:
@@ -204,10 +226,12 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
     elif reply is None:
         message = messages.pages_unreadable(inquiry)
     else:
-        message, state = messages.nothing_found(inquiry), InquiryState.GAP
+        message = messages.nothing_found(inquiry)
+        state = InquiryState.ANSWERED if inquiry.is_topic else InquiryState.GAP
     audience = await audience_in(context, inquiry.channel) if inquiry.thread_ts else None
-    new = replace(inquiry, state=state, conversation=conversation, response_url=None)
-    new = replace(new, answer=None if inquiry.thread_ts else message)
+    new = replace(
+        inquiry, state=state, conversation=conversation, response_url=None, answer=message
+    )
 
     def settle(tx: Transaction) -> None:
         Inquiries(tx).save(inquiry, new, owner=context.owner)
@@ -223,7 +247,11 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
 
 
 def _delivery(inquiry: Inquiry, message: Message) -> NewDelivery:
-    key, channel, user = f"inquiry:{inquiry.id}:answer", inquiry.channel, inquiry.user
+    key = f"inquiry:{inquiry.id}:answer"
+    channel = inquiry.channel
+    user = inquiry.user
+    if inquiry.in_job is not None:
+        return NewDelivery.whisper(key, channel, user, message, thread=inquiry.thread_ts)
     if inquiry.thread_ts is not None:
         return replace(NewDelivery.post(key, channel, user, message), message_ts=inquiry.thread_ts)
     if inquiry.response_url is None:

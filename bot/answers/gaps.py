@@ -22,28 +22,33 @@ from bot.ids import (
     Refusal,
     is_direct_message,
 )
-from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.messages.forms import draft_prompt
+from bot.jobs.model.jobs import About, TrackedJob
+from bot.jobs.questions import Answered
 from bot.jobs.store.jobs import Jobs
 from bot.masking import masked
 from bot.messages import blocks as b
+from bot.messages.plain_text import one_line
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
-from bot.ports import SlackError, SlackRefused
+from bot.ports import SlackError, SlackRefused, ThreadRef
 from bot.store import Transaction
-from bot.visitors.content_gaps import UnansweredQuestion, clean_text
+from bot.visitors.model.gaps import clean_text, question_key
+from bot.visitors.model.subjects import group_by_subject
 
 _RETRY = timedelta(minutes=1)
 _KEY_CHARACTERS = 2_000
 """The characters of a question that are masked for its key, more than its row has."""
-_MAX_CHECKED = 4
+_MAX_CHECKED = 3
 """The questions whose channels are looked at before they are shown elsewhere."""
 _GONE = (Refusal.NOT_VISIBLE, Refusal.PERMANENT, Refusal.BETWEEN_PEOPLE)
 """The refusals after which Slack will never describe a channel."""
+_TITLE_LENGTH = 60
 
 
 def gap_key(text: str) -> str:
     """Return the key of a question's row, which is the same as in the service's own list."""
-    return UnansweredQuestion(clean_text(text[:_KEY_CHARACTERS])).key
+    return question_key(clean_text(text[:_KEY_CHARACTERS]))
 
 
 def find_inquiry(
@@ -54,6 +59,26 @@ def find_inquiry(
     if inquiry is None or not is_reader(context, allowed, inquiry.user, inquiry.channel):
         return None
     return inquiry
+
+
+def find_answered(tx: Transaction, thread: ThreadRef) -> Answered | None:
+    """Return the newest question of a thread, for the job that makes a page of its answer."""
+    inquiry = Inquiries(tx).newest_in(thread)
+    if inquiry is None:
+        return None
+    return Answered(about_inquiry(inquiry), messages.conversation(inquiry))
+
+
+def about_inquiry(inquiry: Inquiry) -> About:
+    """Return the row of a question, whose askers are told when a job answers it."""
+    return About(inquiry.gap_key, f"“{one_line(inquiry.text, _TITLE_LENGTH)}”")
+
+
+async def did_not_help(context: Context, allowed: Allowed, thread: ThreadRef) -> Message:
+    """Make the newest question of a thread a gap, and confirm that."""
+    inquiry = await context.store.read(lambda tx: Inquiries(tx).newest_in(thread))
+    marked = await mark(context, allowed, inquiry.id, InquiryState.GAP) if inquiry else None
+    return messages.noted(marked) if marked else messages.NOT_HERE
 
 
 async def mark(
@@ -92,19 +117,37 @@ def list_gaps(tx: Transaction, channel: ChannelId, now: datetime) -> Sequence[Se
 
 
 def recommend_gaps(
-    tx: Transaction, project: ProjectId, channel: ChannelId, since: datetime, before: datetime
+    tx: Transaction,
+    project: ProjectId,
+    channel: ChannelId,
+    since: datetime,
+    before: datetime,
+    own_only: bool = False,
 ) -> Sequence[Recommendation]:
     """Return the gaps of a period for a channel's digest: its own, and those of public channels."""
     groups: dict[str, list[Inquiry]] = {}
     for inquiry in Inquiries(tx).gaps(project, channel, since, before):
+        if own_only and inquiry.channel != channel:
+            continue
         groups.setdefault(inquiry.gap_key, []).append(inquiry)
-    return [_recommendation(key, rows) for key, rows in groups.items()]
+    largest = sorted(groups.values(), key=len, reverse=True)
+    return [_recommend(same) for same in group_by_subject(largest, lambda rows: rows[0].text)]
 
 
-def _recommendation(key: str, gaps: Sequence[Inquiry]) -> Recommendation:
-    title, evidence = masked(gaps[0].text, is_readers=True), b.counted(len(gaps), "time", "times")
+def _recommend(same: Sequence[Sequence[Inquiry]]) -> Recommendation:
+    """Return the recommendation of a subject. ``same``: the inquiries of each of its texts."""
+    count = len({inquiry.user for rows in same for inquiry in rows})
+    people = b.counted(count, "person", "people")
+    title = masked(same[0][0].text, is_readers=True)
     return Recommendation(
-        "Asked in Slack", key, title, evidence, len(gaps), messages.draft_prompt(title)
+        heading="Asked in Slack",
+        key=same[0][0].gap_key,
+        title=title,
+        evidence=people,
+        events=count,
+        prompt=draft_prompt(title),
+        added_evidence=f"asked in Slack by {people}",
+        same=tuple(rows[0].gap_key for rows in same[1:]),
     )
 
 
@@ -239,7 +282,8 @@ async def share_answer(context: Context, allowed: Allowed, number: int) -> Messa
 
     def share(tx: Transaction) -> Message | None:
         inquiry = find_inquiry(context, tx, allowed, number)
-        if inquiry is None or inquiry.answer is None:
+        is_private = inquiry is not None and inquiry.thread_ts is None
+        if inquiry is None or inquiry.answer is None or not is_private:
             return messages.NOT_HERE
         if inquiry.channel == allowed.origin.channel:
             Inquiries(tx).set_audience(inquiry, audience)

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from bot.answers.model import DocsPage, Inquiry
 from bot.ids import Block, Message
 from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.model.prompts import Unsent
 from bot.messages import blocks as b
 from bot.messages.links import Site, host_of
 from bot.messages.markdown import Node, write
-from bot.messages.plain_text import clip, quotation
+from bot.messages.plain_text import clip
+from bot.messages.slack_text import from_plain, to_plain
 
 _ANSWER_LENGTH = 3_000
 _PASSAGE_LENGTH = 400
@@ -23,12 +25,6 @@ _MOST_SOURCES = 4
 MOST_GAPS = 10
 _REST = "*See the pages for the rest.*"
 
-READING = b.words(":eyes: Reading the docs…")
-"""The immediate reply to a private question."""
-READING_TOO = b.words(
-    ":eyes: Reading the docs… The agent has its task already, and nobody can stop it."
-)
-"""The reply where a question has started a job that runs."""
 NOT_HERE = b.words("I no longer have that question. Ask it again.")
 TOO_MANY = b.words(
     ":no_entry: Five questions of yours wait already, so I haven't taken this one. "
@@ -39,16 +35,28 @@ NO_GAPS = b.words("No open questions here.")
 
 def _buttons(inquiry: Inquiry, *, is_gap: bool = False, is_shared: bool = False) -> list[Block]:
     number = str(inquiry.id)
-    write = b.button("Write it instead", b.Action.WRITE_INSTEAD, number)
+    if inquiry.is_topic:
+        return [
+            b.button("Change the docs", b.Action.CHANGE_DOCS, number),
+            b.button("Answer it", b.Action.ANSWER_TOPIC, number),
+        ]
     if is_gap:
-        return [b.button("Draft a page on it", b.Action.CHANGE_DOCS, number), write]
+        return [b.button("Draft a page on it", b.Action.CHANGE_DOCS, number), *_send_on(inquiry)]
     buttons = [
-        b.button("Change the docs", b.Action.CHANGE_DOCS, number),
-        b.button("That didn't help", b.Action.DID_NOT_HELP, number),
-        write,
+        b.button("Draft a page", b.Action.CHANGE_DOCS, number),
+        b.button("Didn't help", b.Action.DID_NOT_HELP, number),
+        *_send_on(inquiry),
     ]
     is_private = inquiry.thread_ts is None and not is_shared
     return [*buttons, b.button("Share", b.Action.SHARE_ANSWER, number)] if is_private else buttons
+
+
+def _send_on(inquiry: Inquiry) -> list[Block]:
+    """Return the button that sends a question to the job in whose thread it was said."""
+    draft = Unsent(inquiry.key, inquiry.thread_ts, from_plain(inquiry.text), inquiry.in_job)
+    if inquiry.in_job is None or len(draft.raw) > Unsent.LONGEST:
+        return []
+    return [b.button("Send it to the agent", b.Action.SEND_ANYWAY, draft.dumps())]
 
 
 def site_of(pages: Sequence[DocsPage], repository: str | None) -> Site:
@@ -89,7 +97,9 @@ def passages_found(inquiry: Inquiry, pages: Sequence[DocsPage]) -> Message:
 
 
 def nothing_found(inquiry: Inquiry) -> Message:
-    """Return the answer that the docs have nothing on it, which makes it a gap."""
+    """Return the answer that the docs have nothing on it, which makes a question a gap."""
+    if inquiry.is_topic:
+        return b.with_buttons("The docs have nothing on that.", _buttons(inquiry))
     text = "The docs have nothing on that. I noted it, and you get a message when they do."
     return b.with_buttons(text, _buttons(inquiry, is_gap=True))
 
@@ -146,10 +156,18 @@ def gap_list(gaps: Sequence[Sequence[Inquiry]], first: int = 0) -> Message:
     return b.message(*blocks, *b.actions(turns))
 
 
-def draft_prompt(text: str) -> str:
-    """Return the suggested prompt about a question."""
-    request = "Answer that in the docs: improve the page that should, or add one."
-    return f"Readers ask:\n\n{quotation(text)}\n\n{request}"
+def conversation(inquiry: Inquiry) -> str:
+    """Return a question and its answer, as background of a prompt."""
+    lines = [f"Question: {inquiry.text}"]
+    if inquiry.answer is not None:
+        lines.append(f"Answer: {_answer_text(inquiry.answer)}")
+    return "\n".join(lines)
+
+
+def _answer_text(answer: Message) -> str:
+    """Return the words of an answer as the assistant wrote them, or as people read them."""
+    markdown = [block["text"] for block in answer.blocks if block["type"] == "markdown"]
+    return "\n".join(markdown) or to_plain(answer.text, {}, {})
 
 
 def written_notice(inquiry: Inquiry, job: TrackedJob | None) -> Message:

@@ -61,7 +61,7 @@ class Inquiry:
     asked_at: datetime
     due_at: datetime
     thread_ts: MessageTs | None = None
-    """The thread of the answer; None for a private answer."""
+    """The thread of the answer; None for the answer to a command, which only its asker sees."""
     response_url: SecretStr | None = None
     by_assistant: bool = False
     """Whether the assistant answers, which costs credits."""
@@ -69,9 +69,13 @@ class Inquiry:
     conversation: str | None = None
     """The service's id of the conversation."""
     answer: Message | None = None
-    """A private answer, to share."""
+    """The answer, to share a private one and to make a page of it."""
     job: JobNumber | None = None
     """The job that has written the answer."""
+    is_topic: bool = False
+    """It names a topic and asks nothing: pages about it are shown."""
+    in_job: JobNumber | None = None
+    """The job in whose thread it was said: only its asker sees the answer there, and may send it on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from sqlalchemy import (
 
 from bot.answers.model import Audience, Inquiry, InquiryId, InquiryState
 from bot.ids import ChannelId, Message, MessageTs, ProjectId, RequestKey, UserId, can_be_id
+from bot.ports import ThreadRef
 from bot.store import schema
 from bot.store.leases import FREE, Claimer, Rows, claiming_oldest
 from bot.store.queues import QueueTable
@@ -51,11 +52,14 @@ inquiries = Table(
     Column("conversation", schema.Id(400)),
     Column("answer", schema.UserJson(Message)),
     Column("job", Integer),
+    Column("is_topic", Boolean, nullable=False, server_default=text("false")),
+    Column("in_job", Integer),
     *schema.lease(),
     Index("ix_inquiries_state", "state", "due_at"),
     Index("ix_inquiries_gap_key", "project", "gap_key"),
     Index("ix_inquiries_channel", "channel", "thread_ts"),
     Index("ix_inquiries_asked_at", "project", "asked_at"),
+    sqlite_autoincrement=True,
 )
 _TO_ANSWER = QueueTable("inquiries", inquiries, InquiryState.ASKED, inquiries.c.due_at)
 _TO_TELL = QueueTable("inquiries", inquiries, InquiryState.WRITTEN, inquiries.c.due_at)
@@ -161,6 +165,16 @@ class Inquiries(Rows[Inquiry]):
         )
         newest = self._newest(in_thread, inquiries.c.conversation.is_not(None))
         return newest.conversation if newest else None
+
+    def newest_in(self, thread: ThreadRef) -> Inquiry | None:
+        """Return the newest question that is answered for all in a thread; None if there is none."""
+        return self._newest(
+            inquiries.c.channel == thread.channel,
+            inquiries.c.thread_ts == thread.ts,
+            inquiries.c.in_job.is_(None),
+            inquiries.c.state != InquiryState.DISMISSED,
+            inquiries.c.user != "",
+        )
 
     def uses_of_assistant(self, project: ProjectId, since: datetime) -> Mapping[UserId, int]:
         """Return how many inquiries of each person the assistant has answered or answers."""

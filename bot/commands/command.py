@@ -14,11 +14,11 @@ from pydantic import SecretStr
 from bot.access.admit import Allowed, Claimed, Declined, admit
 from bot.context import Context
 from bot.ids import ChannelId, JobNumber, Message, MessageTs, is_direct_message
+from bot.intent.vocabulary import ButtonLabel
 from bot.messages import slack_text
 from bot.messages.blocks import Action, bare
 from bot.messages.general import unknown_project
 from bot.messages.help import CommandHelp, Here, full_help, short_help
-from bot.messages.plain_text import without_quotation_marks
 from bot.ports import Content, Origin
 from bot.projects import Project, Projects, UnknownProject
 from bot.store import Transaction
@@ -217,6 +217,11 @@ class Word:
     After a mention, other texts are prompts.
     """
 
+    @property
+    def has_own_text(self) -> bool:
+        """Whether it goes on with people's own text: ``42 PROMPT``."""
+        return any(part.isupper() for part in self.usage.split())
+
     def match(
         self, plain: str, projects: Projects, *, after_mention: bool = False
     ) -> re.Match[str] | None:
@@ -234,10 +239,6 @@ class Word:
 
 def _explain_nothing(_error: Exception, _projects: Projects, _text: str) -> None:
     """Do nothing, as the default of ``Command.misunderstood``."""
-
-
-def _asks_nothing(_plain: str) -> bool:
-    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,8 +268,8 @@ class Command:
     """Splits a text into its text and its project."""
     misunderstood: Callable[[Exception, Projects, str], Message | None] = _explain_nothing
     """Returns the answer to an error of a text, which it gets; None for errors of other kinds."""
-    asks_help: Callable[[str], bool] = _asks_nothing
-    """Returns whether a plain text asks for help in other words."""
+    labels: tuple[ButtonLabel, ...] = ()
+    """The labels of its buttons, which people also say as words."""
     full_help: str = ""
     """Its paragraph of the whole help about options, in mrkdwn."""
 
@@ -276,12 +277,6 @@ class Command:
     def all_words(self) -> tuple[Word, ...]:
         """The words in the order of the help."""
         return self.other, self.alone, *self.words
-
-    @property
-    def word_names(self) -> frozenset[str]:
-        """The first words of its texts: "status" of "status 42"."""
-        heads = {word.head or word.usage.partition(" ")[0] for word in self.all_words}
-        return frozenset(head for head in heads if head.islower() and head.isalpha())
 
     @property
     def usage_hint(self) -> str:
@@ -299,11 +294,9 @@ class Command:
         """
         plain = slack_text.to_plain(text, {}, {}).strip()
         if self.has_options_only:
-            plain = without_quotation_marks(plain)
+            plain = slack_text.without_quotation_marks(plain)
         if slack_text.is_blank(plain):
             plain = ""
-        elif self.asks_help(plain):
-            plain = "help"
         for word in (*self.words, self.alone, self.other):
             if match := word.match(plain, projects, after_mention=after_mention):
                 return word, match
@@ -362,16 +355,13 @@ def number_in(value: str | None) -> int:
 _SHAPE = r"help(?:\s+all)?"
 
 
-def with_help(
-    *commands: tuple[Command, str | None], asks_help: Callable[[str], bool]
-) -> tuple[Command, ...]:
+def with_help(*commands: tuple[Command, str | None]) -> tuple[Command, ...]:
     """Return the commands with ``help`` among their words.
 
     The first one gets the button that shows the whole help.
 
     Each comes with the regular expression of the words before ``help`` after a mention; None if no
-    mention asks for its help. ``asks_help`` returns whether a plain text asks for help in other
-    words.
+    mention asks for its help.
     """
     every: list[Command] = []
 
@@ -379,7 +369,7 @@ def with_help(
         return await _full(context, press.origin, every)
 
     for command, before in commands:
-        every.append(_with_help(replace(command, asks_help=asks_help), before))
+        every.append(_with_help(command, before))
     buttons = {**every[0].buttons, Action.HELP_MORE: more}
     every[0] = replace(every[0], buttons=buttons)
     return tuple(every)

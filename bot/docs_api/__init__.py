@@ -1,6 +1,6 @@
 """A typed client of the documentation agent's service.
 
-It covers agent jobs, previews, visitors, content gaps, and answers from the docs.
+It covers agent jobs, previews, readers, content gaps, and answers from the docs.
 
 It imports nothing else of this project and can be used alone::
 
@@ -56,12 +56,15 @@ from bot.docs_api.models import (
     JobSource,
     JobStatus,
     PageFeedbackCounts,
+    PageViews,
     PageVisitors,
     Passage,
     PreviewBuild,
     SearchCount,
     SearchesPage,
     Turn,
+    Views,
+    ViewsPage,
     Visitors,
     VisitorsPage,
 )
@@ -87,6 +90,7 @@ __all__ = [
     "NotConfigured",
     "NotFound",
     "PageFeedbackCounts",
+    "PageViews",
     "PageVisitors",
     "Passage",
     "PreviewBuild",
@@ -97,6 +101,8 @@ __all__ = [
     "Turn",
     "Unauthorized",
     "Unavailable",
+    "Views",
+    "ViewsPage",
     "Visitors",
     "VisitorsPage",
 ]

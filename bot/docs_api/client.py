@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping, Sized
+from collections.abc import Callable, Mapping, Sized
 from contextlib import aclosing
 from datetime import UTC, date, datetime
 from typing import Self, TypedDict, Unpack
@@ -30,12 +30,10 @@ from bot.docs_api.models import (
     Job,
     PreviewBuild,
     SearchesPage,
+    ViewsPage,
     VisitorsPage,
 )
 from bot.response_body import ACCEPTED_ENCODING, MAX_RESPONSE_BYTES, UnreadableBody, read_body
-
-MAX_ROWS = 1_000_000
-"""`DocsClient.all_visitors` raises an error when the service claims to have more rows than this."""
 
 
 def _utc_now() -> datetime:
@@ -232,37 +230,33 @@ class DocsClient(ServiceClient):
         **days: Unpack[Days],
     ) -> VisitorsPage:
         """Return one page of the unique visitors."""
-        most = _wire.MAX_PAGE_SIZE
         call = _wire.analytics(
-            project_id, "visitors", limit=limit, most=most, offset=offset, **days
+            project_id, "visitors", limit=limit, most=_wire.MAX_PAGE_SIZE, offset=offset, **days
         )
         answer = await self._send(call)
         page = _wire.decode(answer, VisitorsPage)
         _check_rows(page.visitors, limit)
         return page
 
-    async def all_visitors(
-        self, project_id: str, *, page_size: int = _wire.MAX_PAGE_SIZE, **days: Unpack[Days]
-    ) -> AsyncIterator[VisitorsPage]:
-        """Yield all visitors of a project in pages, one call each.
+    async def views(
+        self,
+        project_id: str,
+        *,
+        limit: int = _wire.MAX_PAGE_SIZE,
+        offset: int = 0,
+        **days: Unpack[Days],
+    ) -> ViewsPage:
+        """Return one page of the views of content, which are events.
 
-        Repeated rows are left out; rows can move while pages are fetched. Raises `Unavailable` when
-        the service claims to have more pages but returns nothing new, which would otherwise loop
-        for ever.
+        https://www.mintlify.com/docs/api/analytics/views
         """
-        paths: set[str] = set()
-        for offset in range(0, MAX_ROWS, page_size):
-            page = await self.visitors(project_id, limit=page_size, offset=offset, **days)
-            fresh = {row.path: row for row in page.visitors if row.path not in paths}
-            if page.has_more and not fresh:
-                raise Unavailable(
-                    "The service says there are more visitors after a page with nothing new"
-                )
-            paths.update(fresh)
-            yield page.model_copy(update={"visitors": tuple(fresh.values())})
-            if not page.has_more:
-                return
-        raise Unavailable(f"The service says there are more than {MAX_ROWS} rows of visitors")
+        call = _wire.analytics(
+            project_id, "views", limit=limit, most=_wire.MAX_PAGE_SIZE, offset=offset, **days
+        )
+        answer = await self._send(call)
+        page = _wire.decode(answer, ViewsPage)
+        _check_rows(page.views, limit)
+        return page
 
     async def searches(self, project_id: str, **which: Unpack[WhichRows]) -> SearchesPage:
         """Return the most frequent searches.

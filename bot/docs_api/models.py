@@ -233,6 +233,28 @@ class VisitorsPage(_Answer):
     has_more: StrictBool
 
 
+class Views(_Answer):
+    """Views of content: events, so that those of several pages may be added."""
+
+    human: _Count
+    ai: _Count
+    total: _Count
+
+
+class PageViews(Views):
+    """The views of one documentation page."""
+
+    path: Annotated[str, BeforeValidator(_without_unstorable)]
+
+
+class ViewsPage(_Answer):
+    """One page of the views export. ``totals`` cover the whole site and the whole date range."""
+
+    totals: Views
+    views: tuple[PageViews, ...]
+    has_more: StrictBool
+
+
 class SearchCount(_Answer):
     """A search text, which may hold personal data, and its frequency.
 

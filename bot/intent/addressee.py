@@ -22,6 +22,8 @@ _MAX_SHORT_WORDS = 3
 _ASIDE = re.compile(r"\s*(?:!|aside\b)", re.IGNORECASE)
 """Begins a text that is never for the bot."""
 _CLAUSE_ENDED = re.compile(r"[.,!?;:…)\n\u2600-\u27bf\U0001f300-\U0001faff][ \t]*\Z")
+_AFTER_MENTION = re.compile(r"(?:[\s,;-]|:(?![a-z0-9_+'-]+:))*", re.IGNORECASE)
+"""The signs between a mention and the text after it. The colon of an emoji (``:tada:``) stays."""
 _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 _COLLEAGUE = re.compile(r"(?:cc:? )?[+^ ]*@[\w.-]+[ ,:]*")
 _NAME = re.compile(r"(?:hey |hi )?([^\W\d_]{2,15}),? ")
@@ -66,7 +68,7 @@ def _find_part_by_mention(
     """
     whole = text.strip()
     introduction = fold(before[-_MAX_JUDGED_CHARACTERS:]).strip()
-    rest = after.strip(" \t\n,:;-")
+    rest = _AFTER_MENTION.sub("", after, count=1).rstrip()
     folded_rest = fold(drop_mentions(rest[:_MAX_JUDGED_CHARACTERS], mention))
     if not tokenize(folded_rest):
         return None if _is_spoken_of(introduction, lexicon) else whole

@@ -71,7 +71,7 @@ def decide(
         mention: How a mention of the bot reads in the text: ``@docs-agent``. Empty if the text
             mentions it nowhere.
         command: The slash command after which it was typed: ``/docs-agent``. Empty elsewhere.
-        has_files: Files came with it, which a "fix this" may refer to.
+        has_files: Files came with it: they say what the text leaves open.
         is_app: Its author is an app, which cannot be asked back.
         can_answer: The bot answers questions about the docs.
     """
@@ -95,7 +95,7 @@ def decide(
     kind = kind or _classify_sentences(utterance)
     if kind is Kind.STOP:
         return Decision(kind, part, STOP)
-    if is_app and kind in ASKED_BACK and utterance.text:
+    if (is_app or has_files) and kind in ASKED_BACK and utterance.text:
         kind = Kind.CHANGE
     if kind is Kind.QUESTION and not can_answer:
         kind = Kind.UNANSWERABLE

@@ -250,10 +250,13 @@ def has_verb(text: str, utterance: Utterance) -> bool:
 
 
 def has_object(text: str, verb: str, utterance: Utterance) -> bool:
-    """Return whether a verb has an object. In a job's thread it is understood: "undo"."""
+    """Return whether a verb has an object. In a job's thread it is understood: "undo".
+
+    A bare number is none: "archive 1" names no page.
+    """
     if utterance.place in JOB_THREADS or " " in verb:
         return True
-    return text[len(verb) :].strip(" ?") != ""
+    return text[len(verb) :].strip(" ?#0123456789") != ""
 
 
 def is_about_product(request: str, utterance: Utterance) -> bool:

@@ -85,6 +85,8 @@ class Kind(StrEnum):
     """Run the failed job again."""
     CHANGE_AFTER_MERGE = "change after the merge"
     """A change in a merged job's thread: start a new job."""
+    LIKELY_CHANGE_AFTER_MERGE = "likely change after the merge"
+    """A fact without a verb there: start a new job that its author can take back."""
     FURTHER_QUESTION = "further question"
     """A further question or detail in an answer's thread: go on with the answer."""
     ANSWER_TO_PAGE = "answer to a page"
@@ -101,11 +103,14 @@ STARTS_JOB = frozenset(
         Kind.LIKELY_CHANGE,
         Kind.FOLLOW_UP,
         Kind.CHANGE_AFTER_MERGE,
+        Kind.LIKELY_CHANGE_AFTER_MERGE,
         Kind.ANSWER_TO_PAGE,
         Kind.THREAD_TO_PAGE,
     }
 )
 """Kinds that cost a use of the docs service's quota."""
+LIKELY_CHANGES = frozenset({Kind.LIKELY_CHANGE, Kind.LIKELY_CHANGE_AFTER_MERGE})
+"""Kinds of jobs that their author can take back at once."""
 ASKED_BACK = frozenset({Kind.TOPIC, Kind.UNCLEAR, Kind.SUGGESTION})
 """Kinds whose author is asked for more, which an app cannot answer."""
 SILENT = frozenset({Kind.ABOUT_BOT, Kind.FOR_COLLEAGUE, Kind.TALK})
@@ -126,7 +131,7 @@ _AT_JOB = {
 }
 _AT_MERGED_JOB = _AT_JOB | {
     Kind.CHANGE: Kind.CHANGE_AFTER_MERGE,
-    Kind.LIKELY_CHANGE: Kind.CHANGE_AFTER_MERGE,
+    Kind.LIKELY_CHANGE: Kind.LIKELY_CHANGE_AFTER_MERGE,
 }
 _AT_ANSWER = {
     Kind.CHANGE: Kind.ANSWER_TO_PAGE,

@@ -67,6 +67,10 @@ def find_own_word(utterance: Utterance, vocabulary: Vocabulary, command: str) ->
         typed = typed or _find_phrase(text, utterance, vocabulary)
         if typed is not None:
             return _found(typed, vocabulary, command)
+    if wanted in vocabulary.names and (
+        wanted not in VIEWS_OF_JOBS or utterance.place in JOB_THREADS
+    ):
+        return _found(wanted, vocabulary, command)
     return None
 
 

@@ -12,8 +12,8 @@ from bot.access.admit import Allowed, Declined, asking_slack, check_channel
 from bot.context import Context
 from bot.ids import ChannelId, JobNumber, Message, ProjectId, PromptId
 from bot.jobs.access import Readable
-from bot.jobs.messages.intents import key_found
 from bot.jobs.messages.job_answers import too_many_waiting
+from bot.jobs.messages.unsent import key_found
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptRequest, Unsent, pages_named, pages_of
 from bot.jobs.store.jobs import Jobs
@@ -100,12 +100,13 @@ async def find_rival(
     )
     for job in going:
         is_rival = job.text.strip() != raw.strip() and pages & pages_of(job)
-        if is_rival and (job.channel == place or await _is_public(context, job.channel)):
+        if is_rival and (job.channel == place or await is_public_channel(context, job.channel)):
             return job
     return None
 
 
-async def _is_public(context: Context, channel: ChannelId) -> bool:
+async def is_public_channel(context: Context, channel: ChannelId) -> bool:
+    """Return whether Slack reports that a channel is public. False if Slack does not answer."""
     try:
         async with asking_slack():
             return await context.messenger.is_public(channel)
@@ -151,6 +152,7 @@ def _store_job(
         now,
         thread_ts=origin.thread_for_job,
         again_of=request.again_of,
+        follows=request.follows,
         project_label=docs.label if docs else None,
         about=request.about,
     )
@@ -170,7 +172,7 @@ def _store_job(
 
 def _check_waiting(context: Context, waiting: int, request: PromptRequest) -> None:
     """Raise TooManyWaiting if as many prompts of the person wait as are allowed."""
-    limit = context.settings.waiting_per_person
+    limit = context.limits.waiting_per_person
     if waiting >= limit:
         raise TooManyWaiting(limit, request.raw)
 

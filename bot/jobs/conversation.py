@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from bot.commands.meaning import find_meaning
 from bot.context import Context, WorkerContext
 from bot.ids import ChannelId, MessageTs, Refusal, UserId
+from bot.intent.kinds import SILENT, STARTS_JOB, Kind, Place
 from bot.jobs.messages import status_message
-from bot.jobs.model.intents import Door, Intent, classify
 from bot.jobs.model.jobs import NotTaken, OmitReason, TakeThread, ThreadContext
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.names import names_in
@@ -162,6 +163,8 @@ async def _of_members(
 
 _WHY_NOT = {True: None, False: OmitReason.OTHERS, None: OmitReason.UNTOLD}
 """The reason to leave a message out, by whether its author is a member; None if Slack did not answer."""
+_FOR_OTHERS_TOO = STARTS_JOB | SILENT | {Kind.QUESTION, Kind.UNANSWERABLE}
+"""Kinds of texts that mention the bot, and say something about their thread."""
 _NOT_TAKEN = frozenset({"not_allowed", "too_many", "project", "changed", "seen", "asked"})
 """Occasions of answers to prompts and questions that no agent got, which may be attached to another one."""
 
@@ -180,11 +183,10 @@ def _beginning(text: str) -> str:
 
 def _is_for_the_bot_alone(context: Context, message: Said) -> bool:
     """Return whether a message mentions the bot, also one that it missed, and is one of its own words."""
-    text = slack_text.without_leading_mention(message.text, context.bot_user)
-    if text == message.text:
+    if message.user is None or not slack_text.mentions(message.text, context.bot_user):
         return False
-    intent = classify(slack_text.to_plain(text, {}, {}), Door.FIRST)
-    return intent not in (Intent.INSTRUCTION, Intent.QUESTION)
+    meaning = find_meaning(context, message.text, Place.PEOPLE, author=message.user)
+    return meaning.kind not in _FOR_OTHERS_TOO
 
 
 def _unfit(context: Context, message: Said) -> OmitReason | None:

@@ -7,7 +7,7 @@ as one request. An edit or a deletion before that needs nothing of its own; late
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -22,25 +22,25 @@ from bot.ids import Message, MessageTs, RequestKey, is_direct_message
 from bot.jobs.access import if_visible
 from bot.jobs.ask import HasKey
 from bot.jobs.decisions import take_back
-from bot.jobs.interpret import LATER, Heard, interpret, is_for_another_job, part_text
+from bot.jobs.interpret import LATER, Heard, find_named_job, interpret, is_read_again, part_text
 from bot.jobs.messages import job_answers as say
 from bot.jobs.model import lifecycle
 from bot.jobs.model.inbox import (
     FOLLOWS,
     Correction,
+    Door,
     Follows,
     HeardState,
     InboxMessage,
     Part,
     part_of,
 )
-from bot.jobs.model.intents import Deed, Door, classify, deed_for
 from bot.jobs.model.jobs import JobProblem
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
 from bot.jobs.store.inbox import MISSED_FOR, RETRIED_FOR, Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread_events import answer_in_private, close, send, show_taken, take
+from bot.jobs.thread_events import answer_messages, close, react, send, show_taken
 from bot.logs import about_request
 from bot.masking import has_key
 from bot.messages import slack_text
@@ -51,8 +51,6 @@ from bot.ports import Changed, Content, Mention, ThreadRef, ThreadReply, time_of
 from bot.projects import Project, UnknownProject
 from bot.store import Transaction
 
-RunWord = Callable[[Context, Heard], Awaitable[bool]]
-"""Runs the command that a message means; False for other messages. See ``bot/jobs/commands/catalogue.py``."""
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
 _SOON_SECONDS = 1.0
@@ -185,15 +183,15 @@ claim_heard = make_claim(lambda tx, claimer, limit: Inbox(tx).claim(claimer, min
 """Claims messages to read, those that are held no longer, and those that were changed."""
 
 
-async def hear(context: WorkerContext, message: InboxMessage, run_word: RunWord) -> None:
+async def hear(context: WorkerContext, message: InboxMessage) -> None:
     """Read a message, send what was held, or carry out a change."""
     with about_request(message.key), unless_taken_over("message", message.id):
         # Each step recognises its repetition: by the state of the message, and by keys.
-        await context.retry(partial(_work_on, context, message, run_word))
+        await context.retry(partial(_work_on, context, message))
         context.wake()
 
 
-async def _work_on(context: WorkerContext, message: InboxMessage, run_word: RunWord) -> None:
+async def _work_on(context: WorkerContext, message: InboxMessage) -> None:
     parts: Sequence[InboxMessage] = (message,)
     if message.state is HeardState.HELD:
         parts = await context.store.read(lambda tx: Inbox(tx).held_by_author(message)) or parts
@@ -201,7 +199,7 @@ async def _work_on(context: WorkerContext, message: InboxMessage, run_word: RunW
     then = replace(context, clock=lambda: parts[0].said_at)
     try:
         if message.state is HeardState.NEW:
-            await _read(context, then, message, run_word)
+            await _read(context, then, message)
         elif message.state is HeardState.HELD:
             await _decline_files(then, parts)
         else:
@@ -214,19 +212,17 @@ async def _work_on(context: WorkerContext, message: InboxMessage, run_word: RunW
             return
         prompt = slack_text.to_plain(unknown.text, {}, {})
         error = unknown_project(unknown.name, context.projects, prompt)
-        await answer_in_private(context, parts[0].origin, "project", error, parts)
+        await answer_messages(context, parts[0].origin, "project", error, parts)
 
 
-async def _read(
-    context: WorkerContext, then: Context, message: InboxMessage, run_word: RunWord
-) -> None:
+async def _read(context: WorkerContext, then: Context, message: InboxMessage) -> None:
     heard = await context.store.read(lambda tx: interpret(context, tx, message))
     if heard is LATER and context.clock() - message.said_at <= MISSED_FOR:
         await _read_later(context, message)
         return
     if not isinstance(heard, Heard):
         await context.store.write(lambda tx: Inbox(tx).settle([message], context.owner))
-    elif not await run_word(then, heard) and await take(then, heard):
+    elif await react(then, heard):
         await _begin_or_add(context, then, heard)
 
 
@@ -246,7 +242,7 @@ async def _begin_or_add(context: WorkerContext, then: Context, heard: Heard) -> 
     [message] = heard.parts
     if await context.write(partial(_add, context, then, heard)):
         return
-    if slack_text.is_blank(_plain(heard.text)):
+    if slack_text.is_blank(slack_text.to_plain(heard.text, {}, {})):
         due_at = message.said_at + timedelta(seconds=context.timeouts.hold_seconds)
         await context.write(
             lambda tx: Inbox(tx).save(message, state=HeardState.HELD, due_at=due_at)
@@ -302,7 +298,7 @@ def _add(context: WorkerContext, then: Context, heard: Heard, tx: Transaction) -
 async def _decline_files(then: Context, parts: Sequence[InboxMessage]) -> None:
     """Tell an author that files without words are not sent."""
     names = [file.name for part in parts for file in part.files]
-    await answer_in_private(then, parts[0].origin, "greeting", say.nothing_to_send(names), parts)
+    await answer_messages(then, parts[0].origin, "greeting", say.nothing_to_send(names), parts)
 
 
 def _join(
@@ -333,9 +329,7 @@ async def _decline(
         return
     if not isinstance(declined, NotAllowed):
         end = "key" if isinstance(declined, HasKey) else "too_many"
-        await answer_in_private(
-            context, first.origin, end, declined.answer("", is_form=False), parts
-        )
+        await answer_messages(context, first.origin, end, declined.answer("", is_form=False), parts)
         return
     origin, rule = first.origin, access_fingerprint(context.settings)
 
@@ -397,10 +391,12 @@ def _change(
             return
         case Follows.ASK_ANEW | Follows.TAKE_BACK:
             is_over = not any(hooks.take_back_question(tx, edited) for hooks in context.hooks)
-        case Follows.TELL if prompt and part_text(context, tx, edited) is not None:
-            if isinstance(access, NotAllowed):
-                raise access
-            _tell_too_late(context, tx, edited, prompt)
+        case Follows.TELL if prompt:
+            text = part_text(context, tx, edited, prompt)
+            if text is not None:
+                if isinstance(access, NotAllowed):
+                    raise access
+                _tell_too_late(context, tx, edited, prompt, text)
         case Follows.REBUILD if prompt and prompt.asked_by == message.user:
             is_over = not _rebuild(context, tx, edited, prompt, access)
     if message.change is Correction.DELETED:
@@ -445,11 +441,10 @@ def _read_anew(tx: Transaction, message: InboxMessage, now: datetime) -> None:
 
 
 def _tell_too_late(
-    context: Context, tx: Transaction, message: InboxMessage, prompt: Prompt
+    context: Context, tx: Transaction, message: InboxMessage, prompt: Prompt, text: str
 ) -> None:
-    text = part_text(context, tx, message) or ""
     raw, _ = _join(context, [text], takes_project=prompt.kind is PromptKind.START)
-    if raw in prompt.raw or _asks_nothing(context, raw, prompt, message):
+    if raw in prompt.raw:
         return
     job = Jobs(tx).get_or_raise(prompt.job)
     is_here = job.thread is not None and job.thread.channel == message.channel
@@ -503,8 +498,8 @@ def _words_left(
     left = list[tuple[InboxMessage, str]]()
     for stored in Inbox(tx).parts(RequestKey(prompt.key)):
         part = message if stored.id == message.id else stored
-        text = part_text(context, tx, part)
-        if text is not None and not _asks_nothing(context, text, prompt, part):
+        text = part_text(context, tx, part, prompt)
+        if text is not None:
             left.append((part, text))
     return left
 
@@ -514,27 +509,10 @@ def _withdraw(context: Context, tx: Transaction, message: InboxMessage, prompt: 
     end = JobProblem.DELETED if message.text is None else JobProblem.EDITED
     job = Jobs(tx).get_or_raise(prompt.job)
     take_back(tx, prompt, job, prompt.asked_by, context.clock(), end)
-    if is_for_another_job(context, tx, message):
+    heard = interpret(context, tx, message) if message.text is not None else None
+    if isinstance(heard, Heard) and find_named_job(heard) is not None:
         return True
-    text = part_text(context, tx, message)
-    if text is None:
-        return False
-    intent = classify(_plain(text), Door.FIRST)
-    return deed_for(intent, Door.FIRST, retries=False) is Deed.OFFER
-
-
-def _plain(raw: str) -> str:
-    return slack_text.to_plain(raw, {}, {})
-
-
-def _asks_nothing(context: Context, raw: str, prompt: Prompt, message: InboxMessage) -> bool:
-    """Return whether a text has no request. A text like the stored prompt has one."""
-    plain = _plain(raw)
-    door = message.door
-    intent = classify(plain, door, context.own_words)
-    was = classify(_plain(prompt.raw), door, context.own_words)
-    is_unsent = deed_for(intent, door, retries=False) is not Deed.SEND and intent is not was
-    return is_unsent or (slack_text.is_blank(plain) and not message.files)
+    return is_read_again(heard)
 
 
 def _whisper(

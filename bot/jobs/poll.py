@@ -83,9 +83,6 @@ async def poll(context: WorkerContext, job: TrackedJob) -> None:
             has_news = True
             context.failing.add(job.project)
             await context.settle(lambda tx: settle_failed_poll(context, tx, job, failure))
-            context.count("polls", "failed")
-        else:
-            context.count("polls", "answered")
         if has_news:
             context.wake()
 
@@ -211,7 +208,6 @@ def _end_iteration(
     if job.state is JobState.NO_PULL_REQUEST:
         for hooks in context.hooks:
             hooks.on_published(context, tx, job.number)
-    context.count("ends", job.state)
     log.info("job_ended", job=job.number, state=job.state, iteration=job.iteration)
 
 

@@ -16,7 +16,7 @@ from bot.jobs.files import read_files
 from bot.jobs.messages import status_message
 from bot.jobs.messages.jobs import follow_up_by_command
 from bot.jobs.model import lifecycle
-from bot.jobs.model.jobs import ThreadContext
+from bot.jobs.model.jobs import ThreadContext, TrackedJob
 from bot.jobs.model.prompts import Act, Prompt, PromptKind
 from bot.jobs.names import names_in
 from bot.jobs.service_health import FIRST_SECONDS, show_back_off
@@ -65,8 +65,18 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     not_sent = None
     if files.other or files.unread or omitted:
         not_sent = status_message.parts_not_sent(files.other, files.unread, omitted)
-    text = status_message.attachments(signed, conversation, files.texts)
+    merged = await context.store.read(lambda tx: _find_merged(tx, prompt))
+    text = status_message.attachments(signed, conversation, files.texts, merged)
     return Attachments(text, earlier, not_sent)
+
+
+def _find_merged(tx: Transaction, prompt: Prompt) -> TrackedJob | None:
+    """Return the merged job in whose thread a new job was asked for; None for another prompt."""
+    if prompt.kind is not PromptKind.START:
+        return None
+    follows = Jobs(tx).get_or_raise(prompt.job).follows
+    merged = Jobs(tx).get(follows) if follows is not None else None
+    return None if merged is None or merged.is_forgotten else merged
 
 
 def _omitted_parts(prompt: Prompt, tx: Transaction) -> Sequence[str]:

@@ -193,7 +193,7 @@ def tell_admins(
 
 def analytics_budget(context: Context, tx: Transaction, project: ProjectId) -> Budget:
     """Return the state of the hourly budget of analytics calls about a project."""
-    limit = context.settings.analytics_calls_an_hour
+    limit = context.limits.analytics_calls_an_hour
     return AnalyticsQuota(tx).read(context.projects.budget_of(project), limit, context.clock())
 
 

@@ -25,7 +25,7 @@ from bot.ids import ProjectId
 from bot.jobs.messages import problems
 from bot.jobs.messages.status_message import AS_DATA, IN_A_REPLY
 from bot.jobs.model.jobs import QueueWhy, TrackedJob
-from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
+from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.model.quota import (
     QUOTA_PERIOD,
     UNKNOWN_WAIT,
@@ -126,8 +126,6 @@ def _set_times(
         Prompts(tx).put_in_queue(waiting.id, min(until, now + QUOTA_PERIOD))
         if is_shown:
             show_wait(tx, waiting.job, until, QueueWhy.LIMIT)
-        if not waiting.in_queue:
-            context.count("prompts", "queued")
     return has_moved
 
 
@@ -139,7 +137,6 @@ async def settle_abandoned(context: WorkerContext, prompt: Prompt) -> None:
     """Ask in the thread about a prompt that the service may or may not have."""
     with unless_taken_over("prompt", prompt.id):
         await context.settle(partial(settle_unconfirmed, context, prompt=prompt))
-        context.count("prompts", PromptState.UNCONFIRMED)
         context.wake()
 
 
@@ -175,14 +172,13 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
         log.warning("prompt_not_taken", prompt=prompt.id, job=prompt.job, reason=reason_of(error))
         knows = isinstance(error, NotFound) and await _knows_job(context, job)
         write = partial(_write_error, context, prompt, job.project, error, knows_job=knows)
-        context.count("prompts", await context.settle(write))
+        await context.settle(write)
         return
     try:
         await context.settle(lambda tx: accepted(context, tx, prompt, answer))
     except LeaseLost:
         log.warning("answer_came_too_late", prompt=prompt.id, job=prompt.job, service_job=answer.id)
         raise
-    context.count("prompts", "sent")
     log.info(
         "prompt_sent", prompt=prompt.id, job=prompt.job, kind=prompt.kind, service_job=answer.id
     )
@@ -207,11 +203,10 @@ def _write_error(
     tx: Transaction,
     *,
     knows_job: bool,
-) -> str:
+) -> None:
     """Write an error: wait, mark unconfirmed, or refuse. Some cases are base classes: their order matters.
 
-    Return the outcome for the metrics. ``knows_job``: the service may know the job that a follow-up got a
-    404 for.
+    ``knows_job``: the service may know the job that a follow-up got a 404 for.
     """
     now = context.clock()
     if isinstance(error, Unavailable) and (
@@ -259,8 +254,6 @@ def _write_error(
             settle_refused(context, tx, prompt, error)
         case _:
             settle_unconfirmed(context, tx, prompt, answered=error.status_code is not None)
-            return PromptState.UNCONFIRMED
-    return type(error).__name__.lower()
 
 
 def _postpone_for_quota(

@@ -1,4 +1,4 @@
-"""The welcome, which greetings, bare mentions and the app's Home tab show."""
+"""The welcome: short after a greeting and a bare mention, with jobs in the app's Home tab."""
 
 from __future__ import annotations
 
@@ -20,6 +20,15 @@ _MOST_CHANNELS = 500
 _SHOWN = 5
 
 
+def greet(context: Context, allowed: Allowed) -> Message:
+    """Return the short welcome."""
+    return say.greeting(
+        context.bot_name,
+        is_direct=is_direct_message(allowed.origin.channel),
+        can_answer=bool(context.discovery),
+    )
+
+
 async def welcome(context: Context, allowed: Allowed) -> Message:
     """Return the welcome, with the newest jobs of a person and the oldest that they may review."""
     channels, _ = await find_readable(context, allowed)
@@ -31,7 +40,8 @@ async def welcome(context: Context, allowed: Allowed) -> Message:
         return list({job.number: job for job in (*mine, *to_review)}.values())
 
     jobs = [(job, status_message_link(context, job)) for job in await context.store.read(look)]
-    return say.welcome_message(jobs, context.bot_name, is_direct=is_direct_message(origin.channel))
+    greeting = greet(context, allowed)
+    return say.welcome_message(jobs, greeting)
 
 
 async def find_readable(context: Context, allowed: Allowed) -> tuple[tuple[ChannelId, ...], bool]:

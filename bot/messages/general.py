@@ -8,6 +8,8 @@ from bot.projects import Project, Projects
 
 EXAMPLE = "Add a quickstart for the Python SDK"
 """A prompt as somebody may write it."""
+QUESTION_EXAMPLE = "How do I rotate an API key?"
+"""A question as somebody may ask it."""
 
 
 def list_projects(projects: Projects) -> str:

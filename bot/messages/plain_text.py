@@ -133,15 +133,6 @@ def _splits_grapheme(text: str, at: int) -> bool:
     )
 
 
-_WORD = re.compile(r"\S+")
-_QUOTATION_MARKS = "\"'“”„‟«»‹›‘’‚‛"
-
-
-def without_quotation_marks(text: str) -> str:
-    """Return a text without the quotation marks at the ends of its words: ``path “/api”``."""
-    return _WORD.sub(lambda word: word[0].strip(_QUOTATION_MARKS), text)
-
-
 def quotation(text: str) -> str:
     """Return untrusted text as a quotation in Markdown, which nothing in it can end."""
     return "\n".join(f"> {line}" for line in visible(text).rstrip("\n").split("\n"))

@@ -7,7 +7,7 @@ https://docs.slack.dev/interactivity/implementing-slash-commands
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
@@ -34,7 +34,8 @@ _QUOTED_OR_CODE = re.compile(
 )
 """Quoted lines, all lines after ``>>>``, and code. A backtick within a word begins no code."""
 
-
+_WORD = re.compile(r"\S+")
+_QUOTATION_MARKS = "\"'“”„‟«»‹›‘’‚‛"
 _NO_GROUPS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -66,6 +67,11 @@ def unresolved_names(raw: str, most: int) -> UnresolvedNames:
         else:
             channels[ChannelId(name)] = label
     return UnresolvedNames(frozenset(users), channels, _GROUP.search(raw) is not None)
+
+
+def entities_in(raw: str) -> list[str]:
+    """Return Slack's entities in the text: mentions, channels and links."""
+    return [f"<{entity}>" for entity in _ENTITY.findall(raw)]
 
 
 def channels_in(raw: str) -> frozenset[ChannelId]:
@@ -138,6 +144,11 @@ def from_plain(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def without_quotation_marks(text: str) -> str:
+    """Return a text without the quotation marks at the ends of its words: ``path “/api”``."""
+    return _WORD.sub(lambda word: word[0].strip(_QUOTATION_MARKS), text)
+
+
 def is_blank(text: str) -> bool:
     """Return whether the text has no visible character."""
     return not visible(text).replace("\ufffd", "").strip()
@@ -158,6 +169,23 @@ def without_leading_mention(raw: str, user: UserId) -> str:
     if match is None or match[1] != user:
         return raw
     return _AFTER_MENTION.sub("", text[match.end() :])
+
+
+def after_mentions(raw: str, user: UserId) -> Iterator[str]:
+    """Yield the text after each mention of this user."""
+    for match in _USER.finditer(raw):
+        if match[1] == user:
+            yield raw[match.end() :]
+
+
+def without_outer_mentions(raw: str, user: UserId) -> str:
+    """Return the text without mentions of this user at its start and its end."""
+    text = without_leading_mention(raw, user)
+    mentions_of_user = [match for match in _USER.finditer(text) if match[1] == user]
+    if mentions_of_user and not text[mentions_of_user[-1].end() :].strip(" \t\n?!.,"):
+        last = mentions_of_user[-1]
+        return text[: last.start()].rstrip(" \t,") + text[last.end() :]
+    return text
 
 
 def is_aside(raw: str) -> bool:

@@ -37,39 +37,37 @@ from bot.logs import mask
 from bot.operator.doctor_database import DatabaseReport, check_database
 from bot.operator.doctor_slack import check_slack
 from bot.settings import DatabaseSettings, DocsProject, DocsSettings, SettingNames, Settings
-from bot.store.database import CONNECTIONS
-from bot.store.sqlite_files import exposed, is_exposed, sqlite_file
+from bot.store.sqlite_files import exposed_files, is_exposed, sqlite_file
 
 _LIMIT_SECONDS = 40.0
 _CALL_SECONDS = 5.0
-_SETTINGS = "docs/settings.md says what each setting means."
+_SETTINGS = "docs/settings.md explains each setting."
 _SLACK_TOKENS = ("xoxb-", "xoxp-", "xapp-", "xoxe")
 _MINTLIFY_HOST = "mintlify.com"
 _OTHER_MINTLIFY_KEYS = ("mint_dsc_", "mint_us_")
 """Keys of that service for other things: https://www.mintlify.com/docs/api/introduction."""
+_ENV_FILE = Path(".env")
 
 
 async def diagnose(settings: Settings, call_seconds: float = _CALL_SECONDS) -> list[Finding]:
     """Run all checks and return their findings.
 
-    Costs no prompt, and an analytics call only of a project without jobs. A call to a remote service may take
-    ``call_seconds``.
+    Costs no prompt, and an analytics call only of a project without jobs. A call to a remote
+    service may take ``call_seconds``.
     """
-
     report = DatabaseReport()
 
     async def database() -> Sequence[Finding]:
         nonlocal report
-        connections = settings.database_connections
-        report = await check_database(settings.sqlalchemy_url, connections, call_seconds)
+        report = await check_database(settings.sqlalchemy_url, call_seconds)
         return report.findings
 
-    warnings = [Finding("settings", False, line, _SETTINGS) for line in settings.warnings()]
-    findings = [
-        *(warnings or [Finding("settings", True, "complete")]),
-        *check_files(settings.sqlalchemy_url),
-        *await run_checks({"database": database}, _LIMIT_SECONDS, is_logged=False),
-    ]
+    findings = [Finding("settings", False, line, _SETTINGS) for line in settings.warnings()]
+    if not findings:
+        findings = [Finding("settings", True, "complete")]
+    findings += check_files(settings.sqlalchemy_url)
+    findings += await run_checks({"database": database}, _LIMIT_SECONDS, is_logged=False)
+    # These need rows of the database.
     checks: Checks = {
         "slack": partial(check_slack, settings, report.channels, call_seconds),
         "docs service": partial(check_docs, settings, report.newest_jobs, call_seconds),
@@ -94,7 +92,7 @@ async def diagnose_broken(error: SettingsError) -> list[Finding]:
         findings += check_files(url)
 
         async def database() -> Sequence[Finding]:
-            return (await check_database(url, CONNECTIONS, _CALL_SECONDS)).findings
+            return (await check_database(url, _CALL_SECONDS)).findings
 
         checks["database"] = database
     with suppress(SettingsError):
@@ -105,7 +103,13 @@ async def diagnose_broken(error: SettingsError) -> list[Finding]:
 async def check_docs(
     settings: DocsSettings, newest_jobs: Mapping[str, str], seconds: float
 ) -> list[Finding]:
-    """Check that the docs service lets the key of each project read it. ``newest_jobs``: ids by project."""
+    """Check that the docs service lets the key of each project read it.
+
+    Args:
+        settings: the projects, with their keys and addresses.
+        newest_jobs: the service's id of each project's newest job, by project.
+        seconds: the time limit of a call.
+    """
     projects = settings.projects
     checks: list[Coroutine[None, None, Finding]] = []
     names: list[str] = []
@@ -150,13 +154,13 @@ async def _check_assistant(settings: DocsSettings, project: DocsProject, seconds
 async def _check_project(
     settings: DocsSettings, project: DocsProject, job: str | None, seconds: float
 ) -> Finding:
-    if (wrong := _wrong_key(project)) is not None:
+    wrong = _wrong_key(project)
+    if wrong is not None:
         return wrong
-    url, key = project.address, project.key
     async with DocsClient(
-        base_url=url,
-        api_key=key,
-        proxy=settings.proxy_for(url),
+        base_url=project.address,
+        api_key=project.key,
+        proxy=settings.proxy_for(project.address),
         connect_timeout_seconds=seconds,
         read_timeout_seconds=seconds,
     ) as docs:
@@ -169,7 +173,7 @@ async def _check_project(
 
 
 async def _read_project(docs: DocsClient, project_id: str, job: str | None) -> str:
-    """Read a project's newest job, which is free, or else its visitors. Return the cost in words."""
+    """Read a project's newest job, which is free, or its visitors; return the cost in words."""
     if job is not None:
         # The service may have deleted the job.
         with suppress(NotFound):
@@ -180,20 +184,23 @@ async def _read_project(docs: DocsClient, project_id: str, job: str | None) -> s
 
 
 def _wrong_key(project: DocsProject) -> Finding | None:
-    names = project.named
-    key, host = project.key.get_secret_value(), urlsplit(project.address).hostname or ""
-    advice = f"Make an admin API key on the service's dashboard, and set it as {names.key}."
+    """Return the finding about a key of another kind; None if it may be right."""
+    setting = project.named.key
+    key = project.key.get_secret_value()
+    advice = f"Make an admin API key on the service's dashboard, and set it as {setting}."
     if key.startswith(_SLACK_TOKENS):
-        return Finding("docs service", False, f"{names.key} is a token of Slack", advice)
+        return _bad(f"{setting} is a token of Slack", advice)
+    host = urlsplit(project.address).hostname or ""
     is_mintlify = host == _MINTLIFY_HOST or host.endswith(f".{_MINTLIFY_HOST}")
-    if is_mintlify and (key.startswith(_OTHER_MINTLIFY_KEYS) or not key.startswith("mint_")):
-        text = f"{names.key} is of another kind: admin keys begin with mint_, not with mint_dsc_ or mint_us_"
-        return Finding("docs service", False, text, advice)
+    is_admin_key = key.startswith("mint_") and not key.startswith(_OTHER_MINTLIFY_KEYS)
+    if is_mintlify and not is_admin_key:
+        text = "is of another kind: admin keys begin with mint_, not with mint_dsc_ or mint_us_"
+        return _bad(f"{setting} {text}", advice)
     return None
 
 
 def refused_by_docs(error: DocsApiError, names: SettingNames) -> Finding:
-    """Return the finding about a project's settings that follows from an error of the docs service."""
+    """Return the finding about a project's settings that an error of the docs service shows."""
     match error:
         case Unauthorized():
             return _bad(
@@ -222,8 +229,9 @@ def _bad(text: str, advice: str) -> Finding:
 
 
 async def check_github(settings: Settings, seconds: float) -> list[Finding]:
-    """Check that GitHub answers and takes the token. Without one only public pull requests are read."""
-    address, token = settings.github_api_url, settings.github_token
+    """Check that GitHub answers and takes the token, without which it shows only what is public."""
+    address = settings.github_api_url
+    token = settings.github_token
     proxy = settings.proxy_for(address)
     async with GithubClient(
         api_url=address, token=token, proxy=proxy, timeout_seconds=seconds
@@ -239,63 +247,67 @@ async def check_github(settings: Settings, seconds: float) -> list[Finding]:
             finding = network_trouble("github", str(error), "GITHUB_API_URL")
             # Docs that are not on GitHub need neither a token nor a way there.
             return [replace(finding, ok=token is None)]
-    return [
-        Finding(
-            "github", True, "takes the token" if token else "answers; no GITHUB_TOKEN: public only"
-        )
-    ]
-
-
-_ENV_FILE = Path(".env")
+    text = "takes the token" if token else "answers; no GITHUB_TOKEN: public only"
+    return [Finding("github", True, text)]
 
 
 def check_files(sqlalchemy_url: str) -> list[Finding]:
     """Check that other users of this machine cannot read the database and the settings."""
-    findings = [_open_to_others(_ENV_FILE)] if is_exposed(_ENV_FILE) else []
+    open_files = [_ENV_FILE] if is_exposed(_ENV_FILE) else []
+    text = "no other user can read them"
     file = sqlite_file(sqlalchemy_url)
-    if file is None:
-        return findings or [Finding("files", True, "no other user can read them")]
-    findings += [_open_to_others(path) for path in exposed(file)] if file.is_file() else []
-    remark = (
-        f"; others can list the folder {file.parent} (chmod 700)" if is_exposed(file.parent) else ""
-    )
-    return findings or [Finding("files", True, f"no other user can read them{remark}")]
+    if file is not None:
+        if file.is_file():
+            open_files += exposed_files(file)
+        if is_exposed(file.parent):
+            text += f"; others can list the folder {file.parent} (chmod 700)"
+    if open_files:
+        return [_open_to_others(path) for path in open_files]
+    return [Finding("files", True, text)]
 
 
 def _open_to_others(file: Path) -> Finding:
-    return Finding(
-        "files", False, f"other users can read {file}", f"Run: chmod 600 {shlex.quote(str(file))}"
-    )
+    advice = f"Run: chmod 600 {shlex.quote(str(file))}"
+    return Finding("files", False, f"other users can read {file}", advice)
 
 
 async def check_ports(settings: Settings, seconds: float) -> list[Finding]:
-    """Check that the ports are free, or that a bot has them, and that a bot that has them is ready."""
+    """Check that the ports are free, or that a bot that is ready has them."""
     host = f"[{settings.health_host}]" if ":" in settings.health_host else settings.health_host
     running = await _running_bot(f"http://{host}:{settings.health_port}", seconds)
-    ports = [("HEALTH", settings.health_host, settings.health_port)]
-    if not settings.socket_mode:
-        ports.append(("", settings.host, settings.port))
-    wrong = [trouble for place in ports if (trouble := _port_trouble(*place)) is not None]
-    if running is not None:
-        wrong = [trouble for trouble in wrong if "taken" not in trouble.seen]
-    text = "a bot has them" if running is not None else "free"
-    return [*(wrong or [Finding("ports", True, text)]), *(running or [])]
+    is_running = running is not None
+    findings: list[Finding] = []
+    for names, host, port in _ports(settings):
+        trouble = _port_trouble(names, host, port, is_taken_by_bot=is_running)
+        if trouble is not None:
+            findings.append(trouble)
+    if not findings:
+        findings.append(Finding("ports", True, "a bot has them" if is_running else "free"))
+    return [*findings, *(running or ())]
 
 
-def _port_trouble(prefix: str, host: str, port: int) -> Finding | None:
-    """Return the reason why the port cannot be opened; None when it is free, or when any port will do."""
+def _ports(settings: Settings) -> list[tuple[str, str, int]]:
+    """Return the ports that a bot opens: the names of their settings, the host and the port."""
+    health = ("HEALTH_HOST and HEALTH_PORT", settings.health_host, settings.health_port)
+    if settings.socket_mode:
+        return [health]
+    return [health, ("HOST and PORT", settings.host, settings.port)]
+
+
+def _port_trouble(names: str, host: str, port: int, *, is_taken_by_bot: bool) -> Finding | None:
+    """Return the reason why a port cannot be opened; None if it can, or if a bot has it."""
     if port == 0:
         return None
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    names = f"{prefix}_HOST and {prefix}_PORT" if prefix else "HOST and PORT"
     try:
         socket.create_server((host, port), family=family).close()
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
+            if is_taken_by_bot:
+                return None
+            text = f"{host}, port {port} is taken by another program"
             advice = f"Find out who has it (ss -ltnp), or set another one: {names}."
-            return Finding(
-                "ports", False, f"{host}, port {port} is taken by another program", advice
-            )
+            return Finding("ports", False, text, advice)
         text = f"{host}, port {port} cannot be opened ({os.strerror(error.errno or 0)})"
         return Finding("ports", False, text, f"Look at {names}.")
     return None
@@ -303,15 +315,15 @@ def _port_trouble(prefix: str, host: str, port: int) -> Finding | None:
 
 async def _running_bot(address: str, seconds: float) -> list[Finding] | None:
     """Return the readiness of the bot at this address; None without a bot there."""
+    http = httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=seconds)
     try:
-        async with httpx.AsyncClient(
-            trust_env=False, follow_redirects=False, timeout=seconds
-        ) as http:
-            checks = json.loads((await http.get(f"{address}/readyz")).content)["checks"]
-        bad = [f"{name}: {check['about']}" for name, check in checks.items() if not check["ok"]]
+        async with http:
+            answer = await http.get(f"{address}/readyz")
+        checks = json.loads(answer.content)["checks"]
+        failed = [f"{name}: {check['about']}" for name, check in checks.items() if not check["ok"]]
     except (httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    advice = "docs/runbook.md says what to do; /readyz says it too."
-    return [Finding("running bot", False, problem, advice) for problem in bad] or [
-        Finding("running bot", True, "ready")
-    ]
+    if not failed:
+        return [Finding("running bot", True, "ready")]
+    advice = "docs/runbook.md has the remedy of each part."
+    return [Finding("running bot", False, text, advice) for text in failed]

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from urllib.parse import quote
 
-from sqlalchemy import Connection, StaticPool, create_engine, func, make_url, select, text
+from sqlalchemy import Connection, StaticPool, create_engine, func, make_url, select
 from sqlalchemy.exc import SQLAlchemyError
 
 import bot.app  # noqa: F401 - declares the tables of all subjects
@@ -22,16 +23,14 @@ from bot.jobs.service_keys import EXPIRES_AFTER_DAYS, TOLD_AT_DAYS
 from bot.jobs.store.tables import jobs, service_keys
 from bot.jobs.store.waits import Waits
 from bot.operator.rows import format_wait
-from bot.ports import is_zone
 from bot.store import Transaction
 from bot.store.database import Database, explain_error
-from bot.store.schema import metadata
-from bot.store.sqlite_files import is_on_network, sqlite_file
+from bot.store.sqlite_files import sqlite_file
 from bot.store.stamp import has_tables
-from bot.visitors.model import SubscriptionState
+from bot.visitors.model.subscriptions import SubscriptionState
 from bot.visitors.store import subscriptions
 
-_LEAST_BYTES = 50_000_000
+_MIN_FREE_BYTES = 50_000_000
 _STUCK = timedelta(minutes=10)
 """How long something may be due before it is called stuck."""
 _PLACE = "Let this user write it, or name another place in DATABASE_URL."
@@ -42,26 +41,10 @@ _CHANNELS = (
     .order_by(subscriptions.c.channel)
     .limit(30)
 )
-_ZONES = (
-    select(subscriptions.c.zone)
-    .where(subscriptions.c.zone != "", subscriptions.c.state != SubscriptionState.ENDED)
-    .distinct()
+_NEWEST_NUMBERS = (
+    select(func.max(jobs.c.number)).where(jobs.c.service_id != "").group_by(jobs.c.project)
 )
-_NEWEST_JOBS = select(jobs.c.project, jobs.c.service_id).where(
-    jobs.c.number.in_(
-        select(func.max(jobs.c.number)).where(jobs.c.service_id != "").group_by(jobs.c.project)
-    )
-)
-_RIGHTS = text("""
-    SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,
-           coalesce((SELECT bool_and(has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
-                                AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
-                     FROM pg_class WHERE relkind = 'r' AND relname = ANY(:tables)
-                         AND relnamespace = current_schema()::regnamespace), true) AS may_write,
-           pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS read_only,
-           current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
-               - (SELECT sum(numbackends) FROM pg_stat_database)::int AS free
-""")
+_NEWEST_JOBS = select(jobs.c.project, jobs.c.service_id).where(jobs.c.number.in_(_NEWEST_NUMBERS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +58,10 @@ class DatabaseReport:
     """The service's id of each project's newest job, by project."""
 
 
-async def check_database(url: str, connections: int, seconds: float) -> DatabaseReport:
-    """Check the database at a SQLAlchemy URL, of which a process opens ``connections`` at most."""
+async def check_database(url: str, seconds: float) -> DatabaseReport:
+    """Check the database at a SQLAlchemy URL. A connection to PostgreSQL may take ``seconds``."""
     if make_url(url).get_backend_name() != "sqlite":
-        return await _postgres(url, connections, seconds)
+        return await _postgres(url, seconds)
     file = sqlite_file(url)
     if file is None:
         advice = "All is lost at every restart: name a file in DATABASE_URL."
@@ -92,7 +75,7 @@ def _sqlite(file: Path) -> DatabaseReport:
         return DatabaseReport([trouble])
     if not file.exists():
         return DatabaseReport([Finding("database", True, "sqlite, none yet; a start makes it")])
-    engine = create_engine("sqlite://", creator=partial(_opened, file), poolclass=StaticPool)
+    engine = create_engine("sqlite://", creator=partial(_open, file), poolclass=StaticPool)
     try:
         with engine.connect() as connection:
             is_complete = has_tables(connection)
@@ -109,7 +92,7 @@ def _unusable(error: SQLAlchemyError) -> DatabaseReport:
     return DatabaseReport([Finding("database", False, trouble.cause, trouble.advice)])
 
 
-def place_trouble(file: Path, least_bytes: int = _LEAST_BYTES) -> Finding | None:
+def place_trouble(file: Path, min_free_bytes: int = _MIN_FREE_BYTES) -> Finding | None:
     """Return the reason why SQLite could not work with a file at this place; None when it could."""
     folder = next(parent for parent in file.parents if parent.exists())
     if file.is_dir():
@@ -120,21 +103,18 @@ def place_trouble(file: Path, least_bytes: int = _LEAST_BYTES) -> Finding | None
         return Finding("database", False, f"its folder {folder} is read-only", _PLACE)
     if file.exists() and not os.access(file, os.R_OK | os.W_OK):
         return Finding("database", False, "its file is read-only", _PLACE)
-    if is_on_network(folder):
-        advice = "SQLite's locks do not hold there: name a place on a local disk, or a PostgreSQL."
-        return Finding("database", False, "its file is on a network file system", advice)
     free = shutil.disk_usage(folder).free
-    if free < least_bytes:
+    if free < min_free_bytes:
+        text = f"the disk is full: {free // 1_000_000} MB are left"
         advice = "Make room on the disk, or name another place in DATABASE_URL."
-        return Finding(
-            "database", False, f"the disk is full: {free // 1_000_000} MB are left", advice
-        )
+        return Finding("database", False, text, advice)
     return None
 
 
-def _opened(file: Path) -> sqlite3.Connection:
-    """Open a file for reading. Without a log it is unused, and SQLite need not make the files beside it.
+def _open(file: Path) -> sqlite3.Connection:
+    """Open a file for reading.
 
+    Without a log nobody uses it, and SQLite need not make the files beside it.
     https://www.sqlite.org/uri.html#uriimmutable
     """
     is_used = all(file.with_name(file.name + ending).exists() for ending in ("-wal", "-shm"))
@@ -143,26 +123,13 @@ def _opened(file: Path) -> sqlite3.Connection:
 
 
 def _check_rows(connection: Connection) -> DatabaseReport:
-    """Check for unreadable and pending rows, and read those that other checks need."""
+    """Check for work that is stuck, and read the rows that other checks need."""
     now = datetime.now(UTC)
-    waits = Waits(Transaction(connection))
-    waiting = [
-        wait for wait in (*waits.all_prompts(now), waits.oldest_message(now)) if wait is not None
-    ]
-    stuck = [wait for wait in waiting if wait.stuck_since and now - wait.stuck_since > _STUCK]
-    advice = "Is a `docs-bot run` or `work` up? See its log, and docs/runbook.md." if stuck else ""
-    oldest = min(stuck or waiting, key=lambda wait: wait.since, default=None)
-    prefix = f"job {oldest.job}, " if oldest and oldest.job else ""
-    text = f"{prefix}{format_wait(oldest)}" if oldest else "nothing waits"
-    findings = [Finding("waiting", not stuck, text, advice)]
-    findings += _old_keys(connection, now)
-    missing = [zone for zone in connection.execute(_ZONES).scalars() if not is_zone(zone)]
-    if missing:
-        text = ", ".join(f"digests at times in {zone}" for zone in missing)
-        advice = "Run the bot on a machine with current time zones."
-        findings.insert(0, Finding("rows", False, f"cannot be read, and wait: {text}", advice))
-    newest_jobs = {row.project: row.service_id for row in connection.execute(_NEWEST_JOBS)}
-    return DatabaseReport(findings, connection.execute(_CHANNELS).scalars().all(), newest_jobs)
+    return DatabaseReport(
+        findings=[_check_waiting(connection, now), *_old_keys(connection, now)],
+        channels=connection.execute(_CHANNELS).scalars().all(),
+        newest_jobs={row.project: row.service_id for row in connection.execute(_NEWEST_JOBS)},
+    )
 
 
 def _old_keys(connection: Connection, now: datetime) -> list[Finding]:
@@ -178,45 +145,43 @@ def _old_keys(connection: Connection, now: datetime) -> list[Finding]:
     return findings
 
 
+def _check_waiting(connection: Connection, now: datetime) -> Finding:
+    """Check that no prompt or message has been due for ten minutes; name the oldest."""
+    waits = Waits(Transaction(connection))
+    waiting = list(waits.all_prompts(now))
+    oldest_message = waits.oldest_message(now)
+    if oldest_message is not None:
+        waiting.append(oldest_message)
+    if not waiting:
+        return Finding("waiting", True, "nothing waits")
+    stuck = [wait for wait in waiting if wait.stuck_since and now - wait.stuck_since > _STUCK]
+    oldest = min(stuck or waiting, key=attrgetter("since"))
+    text = format_wait(oldest)
+    if oldest.job:
+        text = f"job {oldest.job}, {text}"
+    advice = "Is a `docs-bot run` up? See its log, and docs/runbook.md." if stuck else ""
+    return Finding("waiting", not stuck, text, advice)
+
+
 def _tables(kind: str, is_complete: bool) -> Finding:
-    return Finding(
-        "database", True, kind if is_complete else f"{kind}, empty; a start creates the tables"
-    )
+    text = kind if is_complete else f"{kind}, empty; a start creates the tables"
+    return Finding("database", True, text)
 
 
-async def _postgres(url: str, connections: int, seconds: float) -> DatabaseReport:
+async def _postgres(url: str, seconds: float) -> DatabaseReport:
     # libpq takes whole seconds, two at least.
     limit = str(max(2, round(seconds)))
     limited = make_url(url).update_query_dict({"connect_timeout": limit})
     database = Database.open(limited.render_as_string(hide_password=False), 1)
     try:
-        return await database.read(partial(_check_postgres, connections=connections))
+        return await database.read(_check_postgres)
     except SQLAlchemyError as error:
         return _unusable(error)
     finally:
         await database.close()
 
 
-def _check_postgres(connection: Connection, connections: int) -> DatabaseReport:
+def _check_postgres(connection: Connection) -> DatabaseReport:
     is_complete = has_tables(connection)
-    row = connection.execute(_RIGHTS, {"tables": list(metadata.tables)}).one()
-    finding = _tables("postgresql", is_complete)
-    if row.read_only:
-        advice = (
-            "Give the address of the primary server, and a user who may write, in DATABASE_URL."
-        )
-        finding = Finding("database", False, "the database is read-only", advice)
-    elif not row.may_write:
-        advice = "Grant the user SELECT, INSERT, UPDATE and DELETE on the bot's tables."
-        finding = Finding("database", False, "the user may not write to the bot's tables", advice)
-    elif not row.may_create and not is_complete:
-        advice = "Grant the user CREATE on the schema, or run `docs-bot migrate` as another user."
-        finding = Finding("database", False, "the user may not create the tables", advice)
-    report = _check_rows(connection) if is_complete and row.may_write else DatabaseReport()
-    text = f"{max(row.free, 0)} left on the server, and each process may open {connections}"
-    advice = (
-        "Lower DATABASE_CONNECTIONS, run fewer processes, or raise max_connections of the server."
-    )
-    has_room = row.free >= connections
-    room = Finding("connections", has_room, text, "" if has_room else advice)
-    return replace(report, findings=[finding, *report.findings, room])
+    report = _check_rows(connection) if is_complete else DatabaseReport()
+    return replace(report, findings=[_tables("postgresql", is_complete), *report.findings])

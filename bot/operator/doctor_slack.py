@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
+from itertools import islice
 from typing import TypeVar
 
 import yaml
 
 from bot.health.checks import Finding, network_trouble, token_finding
-from bot.operator.running import format_manifest
+from bot.operator.manifest import format_manifest
 from bot.ports import SlackError, SlackRefused
 from bot.settings import Settings
 from bot.slack.client import UNKNOWN_ID_CODES, SlackClient, open_session, translated, web_client
 
-_MOST_LISTED = 30
-"""Maximum of ids that are checked one by one: Slack allows about fifty calls a minute."""
-_MOST_SKEW_SECONDS = 60.0
-"""Allowed difference from Slack's clock. Slack refuses signatures that are five minutes old."""
+_MAX_IDS = 30
+"""Of ids that are checked one by one: Slack allows about fifty calls a minute."""
+_MAX_SKEW_SECONDS = 60.0
+"""Of this clock from Slack's. Slack refuses signatures that are five minutes old."""
 
 _Value = TypeVar("_Value")
 
@@ -34,16 +35,14 @@ async def check_slack(settings: Settings, channels: Sequence[str], seconds: floa
     async with open_session(proxy) as session:
         client = web_client(settings.slack_bot_token, settings.slack_api_url, session, proxy)
         asking = _Asking(client, seconds)
-        findings, intake = await asyncio.gather(_token(asking), _intake(settings, asking))
-        if not findings[0].ok:
-            not_asked = Finding("who may", True, "not looked at, because Slack could not be asked")
-            return [*findings, intake, not_asked]
-        return [
-            *findings,
-            intake,
-            await _who_may(settings, asking),
-            *await _channels(asking, channels),
-        ]
+        token, intake = await asyncio.gather(_token(asking), _intake(settings, asking))
+        findings = [*token, intake]
+        if not token[0].ok:
+            text = "not looked at, because Slack could not be asked"
+            return [*findings, Finding("who may", True, text)]
+        findings.append(await _who_may(settings, asking))
+        findings += await _channels(asking, channels)
+        return findings
 
 
 class _Asking:
@@ -64,6 +63,7 @@ class _Asking:
 
 
 async def _token(asking: _Asking) -> list[Finding]:
+    """Check the bot's token; then, by the answer's headers, its scopes and this machine's clock."""
     headers: dict[str, str] = {}
 
     async def ask() -> str:
@@ -79,14 +79,12 @@ def _scopes(headers: Mapping[str, str]) -> list[Finding]:
     if "x-oauth-scopes" not in headers:
         return []
     needed = set(yaml.safe_load(format_manifest(None))["oauth_config"]["scopes"]["bot"])
-    missing = sorted(needed - {scope.strip() for scope in headers["x-oauth-scopes"].split(",")})
+    granted = {scope.strip() for scope in headers["x-oauth-scopes"].split(",")}
+    missing = sorted(needed - granted)
     if not missing:
         return [Finding("scopes", True, "all there")]
-    return [
-        Finding(
-            "scopes", False, f"missing: {', '.join(missing)}", "Update the manifest and reinstall."
-        )
-    ]
+    text = f"missing: {', '.join(missing)}"
+    return [Finding("scopes", False, text, "Update the manifest and reinstall.")]
 
 
 def _clock(headers: Mapping[str, str]) -> list[Finding]:
@@ -97,19 +95,21 @@ def _clock(headers: Mapping[str, str]) -> list[Finding]:
     if slacks_at.tzinfo is None:
         slacks_at = slacks_at.replace(tzinfo=UTC)
     skew_seconds = abs((datetime.now(UTC) - slacks_at).total_seconds())
-    text, ok = f"{skew_seconds:.0f} s off Slack's", skew_seconds < _MOST_SKEW_SECONDS
+    text = f"{skew_seconds:.0f} s off Slack's"
+    if skew_seconds < _MAX_SKEW_SECONDS:
+        return [Finding("clock", True, text)]
     advice = (
         "Let the machine's clock be set from the network; Slack refuses what is five minutes off."
     )
-    return [Finding("clock", ok, text, "" if ok else advice)]
+    return [Finding("clock", False, text, advice)]
 
 
 async def _intake(settings: Settings, asking: _Asking) -> Finding:
+    """Check the app-level token, which Socket Mode needs."""
     token = settings.slack_app_token
     if token is None:
-        return Finding(
-            "intake", True, f"HTTP on {settings.host}, port {settings.port}, /slack/events"
-        )
+        text = f"HTTP on {settings.host}, port {settings.port}, /slack/events"
+        return Finding("intake", True, text)
 
     async def ask() -> str:
         await asking.call(asking.client.apps_connections_open(app_token=token.get_secret_value()))
@@ -121,55 +121,57 @@ async def _intake(settings: Settings, asking: _Asking) -> Finding:
 async def _who_may(settings: Settings, asking: _Asking) -> Finding:
     """Check that Slack knows all ids in ADMINS and ALLOWED_…."""
     client = asking.client
-    people = sorted(settings.admins | settings.allowed_users)
-    groups, channels = sorted(settings.allowed_user_groups), sorted(settings.allowed_channels)
-    listed = [
-        *((name, partial(client.users_info, user=name)) for name in people),
-        *((name, partial(client.usergroups_users_list, usergroup=name)) for name in groups),
-        *((name, partial(client.conversations_info, channel=name)) for name in channels),
-    ]
+    ids: dict[str, Callable[[], Awaitable[object]]] = {}
+    for user in sorted(settings.admins | settings.allowed_users):
+        ids[user] = partial(client.users_info, user=user)
+    for group in sorted(settings.allowed_user_groups):
+        ids[group] = partial(client.usergroups_users_list, usergroup=group)
+    for channel in sorted(settings.allowed_channels):
+        ids[channel] = partial(client.conversations_info, channel=channel)
     unknown: list[str] = []
-    for name, ask in listed[:_MOST_LISTED]:
+    for name, ask in islice(ids.items(), _MAX_IDS):
         try:
             await asking.call(ask())
         except SlackRefused as refused:
             if refused.code not in UNKNOWN_ID_CODES:
-                return Finding(
-                    "who may", False, f"not told ({refused.code})", "Look at the scopes."
-                )
+                text = f"not told ({refused.code})"
+                return Finding("who may", False, text, "Look at the scopes.")
             unknown.append(name)
         except SlackError as error:
             return network_trouble("who may", str(error), "SLACK_API_URL")
     if unknown:
-        advice = "Look at ADMINS and ALLOWED_…: ids, not names; private channels only after an invitation."
+        advice = (
+            "Look at ADMINS and ALLOWED_…: "
+            "ids, not names; private channels only after an invitation."
+        )
         return Finding("who may", False, f"unknown to Slack: {', '.join(unknown)}", advice)
     if not settings.admins:
-        return Finding(
-            "who may", True, "no ADMINS: nobody is told when the docs service refuses the key"
-        )
-    return Finding("who may", True, f"{len(listed)} ids, all known to Slack")
+        text = "no ADMINS: nobody is told when the docs service refuses the key"
+        return Finding("who may", True, text)
+    return Finding("who may", True, f"{len(ids)} ids, all known to Slack")
 
 
 async def _channels(asking: _Asking, channels: Sequence[str]) -> list[Finding]:
     """Check that the bot can still post the digests of its subscriptions."""
-    bad: list[str] = []
+    if not channels:
+        return []
+    closed: list[str] = []
     for channel in channels:
         try:
             answer = await asking.call(asking.client.conversations_info(channel=channel))
         except SlackRefused as refused:
-            bad.append(f"{channel} ({refused.code})")
+            closed.append(f"{channel} ({refused.code})")
             continue
         except SlackError as error:
             return [network_trouble("channels", str(error), "SLACK_API_URL")]
         facts: Mapping[str, object] = answer.get("channel") or {}
         if facts.get("is_archived"):
-            bad.append(f"{channel} (archived)")
+            closed.append(f"{channel} (archived)")
         elif facts.get("is_member") is False:
-            bad.append(f"{channel} (the bot has left)")
-    if bad:
+            closed.append(f"{channel} (the bot has left)")
+    if closed:
+        text = f"have a subscription and no bot: {', '.join(closed)}"
         advice = "Invite the bot there again, or end the subscription: /docs-visitors unsubscribe."
-        return [
-            Finding("channels", False, f"have a subscription and no bot: {', '.join(bad)}", advice)
-        ]
+        return [Finding("channels", False, text, advice)]
     text = f"{len(channels)} with a subscription, all open to the bot"
-    return [Finding("channels", True, text)] if channels else []
+    return [Finding("channels", True, text)]

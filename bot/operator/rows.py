@@ -1,49 +1,60 @@
-"""``docs-bot jobs``, ``audit``, ``forget``, ``backup`` and ``restore``: the operator's access to rows."""
+"""``docs-bot jobs``, ``audit`` and ``forget``: the operator's access to rows."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import TextIO, Unpack
 
-import bot.app  # noqa: F401 - declares the tables of all subjects, whose stamp a backup must have
 from bot.ids import JobNumber, UserId
 from bot.jobs.messages.problems import title
 from bot.jobs.model.jobs import JobFilter, QueueWhy, TrackedJob, Wait
 from bot.jobs.model.prompts import AuditRow
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.retention import forget_job
 from bot.jobs.store.waits import Waits
 from bot.logs import terminal_safe
 from bot.messages.plain_text import csv_line, one_line
 from bot.outbox.model import DeadLetter
 from bot.outbox.store import Outbox
 from bot.store import Store, Transaction
-from bot.store.backup import back_up, restore_copy
 from bot.store.retention import RowCounts, forget_person
-from bot.store.sqlite_files import UnusableDatabase, sqlite_file
 
-_LENGTH = 300
-_MOST_ACTS = 100
+_MAX_LENGTH = 300
+"""Of a text from outside in a line."""
+_MAX_ACTS = 100
+_BATCH_SIZE = 1_000
+_USER = re.compile(r"[UW][A-Z0-9]{2,38}")
+AUDIT_COLUMNS = tuple(field.name for field in fields(AuditRow))
+_REASONS = {
+    QueueWhy.LIMIT: " for the hourly limit",
+    QueueWhy.SERVICE: " for the docs service, which fails",
+    QueueWhy.KEY: " for a key that the docs service accepts",
+    QueueWhy.PERSON: " for a person: Send again or Dismiss",
+    None: "",
+}
+
+
+# ---- jobs and dead letters
 
 
 async def list_jobs(store: Store, limit: int, **only: Unpack[JobFilter]) -> str:
     """Return the newest jobs, one a line, and the dead letters below them.
 
-    Dead letters are left out where jobs are picked by something else than their channel.
+    Dead letters are left out where jobs are picked by anything but their channel.
     """
 
     def query(tx: Transaction) -> list[str]:
-        lines = [_line(job) for job in Jobs(tx).newest(limit, **only)] or ["No jobs."]
+        lines = [_format_job(job) for job in Jobs(tx).newest(limit, **only)]
+        if not lines:
+            lines = ["No jobs."]
         if any(value for name, value in only.items() if name != "channel"):
             return lines
-        return lines + _dead(Outbox(tx).dead_letters(limit, channel=only.get("channel")))
+        letters = Outbox(tx).dead_letters(limit, channel=only.get("channel"))
+        return [*lines, *_format_letters(letters)]
 
     return "\n".join(await store.read(query))
 
@@ -55,20 +66,15 @@ async def show_job(store: Store, number: JobNumber, now: datetime) -> str:
         job = Jobs(tx).get(number)
         if job is None:
             raise ValueError(f"there is no job {number}")
-        _, acts = Audit(tx).after(0, _MOST_ACTS, job=number)
-        letters = Outbox(tx).dead_letters(_MOST_ACTS, job=number)
-        waiting = [f"  {format_wait(wait)}" for wait in Waits(tx).of_job(number, now)]
-        ended = _at(job.ended_at) if job.ended_at else None
-        facts = {
-            "project": job.project,
-            "repository": job.repository,
-            "branch": job.ref,
-            "ended": ended,
-        }
-        details = [
-            f"  {name}: {one_line(value, _LENGTH)}" for name, value in facts.items() if value
+        _, acts = Audit(tx).after(0, _MAX_ACTS, job=number)
+        letters = Outbox(tx).dead_letters(_MAX_ACTS, job=number)
+        return [
+            _format_job(job),
+            *(f"  {format_wait(wait)}" for wait in Waits(tx).of_job(number, now)),
+            *_format_details(job),
+            *(_format_act(row) for row in acts),
+            *_format_letters(letters),
         ]
-        return [_line(job), *waiting, *details, *map(_act, acts), *_dead(letters)]
 
     return "\n".join(await store.read(query))
 
@@ -77,69 +83,69 @@ async def retry_letter(store: Store, letter: int, now: datetime) -> str:
     """Retry a dead letter; return the next steps. Raises ValueError if it cannot be retried."""
     if not await store.write(lambda tx: Outbox(tx).retry_dead_letter(letter, now)):
         raise ValueError(f"there is no letter {letter} that can be tried again")
-    return f"Letter {letter} is tried again: the bot looks for it in Slack, and posts it if it is missing."
-
-
-async def forget_texts(store: Store, number: JobNumber) -> str:
-    """Forget a job's texts and people. Raises ValueError if there is none or it goes on."""
-    if await store.read(lambda tx: Jobs(tx).get(number)) is None:
-        raise ValueError(f"there is no job {number}")
-    counts = await store.forget(lambda tx: forget_job(tx, number))
-    if counts is None:
-        raise ValueError(f"job {number} is under way; forget it when it is over")
-    return f"Forgotten of job {number}: {format_counts(counts)}."
-
-
-def _line(job: TrackedJob) -> str:
-    parts = (
-        f"#{job.number}",
-        job.state,
-        _at(job.asked_at),
-        job.channel,
-        job.requester,
-        one_line(job.service_id or "-", _LENGTH),
+    return (
+        f"Letter {letter} is tried again: "
+        "the bot looks for it in Slack, and posts it if it is missing."
     )
-    # one_line removes control characters, which could change the terminal's state.
-    result = job.pr_link or (title(job.problem) if job.problem else "")
-    return "  ".join([*parts, one_line(result, _LENGTH)]).rstrip()
-
-
-def _act(row: AuditRow) -> str:
-    return "  ".join(["", _at(row.at), row.act, row.user or "-", row.end or ""]).rstrip()
-
-
-def _dead(letters: Sequence[DeadLetter]) -> list[str]:
-    return ["", "Could not be said:", *map(_letter, letters)] if letters else []
-
-
-def _letter(letter: DeadLetter) -> str:
-    where = f"#{letter.job}" if letter.job else letter.channel
-    line = f"  {letter.number}  {where}  {letter.kind}: {one_line(letter.reason, _LENGTH)}"
-    return f"{line} (--retry {letter.number})" if letter.can_go else line
-
-
-def _at(when: datetime) -> str:
-    return f"{when:%Y-%m-%d %H:%M} UTC"
-
-
-_REASONS = {
-    QueueWhy.LIMIT: " for the hourly limit",
-    QueueWhy.SERVICE: " for the docs service, which fails",
-    QueueWhy.KEY: " for a key that the docs service accepts",
-    QueueWhy.PERSON: " for a person: Send again or Dismiss",
-    None: "",
-}
 
 
 def format_wait(wait: Wait) -> str:
     """Return pending work as a text, with its reason and times."""
+    reason = _REASONS[wait.why]
     until = f" until {wait.until:%Y-%m-%d %H:%M:%S} UTC" if wait.until else ""
-    return (
-        f"{wait.what} waits{_REASONS[wait.why]}{until} (since {wait.since:%Y-%m-%d %H:%M:%S} UTC)"
+    return f"{wait.what} waits{reason}{until} (since {wait.since:%Y-%m-%d %H:%M:%S} UTC)"
+
+
+def _format_job(job: TrackedJob) -> str:
+    result = job.pr_link or ""
+    if not result and job.problem:
+        result = title(job.problem)
+    parts = (
+        f"#{job.number}",
+        job.state,
+        _format_time(job.asked_at),
+        job.channel,
+        job.requester,
+        # one_line removes control characters, which could change the terminal's state.
+        one_line(job.service_id or "-", _MAX_LENGTH),
+        one_line(result, _MAX_LENGTH),
     )
+    return "  ".join(parts).rstrip()
 
 
-_USER = re.compile(r"[UW][A-Z0-9]{2,38}")
+def _format_details(job: TrackedJob) -> list[str]:
+    details = {
+        "project": job.project,
+        "repository": job.repository,
+        "branch": job.ref,
+        "ended": _format_time(job.ended_at) if job.ended_at else None,
+    }
+    return [f"  {name}: {one_line(text, _MAX_LENGTH)}" for name, text in details.items() if text]
+
+
+def _format_act(row: AuditRow) -> str:
+    parts = ("", _format_time(row.at), row.act, row.user or "-", row.end or "")
+    return "  ".join(parts).rstrip()
+
+
+def _format_letters(letters: Sequence[DeadLetter]) -> list[str]:
+    if not letters:
+        return []
+    return ["", "Could not be said:", *(_format_letter(letter) for letter in letters)]
+
+
+def _format_letter(letter: DeadLetter) -> str:
+    place = f"#{letter.job}" if letter.job else letter.channel
+    reason = one_line(letter.reason, _MAX_LENGTH)
+    line = f"  {letter.number}  {place}  {letter.kind}: {reason}"
+    return f"{line} (--retry {letter.number})" if letter.can_go else line
+
+
+def _format_time(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+# ---- people
 
 
 async def forget_user(store: Store, user: str) -> str:
@@ -149,88 +155,60 @@ async def forget_user(store: Store, user: str) -> str:
     """
     if not _USER.fullmatch(user):
         raise ValueError("this is no id of a Slack user: it begins with U or W, such as U012AB3CD")
-    forgotten, others = await forget_person(store, UserId(user))
-    report = (
-        f"Forgotten of {user}: {format_counts(forgotten)}."
-        if forgotten
-        else f"Nothing of {user} was kept."
-    )
-    if not others:
-        return report
-    kept = f"Under way and therefore kept: {format_counts(others)}."
-    return f"{report}\n{kept} Run this again when that is over."
+    forgotten, under_way = await forget_person(store, UserId(user))
+    if forgotten:
+        report = f"Forgotten of {user}: {_format_counts(forgotten)}."
+    else:
+        report = f"Nothing of {user} was kept."
+    if under_way:
+        report += f"\nUnder way and therefore kept: {_format_counts(under_way)}."
+        report += " Run this again when that is over."
+    return report
 
 
-def format_counts(counts: RowCounts) -> str:
-    """Return the numbers of forgotten rows by kind, as a text."""
+def _format_counts(counts: RowCounts) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items() if count)
 
 
-COLUMNS = tuple(field.name for field in fields(AuditRow))
-"""The names of the columns in CSV, and of the fields in JSON."""
-_AT_ONCE = 1_000
+# ---- the audit
 
 
 async def write_audit(
-    store: Store, stdout: TextIO, *, as_json: bool, since: datetime | None, user: UserId | None
+    store: Store, stdout: TextIO, *, since: datetime | None, user: UserId | None
 ) -> None:
-    """Write the rows in the order of writing: with ``since`` those from then on, with ``user`` theirs."""
-    await (_write_json if as_json else _write_csv)(_rows(store, since, user), stdout)
+    """Write the audit as CSV, oldest row first.
 
-
-async def _rows(
-    store: Store, since: datetime | None, user: UserId | None
-) -> AsyncIterator[AuditRow]:
-    last, is_more = 0, True
-
-    def page(tx: Transaction, after: int) -> tuple[int, list[AuditRow]]:
-        return Audit(tx).after(after, _AT_ONCE, since=since, user=user)
-
-    while is_more:
-        last, rows = await store.read(partial(page, after=last))
-        for row in rows:
-            yield row
-        is_more = len(rows) == _AT_ONCE
-
-
-async def _write_csv(rows: AsyncIterator[AuditRow], stdout: TextIO) -> None:
+    Args:
+        store: the store.
+        stdout: gets the lines.
+        since: only rows of this time or later; None for all.
+        user: only rows of this person; None for everybody's.
+    """
     safe = terminal_safe if stdout.isatty() else str
-    stdout.write(csv_line(COLUMNS))
-    async for row in rows:
-        line = csv_line(["" if cell is None else cell for cell in _cells(row).values()])
+    stdout.write(csv_line(AUDIT_COLUMNS))
+    async for row in _read_audit(store, since, user):
+        line = csv_line(_cells(row))
         stdout.write(f"{safe(line.rstrip())}\r\n")
 
 
-async def _write_json(rows: AsyncIterator[AuditRow], stdout: TextIO) -> None:
-    separator = "\n"
-    stdout.write("[")
-    async for row in rows:
-        stdout.write(separator + json.dumps(_cells(row)))
-        separator = ",\n"
-    stdout.write("\n]\n")
+async def _read_audit(
+    store: Store, since: datetime | None, user: UserId | None
+) -> AsyncIterator[AuditRow]:
+    """Yield the rows, read in batches."""
+
+    def read_batch(tx: Transaction, after: int) -> tuple[int, list[AuditRow]]:
+        return Audit(tx).after(after, _BATCH_SIZE, since=since, user=user)
+
+    last = 0
+    is_full = True
+    while is_full:
+        last, rows = await store.read(partial(read_batch, after=last))
+        for row in rows:
+            yield row
+        is_full = len(rows) == _BATCH_SIZE
 
 
-def _cells(row: AuditRow) -> dict[str, str | int | None]:
-    return {**asdict(row), "at": row.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
-
-
-def make_backup(sqlalchemy_url: str, target: Path) -> str:
-    """Copy the SQLite file; return a report. Raises UnusableDatabase on a failure."""
-    back_up(_file(sqlalchemy_url, "pg_dump"), target)
-    return f"Backed up to {target}. It holds what people wrote: keep it as private as the original."
-
-
-def restore_backup(sqlalchemy_url: str, source: Path, now: datetime) -> str:
-    """Put a copy back; return a report. Raises UnusableDatabase, having changed nothing."""
-    backup = restore_copy(source, _file(sqlalchemy_url, "pg_restore"), now)
-    earlier = f" What was there before is kept in {backup}." if backup else ""
-    return f"Restored from {source}.{earlier}"
-
-
-def _file(sqlalchemy_url: str, tool: str) -> Path:
-    file = sqlite_file(sqlalchemy_url)
-    if file is None:
-        raise UnusableDatabase(
-            f"This is for a SQLite file. PostgreSQL has {tool}: see docs/run.md."
-        )
-    return file
+def _cells(row: AuditRow) -> list[str | int]:
+    at = row.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    cells = asdict(row) | {"at": at}
+    return ["" if cell is None else cell for cell in cells.values()]

@@ -1,20 +1,16 @@
-"""``docs-bot run``, ``serve`` and ``work`` until a signal stops them; exit codes; and the manifest."""
+"""``docs-bot run`` until a signal stops it; settings, store and exit codes of all commands."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import os
 import signal
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib.resources import files
 from typing import TYPE_CHECKING, NoReturn, TypeVar
-from urllib.parse import urlsplit
 
 import click
 import structlog
-import yaml
 from click.exceptions import Exit
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -24,7 +20,6 @@ from bot.ports import SlackError
 from bot.settings import DatabaseSettings, Settings
 
 if TYPE_CHECKING:
-    from bot.app import Roles
     from bot.health.stopping import Stopping
     from bot.store import Store
 
@@ -44,7 +39,7 @@ Kind = TypeVar("Kind", bound=LoadedSettings)
 
 
 def echo(text: str, *, err: bool = False) -> None:
-    """Print a text that may quote others: without keys, and so that it does not steer the terminal."""
+    """Print a text that may quote others, without keys and without signs that steer a terminal."""
     click.echo(logs.terminal_safe(logs.mask(text)), err=err)
 
 
@@ -63,15 +58,15 @@ def database_errors() -> Iterator[None]:
     try:
         yield
     except SQLAlchemyError as error:
-        echo(about_database(error), err=True)
+        echo(describe_database_error(error), err=True)
         raise Exit(CANNOT_START) from None
 
 
 def with_store(run: Callable[[Store], Awaitable[str | None]], hint: str | None = None) -> None:
     """Run a command with the store of DATABASE_URL, and print its result.
 
-    Exits when the database cannot be used or has no tables of this version. A ValueError of the command is
-    about the parameter ``hint``.
+    Exits when the database cannot be used or has no tables of this version. A ValueError of the
+    command is about the parameter ``hint``.
     """
     url = load_settings(DatabaseSettings).sqlalchemy_url
     try:
@@ -97,7 +92,7 @@ async def _with_store(url: str, run: Callable[[Store], Awaitable[str | None]]) -
         await store.close()
 
 
-def about_database(error: SQLAlchemyError) -> str:
+def describe_database_error(error: SQLAlchemyError) -> str:
     """Return the reason why the database cannot be used, and the remedy."""
     from bot.store.database import explain_error
     from bot.store.sqlite_files import UnusableDatabase
@@ -109,46 +104,49 @@ def about_database(error: SQLAlchemyError) -> str:
     return f"The database cannot be used: {trouble.cause}. {trouble.advice}"
 
 
-def run_until_stopped(roles: Roles) -> NoReturn:
-    """Run the bot until SIGTERM or SIGINT, and exit. A failed start is reported in the format of the log."""
-    from bot.health.checks import allow_open_files
+def run_until_stopped() -> NoReturn:
+    """Run the bot until SIGTERM or SIGINT, and exit.
+
+    A failed start is reported as the bot would log it: in words to a terminal, else in JSON.
+    """
+    from bot.health.listening import allow_open_files
     from bot.health.stopping import Stopping
 
     allow_open_files()
-    stopping, form = Stopping(), os.environ.get("LOG_FORMAT", "auto").lower()
+    stopping = Stopping()
     try:
         settings = Settings.load()
-        form = settings.log_format
         with suppress(asyncio.CancelledError):  # stopped before it was ready
-            asyncio.run(_run_until_stopped(settings, roles, stopping))
+            asyncio.run(_run_until_stopped(settings, stopping))
     except SettingsError as error:
-        _not_started(str(error), BAD_SETTINGS, form)
+        _exit_unstarted(str(error), BAD_SETTINGS)
     except SQLAlchemyError as error:
-        _not_started(about_database(error), CANNOT_START, form)
+        _exit_unstarted(describe_database_error(error), CANNOT_START)
     except SlackError as error:
         advice = "Look at SLACK_BOT_TOKEN, SLACK_APP_TOKEN and SLACK_API_URL."
-        _not_started(f"Slack: {error}. {advice}", CANNOT_START, form)
+        _exit_unstarted(f"Slack: {error}. {advice}", CANNOT_START)
     except OSError as error:
         advice = "Look at HOST, PORT, HEALTH_HOST and HEALTH_PORT."
-        _not_started(f"{error.strerror or error}. {advice}", CANNOT_START, form)
-    except Exception:  # a traceback that Python prints has no format and may have a secret
+        _exit_unstarted(f"{error.strerror or error}. {advice}", CANNOT_START)
+    except Exception:
+        # A traceback that Python prints has no format and may have a secret.
         if not structlog.is_configured():
-            logs.configure("ERROR", form)
+            logs.configure("ERROR")
         structlog.get_logger(__name__).critical("crashed", exc_info=True, exit_code=CRASHED)
         raise Exit(CRASHED) from None
-    raise Exit(stopping.told())
+    raise Exit(stopping.finish())
 
 
-async def _run_until_stopped(settings: Settings, roles: Roles, stopping: Stopping) -> None:
+async def _run_until_stopped(settings: Settings, stopping: Stopping) -> None:
     from bot.app import running_bot
 
-    starting, stop = asyncio.current_task(), asyncio.Event()
+    stop = asyncio.Event()
+    starting = asyncio.current_task()
 
     def begin_to_stop() -> None:
         if stop.is_set():  # a second signal must not cancel the clean-up
             return
         stopping.begin()
-        stopping.end_in_time()
         stop.set()
         if starting is not None:
             starting.cancel()
@@ -156,9 +154,9 @@ async def _run_until_stopped(settings: Settings, roles: Roles, stopping: Stoppin
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, begin_to_stop)
-    async with running_bot(settings, roles=roles, stopping=stopping):
+    async with running_bot(settings, stopping=stopping):
         starting = None
-        # Imported objects stay for good; collecting them repeatedly would delay acknowledgements by 0.1 s.
+        # Imported objects stay for good. Collecting them again would delay requests by 0.1 s.
         gc.collect()
         gc.freeze()
         # Nor does the configuration of the log change any more, so that no line has to look it up.
@@ -166,41 +164,11 @@ async def _run_until_stopped(settings: Settings, roles: Roles, stopping: Stoppin
         await stop.wait()
 
 
-def _not_started(reason: str, code: int, form: str) -> NoReturn:
-    """Report why the bot does not start, in the format of its log, and exit."""
-    if logs.is_for_people(form):
+def _exit_unstarted(reason: str, code: int) -> NoReturn:
+    """Report why the bot does not start, and exit."""
+    if logs.is_terminal():
         echo(reason, err=True)
     else:
-        logs.configure("ERROR", form)
+        logs.configure("ERROR")
         structlog.get_logger(__name__).error("not_started", about=reason, exit_code=code)
     raise Exit(code)
-
-
-_PATH = "/slack/events"
-
-
-def format_manifest(address: str | None) -> str:
-    """Return the manifest for Socket Mode, or for HTTP at the public https address of the bot.
-
-    Raises ValueError, with a text for people, for any other address.
-    https://docs.slack.dev/reference/app-manifest
-    """
-    text = files("bot.operator").joinpath("manifest.yml").read_text("utf-8")
-    if address is None:
-        return text
-    parts = urlsplit(address)
-    is_plain = parts.username is None and not parts.query and not parts.fragment
-    if (
-        parts.scheme != "https"
-        or not parts.hostname
-        or not is_plain
-        or parts.path not in ("", "/", _PATH)
-    ):
-        raise ValueError(f"{address!r} is no address of a bot: write https:// and its host")
-    url, app = f"https://{parts.netloc}{_PATH}", yaml.safe_load(text)
-    for command in app["features"]["slash_commands"]:
-        command["url"] = url
-    app["settings"]["event_subscriptions"]["request_url"] = url
-    app["settings"]["interactivity"]["request_url"] = url
-    app["settings"]["socket_mode_enabled"] = False
-    return yaml.safe_dump(app, sort_keys=False, allow_unicode=True, width=1000)

@@ -1,4 +1,4 @@
-"""``docs-bot doctor --try``: make in a channel the calls that the doctor's checks cannot replace."""
+"""``docs-bot doctor --try``: in a channel, the calls that the doctor's checks cannot replace."""
 
 from __future__ import annotations
 
@@ -22,17 +22,22 @@ from bot.slack.client import SlackClient, answered, open_session, web_client
 from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble, Store
 from bot.store.database import explain_error
-from bot.visitors.messages import chart, table
-from bot.visitors.model import Counts, Page
-from bot.visitors.periods import Period
+from bot.visitors.messages.answers import chart, table
+from bot.visitors.model.periods import Period
+from bot.visitors.model.readings import Counts
+from bot.visitors.model.reports import Page
 
-_MOST_WAIT_SECONDS = 30.0
+_MAX_WAIT_SECONDS = 30.0
 """For how long a step waits in all because Slack asks it to."""
 _ADVICE = {
     Refusal.TOKEN: "Look at SLACK_BOT_TOKEN: `docs-bot doctor` says what is wrong with it.",
-    Refusal.SCOPE: "Update the manifest and reinstall the app: `docs-bot doctor` says which are missing.",
+    Refusal.SCOPE: (
+        "Update the manifest and reinstall the app: `docs-bot doctor` says which are missing."
+    ),
     Refusal.NOT_A_MEMBER: "Invite the bot there.",
-    Refusal.NOT_VISIBLE: "Look at the channel's id; a private channel needs an invitation of the bot.",
+    Refusal.NOT_VISIBLE: (
+        "Look at the channel's id; a private channel needs an invitation of the bot."
+    ),
     Refusal.ARCHIVED: "Name another channel.",
     Refusal.RESTRICTED: "Let apps post there, or name another channel.",
 }
@@ -50,22 +55,28 @@ def native_blocks() -> Mapping[str, Message]:
 
 @dataclass(frozen=True, slots=True)
 class TrialOptions:
-    """The channel, the person who runs the trial, and time limits in seconds."""
+    """The place of the trial, and its time limits."""
 
     channel: ChannelId
     user: UserId | None = None
+    """The person who runs the trial; None for nobody who could press or see."""
     press_seconds: float = 60.0
+    """How long the person may take to press the button."""
     call_seconds: float = 20.0
+    """How long a call may take."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """The result of a step. ``state``: ok, note (the bot has another way), bad, or left (not tried)."""
+    """The result of a step."""
 
     name: str
     state: str
+    """ok, note (the bot has another way), bad, or left (not tried)."""
     seen: str
+    """The observation, in words."""
     follows: str = ""
+    """The effect of a failure."""
     advice: str = ""
 
 
@@ -79,16 +90,20 @@ class StepFailed(Exception):
 
 @dataclass(slots=True)
 class Trial:
-    """A trial under way. ``root`` is the post that begins the thread."""
+    """A trial under way."""
 
     settings: Settings
     options: TrialOptions
     client: SlackClient
     messenger: SlackMessenger
     ask: Callable[[str], None]
+    """Shows an instruction to the person who runs the trial."""
     token: str = field(default_factory=lambda: secrets.token_hex(4))
+    """A part of the ids of all posts."""
     root: MessageTs | None = None
+    """The post that begins the thread; None before it is posted."""
     posted: list[MessageTs] = field(default_factory=list)
+    """The posts to delete at the end."""
 
     def thread(self) -> MessageTs:
         """Return the thread. Raises StepSkipped if the first post failed."""
@@ -127,18 +142,19 @@ class Step:
 
 
 async def _begin(trial: Trial) -> str:
-    channel, joined = trial.options.channel, ""
+    channel = trial.options.channel
     try:
         trial.root = await trial.post("root", general.FIRST_POST, None)
     except SlackRefused as refused:
+        if refused.meaning is not Refusal.NOT_A_MEMBER:
+            raise
         # The bot joins a public channel from which a request comes.
-        if refused.meaning is not Refusal.NOT_A_MEMBER or not await trial.messenger.is_public(
-            channel
-        ):
+        if not await trial.messenger.is_public(channel):
             raise
         await trial.messenger.join(channel)
-        trial.root, joined = await trial.post("root", general.FIRST_POST, None), ", after joining"
-    return f"posted{joined}"
+        trial.root = await trial.post("root", general.FIRST_POST, None)
+        return "posted, after joining"
+    return "posted"
 
 
 async def _post(trial: Trial, name: str, message: Message) -> str:
@@ -152,7 +168,8 @@ async def _edit(trial: Trial) -> str:
 
 
 async def _whisper(trial: Trial) -> str:
-    user, thread = trial.user(), trial.thread()
+    user = trial.user()
+    thread = trial.thread()
     await trial.messenger.whisper(trial.options.channel, user, general.PRIVATE_POST, thread=thread)
     return f"shown to {user} only; it stays until they reload Slack"
 
@@ -164,9 +181,8 @@ async def _read_thread(trial: Trial) -> str:
             channel=trial.options.channel, ts=thread, include_all_metadata=True
         )
     )
-    if trial.token not in str(
-        [message.get("metadata") for message in answer.get("messages") or []]
-    ):
+    metadata = [message.get("metadata") for message in answer.get("messages") or []]
+    if trial.token not in str(metadata):
         raise StepFailed("Slack returns the thread without the metadata of the bot's post")
     return "read, with the bot's own posts"
 
@@ -174,19 +190,18 @@ async def _read_thread(trial: Trial) -> str:
 async def _press(trial: Trial) -> str:
     """Wait for the row that the running bot writes when it receives the press."""
     trial.user()
+    options = trial.options
     store = Store.open(trial.settings.sqlalchemy_url)
     try:
-        async with asyncio.timeout(trial.options.call_seconds):
+        async with asyncio.timeout(options.call_seconds):
             last = await store.read(lambda tx: Audit(tx).last())
             await trial.post("press", general.PRESS_ME, trial.thread())
-        trial.ask(
-            f"Press the button *Press me* in the thread, within {trial.options.press_seconds:g} s."
-        )
-        deadline = monotonic() + trial.options.press_seconds
+        trial.ask(f"Press the button *Press me* in the thread, within {options.press_seconds:g} s.")
+        deadline = monotonic() + options.press_seconds
         while monotonic() < deadline:
             _, rows = await store.read(lambda tx: Audit(tx).after(last, 1_000))
             for row in rows:
-                if (row.act, row.channel) == (Act.TRIED, trial.options.channel):
+                if row.act == Act.TRIED and row.channel == options.channel:
                     return f"pressed by {row.user}, and the bot received it"
             await asyncio.sleep(0.2)
     finally:
@@ -204,24 +219,25 @@ async def _clean_up(trial: Trial) -> str:
     return f"{count} deleted"
 
 
+_BLOCK_STEPS = tuple(
+    Step(
+        name,
+        partial(_post, name=name, message=message),
+        f"Nobody gets {name}.",
+        f"{name.capitalize()} are refused here: people get the numbers as text.",
+    )
+    for name, message in native_blocks().items()
+)
 STEPS = (
     Step("post", _begin, "The bot can say nothing here: no job, no answer, no digest."),
-    *(
-        Step(
-            name,
-            partial(_post, name=name, message=message),
-            f"Nobody gets {name}.",
-            f"{name.capitalize()} are refused here: people get the numbers as text.",
-        )
-        for name, message in native_blocks().items()
-    ),
+    *_BLOCK_STEPS,
     Step("edit", _edit, "The first message of a job keeps showing its first state."),
     Step("private message", _whisper, "Answers to one person come as direct messages."),
     Step(
         "read the thread",
         _read_thread,
-        "Earlier messages don't reach the agent, and after a lost answer of "
-        "Slack's the bot can't tell whether its message is there.",
+        "Earlier messages don't reach the agent, and after a lost answer of Slack's the bot can't "
+        "tell whether its message is there.",
     ),
     Step("press", _press, "Buttons, commands and replies don't reach the bot.", is_quick=False),
 )
@@ -236,9 +252,14 @@ async def run_trial(
     ask: Callable[[str], None],
     steps: Sequence[Step] = STEPS,
 ) -> None:
-    """Take the steps one after the other, and report each. The last one deletes all posts, in any case.
+    """Take the steps one after the other, and delete all posts in the end.
 
-    ``ask`` gets the instructions for the person who runs the trial.
+    Args:
+        settings: the settings of the bot.
+        options: the place of the trial, and its time limits.
+        report: gets the result of each step.
+        ask: gets the instructions for the person who runs the trial.
+        steps: the steps.
     """
     proxy = settings.proxy_for(settings.slack_api_url)
     async with open_session(proxy) as session:
@@ -254,10 +275,11 @@ async def run_trial(
 
 async def _result(trial: Trial, step: Step) -> StepResult:
     """Take a step. Slack's errors may quote a token, so they are masked."""
-    secrets, waited = trial.settings.secrets(), 0.0
+    hidden = trial.settings.secrets()
+    waited_seconds = 0.0
 
     def bad(text: str, advice: str = "") -> StepResult:
-        return StepResult(step.name, "bad", mask(text, secrets), step.follows, advice)
+        return StepResult(step.name, "bad", mask(text, hidden), step.follows, advice)
 
     while True:
         try:
@@ -266,14 +288,14 @@ async def _result(trial: Trial, step: Step) -> StepResult:
         except StepSkipped as reason:
             return StepResult(step.name, "left", f"not tried: {reason}")
         except SlackThrottled as error:
-            waited += error.retry_after_seconds
-            if waited > _MOST_WAIT_SECONDS:
+            waited_seconds += error.retry_after_seconds
+            if waited_seconds > _MAX_WAIT_SECONDS:
                 return bad("Slack asks to wait again and again", "Try again later.")
             await asyncio.sleep(error.retry_after_seconds)
         except SlackRefused as refused:
             text = "; ".join((f"Slack refuses it: {refused.code}", *refused.details[:1]))
             if refused.meaning is Refusal.BLOCKS and step.if_blocks:
-                return StepResult(step.name, "note", mask(text, secrets), step.if_blocks)
+                return StepResult(step.name, "note", mask(text, hidden), step.if_blocks)
             return bad(text, _ADVICE.get(refused.meaning, ""))
         except StepFailed as failed:
             return bad(str(failed))

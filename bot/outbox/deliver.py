@@ -97,7 +97,6 @@ async def deliver(context: WorkerContext, delivery: Delivery) -> None:
         else:
             ts = posted and posted.ts
             log.info("delivery_sent", delivery=delivery.id, kind=draft.kind, job=draft.job, ts=ts)
-            context.count("deliveries", "sent")
             outcome = partial(_settle_sent, context, delivery=delivery, posted=posted)
         await context.settle(outcome)
         context.wake()

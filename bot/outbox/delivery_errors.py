@@ -54,7 +54,6 @@ def give_up(
         Outbox(tx).dead_letter_thread(draft.job, code, now)
     for hooks in context.hooks:
         hooks.on_refused(context, tx, delivery, refusal)
-    context.count("deliveries", "dead")
 
 
 MAX_TRIES = 12
@@ -84,7 +83,6 @@ def settle_failed_delivery(
 
     That is a later try, a search, a try without blocks, or a dead letter.
     """
-    context.count("deliveries", type(error).__name__.removeprefix("Slack").lower())
     asked_seconds = error.retry_after_seconds if isinstance(error, SlackThrottled) else 0.0
     waits = _is_temporary(context, delivery, error)
     if isinstance(error, SlackUnclear) or (delivery.state is DeliveryState.UNCLEAR and waits):

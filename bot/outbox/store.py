@@ -109,6 +109,7 @@ deliveries = Table(
     # A delivery with a lease is being sent, so a process that stops has none to free, and need not
     # look.
     info={"is_long": True},
+    sqlite_autoincrement=True,
 )
 
 DELIVERIES = QueueTable("deliveries", deliveries, DeliveryState.PENDING, deliveries.c.due_at)
@@ -427,6 +428,11 @@ class Outbox(Repository):
             )
             for row in rows
         ]
+
+    def doubt_open(self) -> None:
+        """Have each delivery that is not settled searched in Slack before it is posted."""
+        pending = deliveries.update().where(deliveries.c.state.in_(OPEN))
+        self.connection.execute(pending.values(state=DeliveryState.UNCLEAR, **FREE))
 
     def retry_dead_letter(self, number: int, now: datetime) -> bool:
         """Have a dead letter searched in Slack, and posted if missing.

@@ -68,10 +68,9 @@ def build_app(
     messenger: SlackMessenger,
     background: Background,
     gap: Gap,
-    count: Callable[[str, str], None],
     commands: Sequence[Command],
 ) -> AsyncApp:
-    """Return Bolt's app with the listeners. ``count`` is called with the kind of each request."""
+    """Return Bolt's app with the listeners."""
     # None in Socket Mode, where no request comes over HTTP.
     secret = context.settings.slack_signing_secret
     app = AsyncApp(
@@ -90,7 +89,7 @@ def build_app(
         attaching_conversation_kwargs_enabled=False,
         ssl_check_enabled=False,
     )
-    _Listeners(context, client, messenger, background, gap, count, commands).register(app)
+    _Listeners(context, client, messenger, background, gap, commands).register(app)
     return app
 
 
@@ -108,7 +107,6 @@ class _Listeners:
     _messenger: SlackMessenger
     _background: Background
     _gap: Gap
-    _count: Callable[[str, str], None]
     _commands: Sequence[Command]
 
     def register(self, app: AsyncApp) -> None:
@@ -155,7 +153,6 @@ class _Listeners:
             raise
 
     async def _receive(self, message: ThreadReply | Mention) -> None:
-        self._count("requests", "message")
         await self._gap.end()
         # The inbox may ignore the message, so only its row is logged.
         with about_request(message.origin.key):
@@ -166,7 +163,6 @@ class _Listeners:
         with payloads.raising_malformed():
             origin = payloads.home_opened(body["event"])
         if origin is not None:
-            self._count("requests", "home")
             self._background.start("show the Home tab", self._publish_home(origin))
 
     async def _publish_home(self, origin: Origin) -> None:
@@ -203,7 +199,6 @@ class _Listeners:
         async def listener(ack: AsyncAck, body: Body) -> None:
             with payloads.raising_malformed():
                 arrived = read(body)
-            self._count("requests", kind)
             with about_request(arrived.origin.key):
                 log.debug("request", kind=kind, what=name)
                 try:

@@ -56,7 +56,6 @@ class SocketIntake:
         *,
         intake_seconds: float,
         on_gap: Callable[[], None] = lambda: None,
-        observe: Callable[[int], None] = lambda _sockets: None,
         clock: Callable[[], float] = monotonic,
         deaf_seconds: float = DEAF_SECONDS,
         ping_seconds: float = 10.0,
@@ -67,8 +66,6 @@ class SocketIntake:
             intake_seconds: A request is stored within this time of its arrival, or not at all.
             on_gap: Called when Slack is back after a time in which it may have dropped events,
                 before the next request is handled.
-            observe: Called with the number of sockets of the app in all processes, as Slack
-                reported it last.
             clock: Returns seconds.
             deaf_seconds: How long Slack may be away until a new ticket is requested.
             ping_seconds: The time between two pings. Four in a row may stay unanswered.
@@ -77,7 +74,6 @@ class SocketIntake:
         self._client = client
         self._app_token = app_token
         self._on_gap = on_gap
-        self._observe = observe
         self._clock = clock
         self._max_deaf_seconds = deaf_seconds
         self._ping_seconds = ping_seconds
@@ -88,7 +84,8 @@ class SocketIntake:
         self._requested_at = clock()
         self._connected_at = self._requested_at
         self._tried_at = self._requested_at
-        self._connections = 0
+        self.sockets = 0
+        """The app's sockets in all processes, as Slack reported last; 0 before the first report."""
         self._closing = False
 
     async def open(self, limit_seconds: float = 30.0) -> None:
@@ -120,7 +117,7 @@ class SocketIntake:
         self, _client: AsyncBaseSocketModeClient, message: dict[str, Any], _raw: str | None
     ) -> None:
         if message.get("type") == "hello":
-            self._connections = int(message.get("num_connections") or 0)
+            self.sockets = int(message.get("num_connections") or 0)
 
     async def _take(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
         if self._closing and request.type == _EVENT:
@@ -153,9 +150,7 @@ class SocketIntake:
 
         Call this every few seconds. Slack's library tries its ticket for ever, even a dead one.
         """
-        connected = await self.is_connected()
-        self._observe(self._connections)
-        if connected:
+        if await self.is_connected():
             self._mark_connected()
         elif not self._closing:
             untried_seconds = self._clock() - max(self._connected_at, self._tried_at)

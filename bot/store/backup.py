@@ -1,55 +1,56 @@
-"""Copy the SQLite file while the bot runs, and put a copy back."""
+"""Back up the SQLite file while the bot runs, and put a backup in its place while none does."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
+from sqlalchemy import URL, create_engine, text
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from bot.store.database import explain_error
+from bot.store.schema import metadata
 from bot.store.sqlite_files import (
-    BACKUP_MARK,
     PRIVATE_FILE,
     UnusableDatabase,
-    beside,
-    make_sqlite_file,
+    companion_files,
+    holding_sqlite_file,
+    part_path,
 )
 from bot.store.stamp import STAMPS, stamp
 
-_WAIT_SECONDS = 2.0
-_GONE = "gone"
-"""The state of a job that the docs service no longer has."""
-_STOP = "A process has the SQLite file open: stop every bot that uses it, then run this again."
+_STOP = "stop every bot that uses it, then run this again"
+_GAP = 10_000
+"""Added to the numbers of a backup where nobody knows how far the replaced file had counted."""
+_LAST_NUMBERS = "SELECT name, seq FROM sqlite_sequence"
 
 
 def back_up(file: Path, target: Path) -> None:
     """Write a copy of the SQLite file, as it is at this moment, to a new file for this user alone.
 
-    Raises UnusableDatabase, and leaves no copy behind, if that fails. https://www.sqlite.org/backup.html
+    Raises UnusableDatabase, and leaves no copy behind, if that fails.
+    https://www.sqlite.org/lang_vacuum.html#vacuuminto
     """
     if not file.is_file():
         raise UnusableDatabase("There is no SQLite file yet; the first start of the bot makes it.")
     if target.exists():
         raise UnusableDatabase(f"{target} exists already: name another file.")
-    with closing(_opened(file)) as live:
-        _write_copy(live, target, is_checked=True)
-
-
-def _write_copy(live: sqlite3.Connection, target: Path, *, is_checked: bool) -> None:
-    part = target.with_name(f"{target.name}.part")
+    part = part_path(target)
     try:
+        # SQLite takes an empty file, and leaves its rights as they are.
         part.touch(PRIVATE_FILE, exist_ok=False)
     except OSError as error:
         raise UnusableDatabase(f"{part} cannot be made: {error.strerror}.") from None
     try:
-        with closing(_opened(part)) as copy:
-            _copy(live, copy)
-            # The copy has no log beside it, and is known as a copy wherever it is put.
-            copy.execute("PRAGMA journal_mode=DELETE")
-            copy.execute(f"PRAGMA application_id={BACKUP_MARK}")
-            if is_checked:
-                _check(copy, target)
+        with closing(_opened(file, "mode=rw")) as live:
+            live.execute("VACUUM INTO ?", [str(part)])
+        _sync(part)
         part.rename(target)
     except (sqlite3.Error, OSError) as error:
         raise UnusableDatabase(f"{target} could not be written: {error}.") from None
@@ -57,11 +58,22 @@ def _write_copy(live: sqlite3.Connection, target: Path, *, is_checked: bool) -> 
         part.unlink(missing_ok=True)
 
 
-def restore_copy(source: Path, file: Path, now: datetime) -> Path | None:
-    """Replace the content of the SQLite file by a copy; return the file with the earlier content, if any.
+def restore_copy(
+    source: Path, file: Path, now: datetime, complete: Callable[[Connection], None]
+) -> Path | None:
+    """Put a copy of a backup in the place of the SQLite file.
 
-    Raises UnusableDatabase, and changes nothing, if a process has the file open, if the copy is damaged,
-    foreign or of another version, or if the disk has too little room.
+    The numbers of rows go on above those of the replaced file, because Slack has buttons with them.
+    Returns the path to which the replaced file was moved, with its log beside it; None without one.
+
+    Raises UnusableDatabase, and replaces nothing, if a bot runs on the file, if the backup is
+    damaged, foreign or of another version, or if the disk is full.
+
+    Args:
+        source: the backup.
+        file: the SQLite file, which may be missing.
+        now: the time after which the replaced file is named.
+        complete: changes the rows of the copy before it takes the place.
     """
     if not source.is_file():
         raise UnusableDatabase(f"There is no file {source}.")
@@ -69,117 +81,125 @@ def restore_copy(source: Path, file: Path, now: datetime) -> Path | None:
         raise UnusableDatabase(
             "This is the SQLite file itself: move the backup elsewhere, and name it there."
         )
-    if not file.exists() or not file.stat().st_size:
-        with _opened_copy(source) as copy:
-            for path in beside(file):
-                path.unlink(
-                    missing_ok=True
-                )  # the log of a file that is gone would be applied to the new one
-            make_sqlite_file(file)
-            with closing(_opened(file)) as live:
-                _replace(copy, live)
-        return None
-    backup = file.with_name(f"{file.name}.{now:%Y%m%dT%H%M%S}")
-    try:
-        with _opened_copy(source) as copy, closing(_opened(file)) as live:
-            _close_to_others(live)
-            _write_copy(live, backup, is_checked=False)
-            highest = _highest_number(live)
-            _replace(copy, live)
-            _go_on_above(live, highest, now)
-    except sqlite3.DatabaseError as error:
-        raise UnusableDatabase(
-            f"The SQLite file cannot be replaced ({error}): {_way_out(error, file)}."
-        ) from None
-    return backup
-
-
-def _way_out(error: sqlite3.DatabaseError, file: Path) -> str:
-    if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-        return "look at the disk and the room on it, and run this again"
-    *others, last = (path.name for path in beside(file))
-    return f"move it and what there is of {', '.join(others)} and {last} beside it away, and run this again"
-
-
-def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
-    """Copy a database. Raises UnusableDatabase where ``sqlite3`` would wait for ever for a lock."""
-
-    def check(status: int, _remaining: int, _total: int) -> None:
-        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise UnusableDatabase(_STOP)
-
-    source.backup(target, progress=check)
-
-
-def _replace(copy: sqlite3.Connection, live: sqlite3.Connection) -> None:
-    _copy(copy, live)
-    live.execute("PRAGMA application_id=0")
-
-
-def _highest_number(live: sqlite3.Connection) -> int:
-    """Return the highest number of a job; 0 in a file that has no jobs yet."""
-    if not live.execute("SELECT 1 FROM sqlite_master WHERE name = 'jobs'").fetchone():
-        return 0
-    [highest] = live.execute("SELECT coalesce(max(number), 0) FROM jobs").fetchone()
-    return int(highest)
-
-
-def _go_on_above(live: sqlite3.Connection, highest: int, now: datetime) -> None:
-    """Let new jobs have numbers above ``highest``, because people may still refer to the lower ones.
-
-    SQLite counts on from the highest row, so a job without a text takes that number.
-    """
-    at = now.replace(tzinfo=None).isoformat(" ", "microseconds")
-    live.execute(
-        "INSERT INTO jobs (number, project, channel, requester, text, asked_at, ended_at, state)"
-        " SELECT :highest, '', '', '', '', :at, :at, :state"
-        " WHERE :highest > (SELECT coalesce(max(number), 0) FROM jobs)",
-        {"highest": highest, "at": at, "state": _GONE},
-    )
-
-
-def _close_to_others(live: sqlite3.Connection) -> None:
-    """Keep the file locked until the connection is closed. Raises UnusableDatabase if another has it open.
-
-    Only the last connection can end write-ahead logging: https://www.sqlite.org/wal.html
-    """
-    live.execute("PRAGMA locking_mode=EXCLUSIVE")
-    try:
-        [mode] = live.execute("PRAGMA journal_mode=DELETE").fetchone()
-        live.execute("BEGIN EXCLUSIVE")
-        live.execute("COMMIT")
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-            raise
-        raise UnusableDatabase(_STOP) from None
-    if mode != "delete":
-        raise UnusableDatabase(_STOP)
-
-
-def _opened(file: Path, options: str = "mode=rw") -> sqlite3.Connection:
-    address = f"{file.absolute().as_uri()}?{options}"
-    return sqlite3.connect(address, uri=True, isolation_level=None, timeout=_WAIT_SECONDS)
-
-
-@contextmanager
-def _opened_copy(source: Path) -> Iterator[sqlite3.Connection]:
-    """Open a copy for reading. Raises UnusableDatabase if it is damaged, foreign or of another version."""
-    has_log = any(path.exists() for path in beside(source))
-    with closing(_opened(source, "mode=ro" if has_log else "mode=ro&immutable=1")) as copy:
+    with holding_sqlite_file(file, _STOP):
+        part = part_path(file)
         try:
-            _check(copy, source)
-            stamps = copy.execute(f"SELECT hash FROM {STAMPS.name}").fetchall()  # noqa: S608
-        except sqlite3.DatabaseError as error:
-            raise UnusableDatabase(f"{source} is no backup of the bot: {error}.") from None
-        if stamps != [(stamp(),)]:
+            _copy(source, part)
+            _check(part, source)
+            _change(part, _last_numbers(file), complete)
+            _sync(part)
+            moved_to = _move_aside(file, now)
+            part.rename(file)
+            _sync(file.parent)
+        except OSError as error:
             raise UnusableDatabase(
-                f"{source} is of another version of the bot: restore it with that version."
-            )
-        yield copy
+                f"The backup could not be put in place ({error.strerror}): "
+                "look at the disk and the room on it, and run this again."
+            ) from None
+        finally:
+            for path in (part, *companion_files(part)):
+                path.unlink(missing_ok=True)
+    return moved_to
 
 
-def _check(connection: sqlite3.Connection, file: Path) -> None:
-    """Raise UnusableDatabase if the database is damaged. https://www.sqlite.org/pragma.html#pragma_quick_check"""
-    [result] = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if result != "ok":
-        raise UnusableDatabase(f"{file} is damaged: {result}.")
+def _copy(source: Path, part: Path) -> None:
+    """Copy a file and its log, if it has one, for this user alone."""
+    for path, copy in zip(
+        (source, *companion_files(source)), (part, *companion_files(part)), strict=True
+    ):
+        copy.unlink(missing_ok=True)
+        if path.exists():
+            copy.touch(PRIVATE_FILE)
+            shutil.copyfile(path, copy)
+
+
+def _check(part: Path, source: Path) -> None:
+    """Raise UnusableDatabase if a copy is damaged, foreign or of another version."""
+    try:
+        with closing(_opened(part, "mode=rw")) as copy:
+            # Also moves the log into the file, so that the file is all of the copy.
+            copy.execute("PRAGMA journal_mode=DELETE").fetchall()
+            [result] = copy.execute("PRAGMA integrity_check(1)").fetchone()
+            if result != "ok":
+                raise UnusableDatabase(f"{source} is damaged: {result}.")
+            stamps = copy.execute(f"SELECT hash FROM {STAMPS.name}").fetchall()  # noqa: S608
+    except sqlite3.DatabaseError as error:
+        raise UnusableDatabase(f"{source} is no backup of the bot: {error}.") from None
+    if stamps != [(stamp(),)]:
+        raise UnusableDatabase(
+            f"{source} is of another version of the bot: restore it with that version."
+        )
+
+
+def _last_numbers(file: Path) -> Mapping[str, int] | None:
+    """Return the last number of each table of a file, which may be missing; None if unreadable."""
+    if not file.exists() or not file.stat().st_size:
+        return {}
+    try:
+        with closing(_opened(file, "mode=ro")) as replaced:
+            return dict(replaced.execute(_LAST_NUMBERS).fetchall())
+    except sqlite3.DatabaseError:
+        return None
+
+
+def _change(
+    part: Path, replaced: Mapping[str, int] | None, complete: Callable[[Connection], None]
+) -> None:
+    engine = create_engine(URL.create("sqlite", database=str(part)))
+    try:
+        with engine.begin() as connection:
+            _go_on_above(connection, replaced)
+            complete(connection)
+    except SQLAlchemyError as error:
+        raise UnusableDatabase(
+            f"The backup could not be made ready ({explain_error(error).cause}): "
+            "look at the disk and the room on it, and run this again."
+        ) from None
+    finally:
+        engine.dispose()
+
+
+def _go_on_above(connection: Connection, replaced: Mapping[str, int] | None) -> None:
+    """Let the next row of each table have a number above the copy's and the replaced file's.
+
+    https://www.sqlite.org/autoinc.html
+    """
+    own: dict[str, int] = {row.name: row.seq for row in connection.execute(text(_LAST_NUMBERS))}
+    rows = list[dict[str, object]]()
+    for table in metadata.sorted_tables:
+        if table.autoincrement_column is None:
+            continue
+        last = own.get(table.name, 0)
+        if replaced is None:
+            last += _GAP
+        else:
+            last = max(last, replaced.get(table.name, 0))
+        rows.append({"name": table.name, "seq": last})
+    connection.execute(text("DELETE FROM sqlite_sequence"))
+    connection.execute(text("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :seq)"), rows)
+
+
+def _move_aside(file: Path, now: datetime) -> Path | None:
+    """Rename a file and those beside it after the time; return its new path, or None without any.
+
+    The file goes first: a start refuses a log whose file is gone.
+    """
+    kept = file.with_name(f"{file.name}.{now:%Y%m%dT%H%M%S}")
+    pairs = zip((file, *companion_files(file)), (kept, *companion_files(kept)), strict=True)
+    moves = [(path, new) for path, new in pairs if path.exists()]
+    for path, new in moves:
+        path.rename(new)
+    return kept if moves else None
+
+
+def _opened(file: Path, options: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"{file.absolute().as_uri()}?{options}", uri=True, isolation_level=None)
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

@@ -29,7 +29,6 @@ from bot.store.deadline import (
     current_deadline,
 )
 from bot.store.sqlite_files import (
-    BACKUP_MARK,
     Identity,
     UnusableDatabase,
     check_file,
@@ -49,7 +48,10 @@ Result = TypeVar("Result")
 Pool = Callable[[int, str], Executor]
 """Makes so many threads with a name."""
 CONNECTIONS = 5
-"""Default for the most connections to PostgreSQL that a process opens."""
+"""The most connections to PostgreSQL that a process opens: one writes, and four are for readers.
+
+Two processes leave most of a small server's hundred to others.
+"""
 _READ_ONLY = "docs_bot_read_only"
 _READING: Mapping[str, CoreExecuteOptionsParameter] = {
     "sqlite": {_READ_ONLY: True},
@@ -433,9 +435,6 @@ def _prepare_sqlite(read_only: bool, connection: sqlite3.Connection, _record: ob
     cursor.execute("PRAGMA foreign_keys=ON")
     # Erased values must leave no copy in free pages.
     cursor.execute("PRAGMA secure_delete=ON")
-    if cursor.execute("PRAGMA application_id").fetchone() == (BACKUP_MARK,):
-        cursor.execute("PRAGMA application_id=0")
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     _switch_to_wal(cursor)
     if read_only:
         cursor.execute("PRAGMA query_only=ON")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
-import sqlite3
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy.engine import make_url
@@ -18,21 +16,15 @@ Identity = tuple[int, int] | None
 """The device and the number of a file, which another file at the same path does not have."""
 PRIVATE_FILE = 0o600
 _PRIVATE_FOLDER = 0o700
-BACKUP_MARK = 0x42_4B_55_50
-"""SQLite's ``application_id`` of a copy that has not been opened by a bot. https://www.sqlite.org/fileformat.html"""
-_MOUNTS = Path("/proc/self/mounts")
-_NETWORK_FILE_SYSTEM = re.compile(
-    r"nfs4?|cifs|smb3|smbfs|afs|ceph|lustre|glusterfs|beegfs|fuse\.(sshfs|glusterfs|ceph|s3fs|gcsfuse|rclone)"
-)
-"""Linux's names of network file systems."""
+_SHARE = "stop it first, or give a PostgreSQL in DATABASE_URL, which any number may share"
 
 
 class UnusableDatabase(SQLAlchemyError):
-    """The database cannot be used as it is. The text has the reason and, after a colon, the remedy."""
+    """The database cannot be used. The text has the reason and, after a colon, the remedy."""
 
 
 def sqlite_file(url: str) -> Path | None:
-    """Return the path of the SQLite file at a URL; None for PostgreSQL and for an in-memory database."""
+    """Return the path of the SQLite file at a URL; None for PostgreSQL and for a memory database."""
     parsed = make_url(url)
     path = parsed.database if parsed.get_backend_name() == "sqlite" else None
     return None if not path or path == ":memory:" else Path(path).absolute()
@@ -41,26 +33,34 @@ def sqlite_file(url: str) -> Path | None:
 def check_file(file: Path, opened: Sequence[Identity]) -> None:
     """Make the file if it is missing. ``opened`` has the identity of the file that was opened last.
 
-    Raises UnusableDatabase where SQLite could not work, where it would apply the log of an earlier file to
-    the one that has taken its place, and where it would discard the log of a file that is gone.
+    Raises UnusableDatabase where SQLite could not work, where it would apply the log of an earlier
+    file to the one that has taken its place, where it would discard the log of a file that is gone,
+    and where an empty database would take the place of one that is being restored.
     """
-    is_another = bool(opened) and opened[-1] != identity(file)
-    if not opened and not file.exists() and _has_log(file):
-        log_file = beside(file)[0]
+    if not opened and not file.exists():
+        if _has_log(file):
+            log_file = companion_files(file)[0]
+            raise UnusableDatabase(
+                f"The SQLite file {file} is gone, and its log {log_file.name} is still there: "
+                "put the file back beside it, or move the log away to begin with an empty database."
+            )
+        if part_path(file).exists():
+            raise UnusableDatabase(
+                f"The restore of {file} was cut short: run `docs-bot restore` again, or delete "
+                f"{part_path(file).name} to begin with an empty database."
+            )
+    if opened and opened[-1] != identity(file) and _has_log(file):
         raise UnusableDatabase(
-            f"The SQLite file {file} is gone, and its log {log_file.name} is still there: put the file back "
-            "beside it, or move the log away to begin with an empty database."
+            "The SQLite file has been replaced, and the log of the earlier one lies beside it: "
+            "stop the bot, move the new file elsewhere and put it back with `docs-bot restore`."
         )
-    if _has_log(file) and (is_another or _is_marked(file)):
-        raise UnusableDatabase(
-            "The SQLite file has been replaced, and the log of the earlier one lies beside it: stop the bot, "
-            "move the new file elsewhere and put it back with `docs-bot restore`."
-        )
-    make_sqlite_file(file)
+    _prepare_place(file)
+    # SQLite gives the files beside it the same rights. https://www.sqlite.org/wal.html
+    file.touch(PRIVATE_FILE)
 
 
-def make_sqlite_file(file: Path) -> None:
-    """Create the file and its folder for this user alone if they are missing.
+def _prepare_place(file: Path) -> None:
+    """Create the folder of a file for this user alone if it is missing.
 
     Raises UnusableDatabase where SQLite could not work.
     """
@@ -80,26 +80,21 @@ def make_sqlite_file(file: Path) -> None:
             "The SQLite file or its folder is read-only: let this user write both, "
             "or name another place in DATABASE_URL."
         )
-    if is_on_network(folder):
-        raise UnusableDatabase(
-            "The SQLite file is on a network file system, where its locks do not hold: "
-            "put it on a local disk, or give a PostgreSQL in DATABASE_URL."
-        )
-    # SQLite gives the files beside it the same rights. https://www.sqlite.org/wal.html
-    file.touch(PRIVATE_FILE)
 
 
 @contextmanager
-def holding_sqlite_file(file: Path | None) -> Iterator[None]:
-    """Be the one process that runs on a SQLite file until the block ends; the system sees to it after a kill.
+def holding_sqlite_file(file: Path | None, remedy: str = _SHARE) -> Iterator[None]:
+    """Be the one process that runs on a SQLite file until the block ends, or until it is killed.
 
-    Commands beside it, such as a backup, do not take part. ``file`` is None for a database that needs no
-    such care. Raises UnusableDatabase while another process runs.
+    Commands that only read or add rows, such as a backup, do not take part. ``file`` is None for a
+    database that needs no such care.
+
+    Raises UnusableDatabase, with the ``remedy``, while another process runs.
     """
     if file is None:
         yield
         return
-    make_sqlite_file(file)
+    _prepare_place(file)
     path = file.resolve()
     # A file of its own: closing the database's would free SQLite's locks.
     beside_it = path.with_name(f"{path.name}-lock")
@@ -109,18 +104,17 @@ def holding_sqlite_file(file: Path | None) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UnusableDatabase(
-                "Another process runs on this SQLite file, and only one may: stop it first, "
-                "or give a PostgreSQL in DATABASE_URL, which any number may share."
+                f"Another process runs on this SQLite file, and only one may: {remedy}."
             ) from None
         yield
 
 
-def exposed(file: Path) -> list[Path]:
+def exposed_files(file: Path) -> list[Path]:
     """Return those of a SQLite file and the files beside it to which other users have rights."""
-    return [path for path in (file, *beside(file)) if is_exposed(path)]
+    return [path for path in (file, *companion_files(file)) if is_exposed(path)]
 
 
-def beside(file: Path) -> list[Path]:
+def companion_files(file: Path) -> list[Path]:
     """Return the paths at which SQLite keeps its log, the log's index and a journal beside a file.
 
     Each would be applied to another file in its place. https://www.sqlite.org/tempfiles.html
@@ -130,63 +124,29 @@ def beside(file: Path) -> list[Path]:
 
 def _has_log(file: Path) -> bool:
     try:
-        return beside(file)[0].stat().st_size > 0
-    except OSError:  # no log, or an unusable path, which make_file reports
+        return companion_files(file)[0].stat().st_size > 0
+    except OSError:
+        # No log, or an unusable path, which check_file reports.
         return False
 
 
-def _is_marked(file: Path) -> bool:
-    """Return whether no bot has opened the file since its backup.
-
-    An immutable database is read without its log. SQLite must open the file itself: closing it any other
-    way frees all locks that this process has on it. https://www.sqlite.org/howtocorrupt.html
-    """
-    if not file.exists() or not file.stat().st_size:
-        return False
-    with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro&immutable=1", uri=True)) as copy:
-        try:
-            return bool(copy.execute("PRAGMA application_id").fetchone() == (BACKUP_MARK,))
-        except sqlite3.DatabaseError:
-            return False  # not a database, which the real connection reports
+def part_path(file: Path) -> Path:
+    """Return the path at which a copy is made that is to take the place of a file."""
+    return file.with_name(f"{file.name}.part")
 
 
 def is_exposed(path: Path) -> bool:
-    """Return whether other users than its owner have rights to a file or folder, which may be missing."""
+    """Return whether others than its owner have rights to a file or folder, which may be missing."""
     try:
         return bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
     except FileNotFoundError:
         return False
 
 
-def make_private(file: Path) -> list[Path]:
-    """Take all rights of other users from the files of `exposed`; return these. Raises PermissionError."""
-    exposed_files = exposed(file)
-    for path in exposed_files:
-        path.chmod(PRIVATE_FILE)
-    return exposed_files
-
-
 def identity(file: Path) -> Identity:
+    """Return the identity of the file at a path; None without one."""
     try:
-        stat = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return stat.st_dev, stat.st_ino
-
-
-def is_on_network(folder: Path, mounts: Path = _MOUNTS) -> bool:
-    """Return whether a folder is on a network file system; False if unknown.
-
-    SQLite's write-ahead log needs memory that all processes share: https://www.sqlite.org/wal.html
-    """
-    try:
-        lines = [line.split() for line in mounts.read_text().splitlines()]
-    except OSError:
-        return False
-    folder = folder.resolve()
-    kind, longest = "", 0
-    for _, point, mounted, *_ in lines:
-        # /proc escapes blanks. Of two mounts on the same point, the later one hides the earlier.
-        if len(point) >= longest and folder.is_relative_to(point.replace(r"\040", " ")):
-            kind, longest = mounted, len(point)
-    return _NETWORK_FILE_SYSTEM.fullmatch(kind) is not None
+    return status.st_dev, status.st_ino

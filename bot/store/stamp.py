@@ -17,11 +17,17 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError
 
 from bot.store.database import Database, explain_error
-from bot.store.schema import AnyTable, metadata
-from bot.store.sqlite_files import UnusableDatabase, make_private
+from bot.store.schema import AnyTable, UtcDateTime, metadata
+from bot.store.sqlite_files import UnusableDatabase
 
 log = structlog.get_logger(__name__)
-STAMPS = Table("stamp", MetaData(), Column("hash", String(64), primary_key=True))
+STAMPS = Table(
+    "stamp",
+    MetaData(),
+    Column("hash", String(64), primary_key=True),
+    # When a process last checked that the database can be written.
+    Column("checked_at", UtcDateTime),
+)
 """The table with the one stamp of a database."""
 _TYPES = sqlite.dialect().type_compiler_instance
 """Describes the types of columns in SQLite's words, whichever database has them."""
@@ -116,12 +122,6 @@ async def create_tables(database: Database) -> None:
     except UnusableDatabase as error:
         log.error("database_unusable", advice=str(error))
         raise
-    try:  # a person may have made the SQLite file
-        files = make_private(database.file) if database.file else []
-        if files:
-            log.warning("database_made_private", files=[file.name for file in files])
-    except PermissionError:
-        log.warning("database_not_private", advice="docs-bot doctor says what to do")
     if is_complete:
         return
     try:

@@ -19,10 +19,10 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from bot.store.database import CONNECTIONS, Database, Pool
-from bot.store.heartbeats import Heartbeats
 from bot.store.leases import FREE
 from bot.store.queues import QUEUE_TABLES, DueQueues, find_due
 from bot.store.schema import Transaction
+from bot.store.stamp import STAMPS
 
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
@@ -126,8 +126,8 @@ class Store:
 
         Leases on rows that are being sent are not freed.
 
-        Its heartbeat ends, too. Return the names of failed steps. A database that fails is only
-        logged, since the leases expire by themselves.
+        Return the names of failed steps. A database that fails is only logged, since the leases
+        expire by themselves.
         """
         try:
             async with asyncio.timeout(_RELEASE_SECONDS):
@@ -143,16 +143,16 @@ class Store:
         await self.database.empty_log()
         return result
 
-    async def try_writing(self, process: str, now: datetime) -> None:
-        """Write something and commit it.
+    async def try_writing(self, now: datetime) -> None:
+        """Write the time beside the stamp.
 
-        Raises DatabaseTrouble when the database cannot be written.
+        Raises DatabaseTrouble if the database cannot be written.
 
         A cancelled caller returns at once, also while the database hangs.
         """
 
         def run(connection: Connection) -> None:
-            Heartbeats(Transaction(connection)).try_writing(process, now)
+            connection.execute(STAMPS.update().values(checked_at=now)).close()
 
         await self.database.try_writing(run)
 
@@ -172,4 +172,3 @@ def _release_all(connection: Connection, owner: str) -> None:
             # Only rows that are in the queue, since the others are many.
             mine = and_(queue.table.c.claimed_by == owner, queue.is_queued, queue.due.is_not(None))
             connection.execute(queue.table.update().where(mine).values(FREE))
-    Heartbeats(Transaction(connection)).end(owner)

@@ -10,40 +10,50 @@ from functools import partial
 
 from bot.access.admit import Allowed
 from bot.commands.command import Answer, Command, FormState, Invocation, Press, Word, number_in
+from bot.commands.own_words import run_other_word
 from bot.context import Context
-from bot.ids import Block, Message, ProjectId, QuestionId, SubscriptionId
+from bot.ids import Block, Message, ProjectId, QuestionId
+from bot.intent.vocabulary import ButtonLabel
 from bot.jobs.commands.job_lists import projects_to_choose, turn_page
 from bot.jobs.messages import forms
 from bot.jobs.model.jobs import About
+from bot.jobs.thread import status_message_link
 from bot.messages import blocks as b
 from bot.messages import slack_text
 from bot.messages.blocks import Action
 from bot.messages.general import unknown_in_options
 from bot.projects import Project, Projects, UnknownProject
 from bot.store import Transaction
-from bot.visitors import digest_messages, gap_messages, messages
-from bot.visitors.content_gaps import Topic, page_row_key
-from bot.visitors.digests import list_more, list_recommendations
-from bot.visitors.gap_messages import gap_prompt, gap_table, row_reference
-from bot.visitors.model import Numbers, Question, QuestionKind, SubscriptionChange
-from bot.visitors.options import (
-    Misunderstood,
-    correct_words,
-    parse_query,
-    parse_section,
-    parse_weekly,
-)
-from bot.visitors.periods import BadPeriod, UnknownPeriod
-from bot.visitors.questions import (
+from bot.visitors.answer_buttons import (
     Act,
-    ask_visitors,
+    post_all_numbers,
     send_csv,
     share_numbers,
     show_rest,
     with_answer,
 )
+from bot.visitors.ask import ask_visitors
+from bot.visitors.grammar import (
+    BadPeriod,
+    Misunderstood,
+    UnknownPeriod,
+    correct_text,
+    find_page_name,
+    parse_query,
+    parse_section,
+    parse_weekly,
+)
+from bot.visitors.messages import answers as answer_messages
+from bot.visitors.messages import digests as digest_messages
+from bot.visitors.messages import prompts, usage
+from bot.visitors.messages.gap_rows import gap_prompt, gap_table
+from bot.visitors.messages.prompts import row_reference
+from bot.visitors.model.gaps import Topic, page_row_key
+from bot.visitors.model.questions import Numbers, Question, QuestionKind
+from bot.visitors.model.subscriptions import SubscriptionChange
+from bot.visitors.recommendations import find_open_job, list_more, list_recommendations
 from bot.visitors.subscriptions import (
-    change_subscription,
+    change_subscriptions,
     digest_now,
     list_subscriptions,
     subscribe,
@@ -62,16 +72,24 @@ def _misunderstood(error: Exception, projects: Projects, text: str) -> Message |
     if not isinstance(error, Misunderstood):
         return None
     plain = slack_text.to_plain(text, {}, {})
-    guess = correct_words(plain)
-    word, _ = COMMAND.meaning(slack_text.from_plain(guess), projects) or (COMMAND.other, None)
-    is_other = word is COMMAND.other
-    if (
-        guess in ("", plain)
-        or word.takes is None
-        or not word.takes(guess if is_other else guess.partition(" ")[2])
-    ):
-        return b.words(str(error))
-    return messages.offer_corrected(guess, is_question=is_other or word.run is _ask_gaps)
+    for corrected in correct_text(plain):
+        if corrected == "help":
+            return usage.suggest_help()
+        word = _find_word(corrected, projects)
+        if word is not None:
+            is_question = word is COMMAND.other or word.run is _ask_gaps
+            return usage.offer_corrected(corrected, is_question=is_question)
+    if page := find_page_name(plain):
+        return usage.offer_page(str(error), page)
+    return b.words(str(error))
+
+
+def _find_word(text: str, projects: Projects) -> Word | None:
+    """Return the word that takes a plain text with its options; None if none does."""
+    meaning = COMMAND.meaning(slack_text.from_plain(text), projects)
+    word = meaning[0] if meaning else COMMAND.other
+    options = text if word is COMMAND.other else text.partition(" ")[2]
+    return word if word.takes is not None and word.takes(options) else None
 
 
 async def _run_corrected(context: Context, press: Press) -> Answer:
@@ -84,7 +102,14 @@ def _chosen(invocation: Invocation) -> ProjectId | None:
 
 
 async def _ask(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
-    query = parse_query(match[1], context.today())
+    """Show visitors, or run the word of any command that people mean: "my jobs"."""
+    try:
+        query = parse_query(match[1], context.today())
+    except Misunderstood:
+        answer = await run_other_word(context, invocation)
+        if answer is None:
+            raise
+        return answer
     return Answer(
         message=await ask_visitors(context, invocation.allowed, query, _chosen(invocation))
     )
@@ -98,8 +123,17 @@ async def _ask_gaps(context: Context, invocation: Invocation, match: re.Match[st
 
 
 async def _ideas(context: Context, press: Press) -> Answer:
+    return await _what_needs_work(context, press.allowed, None)
+
+
+async def _show_ideas(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
+    return await _what_needs_work(context, invocation.allowed, _chosen(invocation))
+
+
+async def _what_needs_work(context: Context, allowed: Allowed, project: ProjectId | None) -> Answer:
+    """Show what readers did not find."""
     query = parse_query("", context.today(), Topic.SEARCHES)
-    return Answer(message=await ask_visitors(context, press.allowed, query))
+    return Answer(message=await ask_visitors(context, allowed, query, project))
 
 
 async def _subscribe(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
@@ -112,23 +146,10 @@ async def _subscribe(context: Context, invocation: Invocation, match: re.Match[s
 async def _change(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
     """Run ``pause``, ``resume`` or ``unsubscribe``, each with ``path /api`` after it or alone."""
     change, section = SubscriptionChange(match[1].lower()), parse_section(match[2])
-    message = await change_subscription(
+    message = await change_subscriptions(
         context, invocation.allowed, change, section=section, project=_chosen(invocation)
     )
     return Answer(message=message)
-
-
-async def _change_one(context: Context, press: Press) -> Answer:
-    verb, _, number = press.value.rpartition(":")
-    change = (
-        SubscriptionChange(verb)
-        if verb in set(SubscriptionChange)
-        else SubscriptionChange.UNSUBSCRIBE
-    )
-    message = await change_subscription(
-        context, press.allowed, change, number=SubscriptionId(number_in(number))
-    )
-    return Answer(message=message, replaces=True)
 
 
 async def _subscriptions(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
@@ -186,7 +207,11 @@ async def _improve(context: Context, press: Press) -> Answer:
     channel = press.origin.channel
     state = replace(FormState.at(press.origin), about=(reference.key, reference.title))
     offered = await projects_to_choose(context, channel, context.projects.with_id(project))
-    form = forms.ask_form(channel=channel, private=state.dumps(), text=text, projects=offered)
+    rival = await find_open_job(context, channel, project, reference.title)
+    notes = [forms.job_note(rival, status_message_link(context, rival))] if rival else []
+    form = forms.ask_form(
+        channel=channel, private=state.dumps(), text=text, projects=offered, notes=notes
+    )
     return Answer(modal=form)
 
 
@@ -201,20 +226,18 @@ def _find_row(
     """Return the prompt about a row, its project and its reference; a message if it is not kept."""
     if question.kind is QuestionKind.DIGEST:
         items = list_recommendations(context, tx, question, numbers)
-        rows = [(item.key, item.title, item.prompt) for item in items]
+        rows = [(each, item.title, item.prompt) for item in items for each in item.keys]
     else:
         table = gap_table(numbers) if question.query.topic.is_gaps else ()
         rows = [(row.key, row.title, gap_prompt(question.query, row)) for row in table]
     now = numbers.visitors(question.query.period)
     for path, counts in ((now and now.pages) or {}).items():
         if page_row_key(path) == key:
-            rows.append(
-                (key, path, gap_messages.improve_prompt(path, counts, question.query.period))
-            )
+            rows.append((key, path, prompts.improve_prompt(path, counts, question.query.period)))
     for row_key, title, prompt in rows:
         if row_key == key:
             return prompt, question.project, row_reference(key, title)
-    return messages.NOT_KEPT
+    return answer_messages.NOT_KEPT
 
 
 _FAR_AHEAD = date(2200, 1, 1)
@@ -274,10 +297,11 @@ COMMAND = Command(
         _gaps(Topic.SEARCHES, "Shows what readers searched and didn't find."),
         _gaps(Topic.FEEDBACK, "Shows pages by readers' votes, with their comments."),
         _gaps(Topic.QUESTIONS, "Shows what the docs' assistant couldn't answer."),
+        Word("ideas", "ideas", "Shows what needs work in the docs.", _show_ideas),
         Word(
             usage="subscribe monday 09:00",
             shape=r"subscribe(?!\S)(.*)",
-            tells="Posts a digest in this channel every week.",
+            tells="Posts a digest here every week.",
             run=_subscribe,
             example="subscribe monday 09:00 Europe/Berlin",
             in_help=True,
@@ -286,7 +310,7 @@ COMMAND = Command(
         Word(
             usage="subscriptions",
             shape=r"subscriptions(?!\S).*",
-            tells="Lists the channel's subscriptions and their next runs.",
+            tells="Lists the subscriptions here and their next runs.",
             run=_subscriptions,
             after_mention="subscriptions",
             in_help=True,
@@ -300,9 +324,9 @@ COMMAND = Command(
                 takes=_taken_by(parse_section),
             )
             for change, tells in (
-                (SubscriptionChange.PAUSE, "Pauses the channel's digest, or asks which one."),
-                (SubscriptionChange.RESUME, "Starts it again."),
-                (SubscriptionChange.UNSUBSCRIBE, "Ends it."),
+                (SubscriptionChange.PAUSE, "Pauses the digests here."),
+                (SubscriptionChange.RESUME, "Starts them again."),
+                (SubscriptionChange.UNSUBSCRIBE, "Ends them."),
             )
         ),
         Word(
@@ -316,18 +340,18 @@ COMMAND = Command(
     ),
     take_project=_take_project,
     misunderstood=_misunderstood,
-    also=lambda _place: messages.period_help(),
-    full_help=messages.FULL_HELP,
+    also=lambda _place: usage.period_help(),
+    full_help=usage.FULL_HELP,
     has_options_only=True,
+    labels=(ButtonLabel("What needs work?", "ideas"),),
     buttons={
         Action.SHARE: _on_answer(share_numbers, writes=True),
         Action.CSV_FILE: _on_answer(send_csv, writes=True),
         Action.MORE: _on_answer(show_rest),
-        Action.ALL_NUMBERS: _on_answer(show_rest),
+        Action.ALL_NUMBERS: _on_answer(post_all_numbers, writes=True),
         Action.IDEAS: _show_more_ideas,
         Action.SEE_REVIEWS: _see_reviews,
         Action.RUN_VISITORS: _run_corrected,
-        Action.UNSUBSCRIBE: _change_one,
         Action.HELLO_IDEAS: _ideas,
         Action.IMPROVE: _improve,
         Action.IMPROVE_PAGE: _improve,

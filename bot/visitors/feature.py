@@ -1,9 +1,8 @@
-"""The feature as ``app.py`` adds it: its command, workers, gauges, and the hooks of its posts and files."""
+"""The feature as ``app.py`` adds it: its command, its workers, and the hooks of its posts and files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from functools import partial
 from operator import attrgetter
 
@@ -14,15 +13,16 @@ from bot.jobs.store.jobs import Jobs
 from bot.outbox.model import CsvFile, Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.store import Transaction
-from bot.visitors import digest_messages
+from bot.visitors.answer import answer_question, claim_questions, make_csv_file
 from bot.visitors.commands import COMMAND
 from bot.visitors.digests import show_asked
-from bot.visitors.questions import answer_question, claim_questions, make_csv_file
-from bot.visitors.reading import Reader
+from bot.visitors.messages import digests as digest_messages
+from bot.visitors.reading import Reader, drop_old_pages
 from bot.visitors.store import Questions
 from bot.visitors.subscriptions import on_posted, on_refused, plan_digests
 
 _PLAN_SECONDS = 60.0
+_SWEEP_SECONDS = 3_600.0
 
 
 def _workers(context: WorkerContext) -> Sequence[Worker]:
@@ -32,6 +32,7 @@ def _workers(context: WorkerContext) -> Sequence[Worker]:
         alone(
             "digest", partial(plan_digests, context), queue="digests", every_seconds=_PLAN_SECONDS
         ),
+        alone("readings", partial(drop_old_pages, context), every_seconds=_SWEEP_SECONDS),
     ]
 
 
@@ -69,17 +70,9 @@ def _make_file(context: WorkerContext, tx: Transaction, delivery: Delivery) -> C
     return CsvFile(name, *make_csv_file(context, tx, question))
 
 
-def _gauges(tx: Transaction, now: datetime) -> Mapping[str, float]:
-    asked_at = Questions(tx).oldest_waiting()
-    return {
-        "oldest_question_seconds": max((now - asked_at).total_seconds(), 0.0) if asked_at else 0.0
-    }
-
-
 VISITORS = Feature(
     command=COMMAND,
     help_prefix=r"visitors\s+",
     workers=_workers,
     hooks=Hooks(on_posted=_on_posted, on_refused=_on_refused, make_file=_make_file),
-    gauges=_gauges,
 )

@@ -1,7 +1,7 @@
 """Read the numbers of periods for questions, within the hourly budget of calls.
 
-A reading is one value, stored when reading ends: nothing of it is stored before. Questions of this process
-that need the same reading share its calls.
+A reading is one value. It is stored when a run ends, whole or as a part, and after every few calls, so that a
+crash loses few of them. Questions of this process that need the same reading share its calls.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 import structlog
@@ -19,13 +19,16 @@ import structlog
 from bot.context import Context, WorkerContext
 from bot.docs_api import (
     DocsApiError,
-    DocsClient,
     Forbidden,
     NotConfigured,
     NotFound,
+    PageViews,
+    PageVisitors,
     RateLimited,
     Rejected,
     Unauthorized,
+    Views,
+    Visitors,
 )
 from bot.engine import back_off_seconds
 from bot.ids import ProjectId, ReadingId
@@ -37,30 +40,27 @@ from bot.jobs.service_health import (
 )
 from bot.jobs.store.limits import AnalyticsQuota, BackOffs
 from bot.logs import reason_of
-from bot.messages.plain_text import one_line
 from bot.store import DatabaseTrouble, Transaction
-from bot.visitors.content_gaps import (
-    MOST_READ,
-    TEXT_LENGTH,
-    Comment,
-    GapRows,
-    Search,
-    Source,
-    UnansweredQuestion,
-    Votes,
-    clean_text,
-    merge_searches,
-    page_of,
-)
-from bot.visitors.model import Counts, Question, QuestionKind, Reading, ReadingProblem
-from bot.visitors.periods import Period
+from bot.visitors.gap_rows import read_gap_rows
+from bot.visitors.model.gaps import Source
+from bot.visitors.model.periods import Period
+from bot.visitors.model.questions import Question, QuestionKind
+from bot.visitors.model.readings import MAX_QUICK_TRIES, Counts, Reading, ReadingProblem
 from bot.visitors.store import Readings
 
 log = structlog.get_logger(__name__)
-MOST_PAGES = 50_000
-_PATH_LENGTH = 2_000
-_QUICK_TRIES = 4
+MAX_PAGES = 50_000
+MAX_VIEWS_CALLS = 10
+"""Calls for the views of one period, since other tools of the organisation share the hour's calls."""
+_MAX_PATH_LENGTH = 2_000
+_CALLS_STORED_AT_ONCE = 10
+"""Calls after which the part that was read is stored."""
+_PLACES = {QuestionKind.VISITORS: 3, QuestionKind.DIGEST: 1}
+"""Calls at once about a project, for each kind of question."""
+_DROPPED_AT_ONCE = 50
+"""Readings that lose their pages in one transaction, so that no request waits for long."""
 _PAUSE = timedelta(minutes=10)
+"""Shortest pause of a reading that was given up; it grows to three times that."""
 _UNKNOWN_WAIT_SECONDS = 300.0
 """Pause after a 429 without Retry-After."""
 _PROBLEMS: dict[type[Exception], ReadingProblem] = {
@@ -77,7 +77,7 @@ class Window(NamedTuple):
 
     source: Source
     period: Period
-    with_pages: bool = False
+    has_pages: bool = False
 
 
 @dataclass(slots=True)
@@ -90,8 +90,12 @@ class Purse:
     """Its own calls and the shared ones."""
 
 
-class _NoCallLeft(Exception):
-    """The hourly budget is used up."""
+class _NotCalled(Exception):
+    """A call may not be made yet."""
+
+    def __init__(self, problem: ReadingProblem) -> None:
+        super().__init__(problem)
+        self.problem = problem
 
 
 class _RefusedBefore(Exception):
@@ -106,7 +110,7 @@ class _Turn(asyncio.Lock):
 
 
 class Reader:
-    """Reads for the questions of this process; several of them share a reading."""
+    """Reads for the questions of this process."""
 
     def __init__(self) -> None:
         self._turns = WeakValueDictionary[object, _Turn]()
@@ -119,23 +123,19 @@ class Reader:
 
         The pages stay in the store until the question is answered, because they may take much memory.
         """
-        turn = self._turns.setdefault((question.project, window[:2]), _Turn())
+        turn = self._turns.setdefault((question.project, window.source, window.period), _Turn())
         calls_before = turn.calls
         async with turn:
             purse.spent += turn.calls - calls_before
-            before = await context.store.read(
+            found = await context.store.read(
                 lambda tx: find_reading(context, tx, question.project, window, question.readings)
             )
-            if question.user and before.tried_at and before.tried_at < question.asked_at:
-                before = replace(before, attempts=0, problem=None, retry_at=None)
-            reading, error = before, None
-            if before.retry_at is None or before.retry_at <= context.clock():
-                reading, error = await self._read_on(context, question, before, purse, turn)
-            if error or reading is not before or before.id is None:
-                is_well = error is None and reading is not before
-                reading = await context.settle(
-                    lambda tx: _store(context, tx, reading, error, is_well=is_well)
-                )
+            reading = _forget_failures(found, question, context.clock())
+            if reading.retry_at is None or reading.retry_at <= context.clock():
+                reading = await self._read_on(context, question, reading, purse, turn)
+            if reading != found or reading.id is None:
+                is_well = reading.taken_at != found.taken_at and not reading.attempts
+                reading = await context.settle(partial(_store, context, reading, is_well))
         return replace(reading, pages=None if reading.is_whole else {})
 
     async def _read_on(
@@ -145,34 +145,37 @@ class Reader:
         reading: Reading,
         purse: Purse,
         turn: _Turn,
-    ) -> tuple[Reading, Exception | None]:
+    ) -> Reading:
         """Make calls until a reading is whole, fails, or the question may make no more."""
-        # Four calls at once about a project: three for people and one for digests.
-        count = 3 if question.kind is QuestionKind.VISITORS else 1
         places = self._places.setdefault(
-            (question.project, question.kind), asyncio.Semaphore(count)
+            (question.project, question.kind), asyncio.Semaphore(_PLACES[question.kind])
         )
+        calls = 0
+        if not reading.is_whole and await _has_too_many_pages(context, reading):
+            return replace(reading, problem=ReadingProblem.TOO_LARGE)
         try:
-            while not reading.is_whole and context.clock() < purse.until:
+            while not reading.is_whole:
+                if _has_all_calls(context, reading):
+                    return replace(reading, problem=ReadingProblem.TOO_LARGE)
                 async with places:
-                    if purse.spent >= purse.calls:
-                        break
-                    purse.spent += 1
-                    await context.settle(partial(_take_call, context, question))
+                    await _take_call(context, question, purse)
                     turn.calls += 1
                     reading = await _call(context, reading)
-        except _NoCallLeft:
-            purse.spent -= 1
+                calls += 1
+                if calls % _CALLS_STORED_AT_ONCE == 0 and not reading.is_whole:
+                    reading = await context.settle(partial(_store, context, reading, True))
+        except _NotCalled as reason:
+            return replace(reading, problem=reason.problem)
         except asyncio.CancelledError:  # the process stops
-            await context.store.write(lambda tx: Readings(tx).put(reading, context.clock()))
+            await context.store.write(lambda tx: Readings(tx).put(reading))
             raise
         except DatabaseTrouble:
             raise
         except Exception as error:  # counts as a try: otherwise it would be read again and again
             is_unexpected = not isinstance(error, DocsApiError | _RefusedBefore)
             log.warning("visitors_not_read", reason=reason_of(error), exc_info=is_unexpected)
-            return reading, error
-        return reading, None
+            return await context.settle(partial(_fail, context, reading, error))
+        return reading
 
 
 def find_reading(
@@ -183,49 +186,97 @@ def find_reading(
     listed: Sequence[ReadingId] = (),
 ) -> Reading:
     """Return the one of the listed readings that is of a window, else a stored one, else one with nothing."""
-    source, period, with_pages = window
     now = context.clock()
+    period = window.period
     is_final = period.is_final(now, context.settings.analytics_zone)
-    reading = Readings(tx).find(project, source, period, now, listed, is_final=is_final)
-    reading = reading or Reading(project, source, period, now, is_final)
-    return replace(reading, pages=(reading.pages or {}) if with_pages else None)
+    reading = Readings(tx).find(project, window.source, period, now, listed, is_final=is_final)
+    if reading is None:
+        reading = Reading(project, window.source, period, now, is_final)
+    return replace(reading, pages=(reading.pages or {}) if window.has_pages else None)
 
 
-def _take_call(context: WorkerContext, question: Question, tx: Transaction) -> None:
-    """Take a call from the budget. Raises _NoCallLeft or _RefusedBefore."""
+def _forget_failures(reading: Reading, question: Question, now: datetime) -> Reading:
+    """Return a reading that is tried at once if it failed before its question was to be answered."""
+    if reading.tried_at is None or not reading.tried_at < question.asked_at <= now:
+        return reading
+    return replace(reading, attempts=0, problem=None, tried_at=None, retry_at=None)
+
+
+async def drop_old_pages(context: WorkerContext) -> int:
+    """Delete some of the numbers by page whose periods are long over. Return the number of readings."""
+    today = context.today()
+    return await context.store.write(
+        lambda tx: Readings(tx).drop_old_pages(today, _DROPPED_AT_ONCE)
+    )
+
+
+# ---- calls
+
+
+async def _take_call(context: WorkerContext, question: Question, purse: Purse) -> None:
+    """Take a call from the purse and from the hour's budget. Raises _NotCalled or _RefusedBefore."""
+    if context.clock() >= purse.until:
+        raise _NotCalled(ReadingProblem.LATE)
+    if purse.spent >= purse.calls:
+        raise _NotCalled(ReadingProblem.SHARE)
+    # Before the await, because the windows of a question are read at once.
+    purse.spent += 1
+    try:
+        await context.settle(partial(_take_from_budget, context, question))
+    except (_NotCalled, _RefusedBefore):
+        purse.spent -= 1
+        raise
+
+
+def _take_from_budget(context: WorkerContext, question: Question, tx: Transaction) -> None:
+    """Take a call from the hour's budget. Raises _NotCalled or _RefusedBefore."""
     project = question.project
+    now = context.clock()
     back_off = BackOffs(tx).of(project)
-    if back_off is not None and back_off.refuses_reading and back_off.lasts(context.clock()):
+    if back_off is not None and back_off.refuses_reading and back_off.lasts(now):
         raise _RefusedBefore
-    account = context.projects.budget_of(project)
     budget = analytics_budget(context, tx, project)
-    if (budget.digest_calls_left if question.kind is QuestionKind.DIGEST else budget.free) < 1:
-        raise _NoCallLeft
-    AnalyticsQuota(tx).take(account, 1, context.clock())
+    if budget.used >= budget.limit:
+        raise _NotCalled(ReadingProblem.NO_CALLS)
+    if budget.free < 1:
+        raise _NotCalled(ReadingProblem.LIMITED)
+    if question.kind is QuestionKind.DIGEST and budget.digest_calls_left < 1:
+        raise _NotCalled(ReadingProblem.KEPT)
+    AnalyticsQuota(tx).take(context.projects.budget_of(project), 1, now)
 
 
 async def _call(context: WorkerContext, reading: Reading) -> Reading:
     """Make one call, and return the reading with its result."""
-    project, period = reading.project, reading.period
     well = replace(reading, attempts=0, problem=None, tried_at=None, retry_at=None)
-    if reading.source is not Source.VISITORS:
-        rows = await read_gap_rows(context.docs, project, reading.source, period)
-        return replace(well, gap_rows=rows, taken_at=context.clock())
-    size, offset = (1, 0) if reading.pages is None else (context.page_size, reading.next_offset)
-    page = await context.docs.visitors(
-        project, date_from=period.first, date_to=period.end, limit=size, offset=offset
-    )
-    totals = Counts(page.totals.human, page.totals.ai, page.totals.total)
-    well = replace(well, totals=totals, taken_at=context.clock())
+    if not reading.is_of_gaps:
+        return await _call_pages(context, well)
+    rows = await read_gap_rows(context.docs, reading.project, reading.source, reading.period)
+    return replace(well, gap_rows=rows, taken_at=context.clock())
+
+
+class _PageOfRows(NamedTuple):
+    """The response to one call for visitors or views."""
+
+    totals: Visitors | Views
+    rows: Sequence[PageVisitors | PageViews]
+    has_more: bool
+
+
+async def _call_pages(context: WorkerContext, reading: Reading) -> Reading:
+    """Read the totals of a period, or its next pages. Pages that come again are left out."""
+    size = context.page_size if reading.pages is not None else 1
+    offset = reading.next_offset if reading.pages is not None else 0
+    page = await _fetch_rows(context, reading, size, offset)
+    reading = replace(reading, totals=_to_counts(page.totals), taken_at=context.clock())
     if reading.pages is None:
-        return well
+        return reading
     pages = dict(reading.pages)
-    for row in page.visitors:
-        path = row.path[:_PATH_LENGTH].encode("utf-8", "replace").decode()
-        pages.setdefault(path, Counts(row.human, row.ai, row.total))
-    is_endless = page.has_more and not reading.rows < len(pages) < MOST_PAGES
+    for row in page.rows:
+        path = row.path[:_MAX_PATH_LENGTH].encode("utf-8", "replace").decode()
+        pages.setdefault(path, _to_counts(row))
+    is_endless = page.has_more and not reading.rows < len(pages) < MAX_PAGES
     return replace(
-        well,
+        reading,
         pages=pages,
         next_offset=offset + size,
         complete=not page.has_more,
@@ -233,112 +284,80 @@ async def _call(context: WorkerContext, reading: Reading) -> Reading:
     )
 
 
-def _store(
-    context: WorkerContext,
-    tx: Transaction,
-    reading: Reading,
-    error: Exception | None,
-    *,
-    is_well: bool,
-) -> Reading:
-    """Store a reading. A call that succeeded ends a back-off because of the key."""
-    if error:
-        reading = _fail(context, tx, reading, error)
-    elif is_well and is_refused(tx, reading.project):
+async def _fetch_rows(
+    context: WorkerContext, reading: Reading, size: int, offset: int
+) -> _PageOfRows:
+    first = reading.period.first
+    end = reading.period.end
+    if reading.source is Source.VIEWS:
+        views = await context.docs.views(
+            reading.project, limit=size, offset=offset, date_from=first, date_to=end
+        )
+        return _PageOfRows(views.totals, views.views, views.has_more)
+    visitors = await context.docs.visitors(
+        reading.project, limit=size, offset=offset, date_from=first, date_to=end
+    )
+    return _PageOfRows(visitors.totals, visitors.visitors, visitors.has_more)
+
+
+def _to_counts(counts: Visitors | Views) -> Counts:
+    return Counts(counts.human, counts.ai, counts.total)
+
+
+async def _has_too_many_pages(context: WorkerContext, reading: Reading) -> bool:
+    """Return whether views are known to take more calls than are made for them.
+
+    The visitors of the period, which are read before, have as many pages.
+    """
+    if reading.source is not Source.VIEWS:
+        return False
+    window = Window(Source.VISITORS, reading.period)
+    visitors = await context.store.read(
+        lambda tx: find_reading(context, tx, reading.project, window)
+    )
+    return visitors.next_offset > MAX_VIEWS_CALLS * context.page_size
+
+
+def _has_all_calls(context: WorkerContext, reading: Reading) -> bool:
+    """Return whether all calls for the views of a period were made."""
+    is_at_end = reading.next_offset >= MAX_VIEWS_CALLS * context.page_size
+    return reading.source is Source.VIEWS and is_at_end
+
+
+# ---- outcomes
+
+
+def _store(context: WorkerContext, reading: Reading, is_well: bool, tx: Transaction) -> Reading:
+    """Store a reading. A call that succeeded (``is_well``) ends a back-off because of the key."""
+    if is_well and is_refused(tx, reading.project):
         service_is_well(context, tx, reading.project, wrote=False)
-    return Readings(tx).put(reading, context.clock())
+    return Readings(tx).put(reading)
 
 
-def _fail(context: WorkerContext, tx: Transaction, reading: Reading, error: Exception) -> Reading:
-    """Let a reading be tried again in seconds, or note the problem. After a 429 the project's calls stop."""
-    now = context.clock()
+def _fail(context: WorkerContext, reading: Reading, error: Exception, tx: Transaction) -> Reading:
+    """Return a reading with its failure. After a 429 the calls of all projects with the key stop."""
     asked_seconds = getattr(error, "retry_after_seconds", None) or 0.0
     if isinstance(error, RateLimited):
         until = context.after(max(asked_seconds or _UNKNOWN_WAIT_SECONDS, 1.0))
         AnalyticsQuota(tx).mark_exhausted(context.projects.budget_of(reading.project), until)
-        return reading
-    problem = (
-        ReadingProblem.KEY if isinstance(error, _RefusedBefore) else _PROBLEMS.get(type(error))
-    )
-    if reading.source is not Source.VISITORS and isinstance(error, Forbidden | NotFound):
-        problem = ReadingProblem.NOT_HERE
+        return replace(reading, problem=ReadingProblem.LIMITED)
     if isinstance(error, Unauthorized):
         settle_refused_key(context, tx, reading.project, error, wrote=False)
+    problem = _problem_of(error, reading.source)
     attempts = reading.attempts + 1
-    wait = timedelta(
-        seconds=max(asked_seconds, back_off_seconds(attempts, context.chance(), cap=60.0))
-    )
-    if problem or attempts >= _QUICK_TRIES:
-        problem = problem or ReadingProblem.UNWELL
-        wait = max(wait, min(max(attempts - _QUICK_TRIES + 1, 1), 3) * _PAUSE)
+    chance = context.chance()
+    wait = timedelta(seconds=max(asked_seconds, back_off_seconds(attempts, chance, cap=60.0)))
+    failures = attempts - MAX_QUICK_TRIES + 1
+    if problem is not ReadingProblem.UNWELL or failures > 0:
+        wait = max(wait, min(max(failures, 1), 3) * _PAUSE)
+    now = context.clock()
     return replace(reading, attempts=attempts, problem=problem, tried_at=now, retry_at=now + wait)
 
 
-# ---- content gaps
-
-
-class _Window(TypedDict):
-    date_from: date
-    date_to: date
-    limit: int
-
-
-async def read_gap_rows(docs: DocsClient, project: str, source: Source, period: Period) -> GapRows:
-    """Return the masked rows of one call. Raises DocsApiError."""
-    window = _Window(date_from=period.first, date_to=period.end, limit=MOST_READ)
-    read = {Source.VOTES: _votes, Source.COMMENTS: _comments, Source.QUESTIONS: _questions}
-    return await read.get(source, _searches)(docs, project, window)
-
-
-async def _searches(docs: DocsClient, project: str, window: _Window) -> GapRows:
-    page = await docs.searches(project, **window)
-    searches = (
-        Search(
-            clean_text(search.search_query),
-            search.hits,
-            None if search.ctr is None else round(search.hits * search.ctr / 100),
-            _page(search.top_clicked_page),
-        )
-        for search in page.searches
-    )
-    rows = merge_searches(search for search in searches if search.words)
-    return GapRows(searches=tuple(rows), events=page.total_searches, is_part=page.has_more)
-
-
-async def _votes(docs: DocsClient, project: str, window: _Window) -> GapRows:
-    page = await docs.feedback_by_page(project, **window)
-    votes = [
-        Votes(_page(votes.path) or "/", votes.thumbs_up, votes.thumbs_down, votes.code)
-        for votes in page.feedback
-        if votes.thumbs_up or votes.thumbs_down or votes.code
-    ]
-    return GapRows(votes=tuple(votes), is_part=page.has_more)
-
-
-async def _comments(docs: DocsClient, project: str, window: _Window) -> GapRows:
-    page = await docs.feedback(project, **window)
-    long_ago = datetime.min.replace(tzinfo=UTC)
-    newest = sorted(page.feedback, key=lambda comment: comment.created_at or long_ago, reverse=True)
-    comments = (
-        Comment(
-            _page(comment.path) or "/", clean_text(comment.comment or ""), comment.source == "agent"
-        )
-        for comment in newest
-    )
-    rows = tuple(comment for comment in comments if comment.text)
-    return GapRows(comments=rows, is_part=page.has_more)
-
-
-async def _questions(docs: DocsClient, project: str, window: _Window) -> GapRows:
-    page = await docs.assistant(project, **window)
-    questions = (
-        UnansweredQuestion(clean_text(asked.query), page=_page(asked.page_url))
-        for asked in page.conversations
-        if asked.is_unanswered
-    )
-    rows = tuple(question for question in questions if question.text)
-    return GapRows(questions=rows, events=len(page.conversations), is_part=page.has_more)
-
-
-def _page(address: str | None) -> str | None:
-    return page_of(one_line(address, TEXT_LENGTH)) if address else None
+def _problem_of(error: Exception, source: Source) -> ReadingProblem:
+    """Return the problem of a call that failed."""
+    if source is not Source.VISITORS and isinstance(error, Forbidden | NotFound):
+        return ReadingProblem.NOT_HERE
+    if isinstance(error, _RefusedBefore):
+        return ReadingProblem.KEY
+    return _PROBLEMS.get(type(error), ReadingProblem.UNWELL)

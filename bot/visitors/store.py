@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import TypedDict, Unpack
 
 from sqlalchemy import (
@@ -12,6 +12,7 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Date,
+    Float,
     ForeignKey,
     Index,
     Integer,
@@ -23,6 +24,7 @@ from sqlalchemy import (
     func,
     insert,
     literal,
+    literal_column,
     or_,
     select,
     text,
@@ -52,25 +54,21 @@ from bot.store.schema import (
     insert_unless_there,
     lease,
     metadata,
+    partial_index,
     reader,
     row_values,
 )
-from bot.visitors.content_gaps import GapRows, Source
-from bot.visitors.model import (
-    Counts,
-    Query,
-    Question,
-    QuestionKind,
-    QuestionState,
-    Reading,
-    ReadingProblem,
-    Subscription,
-    SubscriptionState,
-)
-from bot.visitors.periods import Period, WeeklyTime
+from bot.visitors.model.gaps import GapRows, Source
+from bot.visitors.model.periods import Period
+from bot.visitors.model.questions import Query, Question, QuestionKind, QuestionState
+from bot.visitors.model.readings import Counts, Reading, ReadingProblem
+from bot.visitors.model.subscriptions import Subscription, SubscriptionState, WeeklyTime
 
 READ_AHEAD = timedelta(hours=6)
 """A digest is asked so early that its numbers are read in time."""
+_PAGES_ARE_SET = "pages IS NOT NULL"
+_HAS_PAGES = literal_column(_PAGES_ARE_SET, Boolean)
+"""Written literally, for the index of such rows."""
 
 readings = Table(
     "readings",
@@ -94,7 +92,10 @@ readings = Table(
     Column("tried_at", UtcDateTime),
     Column("retry_at", UtcDateTime),
     Index("ix_readings_period", "project", "source", "first", "end"),
+    partial_index(_PAGES_ARE_SET, "ix_readings_pages", "end"),
+    sqlite_autoincrement=True,
 )
+
 
 subscriptions = Table(
     "subscriptions",
@@ -115,7 +116,9 @@ subscriptions = Table(
     Column("last_result", UserText),
     Column("created_at", UtcDateTime, nullable=False),
     Index("ix_subscriptions_state", "state", "next_run_at"),
+    sqlite_autoincrement=True,
 )
+
 
 questions = Table(
     "questions",
@@ -132,18 +135,22 @@ questions = Table(
     Column("state", Choice(QuestionState), nullable=False),
     Column("readings", Json(tuple[ReadingId, ...])),
     Column("calls", Integer, nullable=False, server_default=text("0")),
+    Column("waited_seconds", Float, nullable=False, server_default=text("0")),
     Column("response_url", Secret),
     Column("thread_ts", Id(40)),
     Column("asked_at", UtcDateTime, nullable=False),
     Column("due_at", Due(seconds=READ_AHEAD.total_seconds() + 3_600), nullable=False),
     *lease(),
     Index("ix_questions_state", "state", "due_at"),
+    sqlite_autoincrement=True,
 )
+
 
 QUESTIONS = QueueTable("questions", questions, QuestionState.WAITING, questions.c.due_at)
 SUBSCRIPTIONS = QueueTable(
     "digests", subscriptions, SubscriptionState.ACTIVE, subscriptions.c.next_run_at
 )
+
 
 QUESTIONS_RULE = RetentionRule(
     "questions",
@@ -154,9 +161,13 @@ QUESTIONS_RULE = RetentionRule(
     ),
     questions.c.asked_at,
 )
+
+
 READERS_TEXTS = RetentionRule(
     "readers' words", readings, true(), readings.c.taken_at, extra_values={"taken_at": None}
 )
+
+
 SUBSCRIPTIONS_RULE = RetentionRule(
     "subscriptions",
     subscriptions,
@@ -169,12 +180,15 @@ SUBSCRIPTIONS_RULE = RetentionRule(
     extra_values={"place": literal("forgotten ").concat(cast(subscriptions.c.id, String))},
 )
 
+
 _FRESH = timedelta(minutes=10)
 """Age up to which the numbers of a period that is not over serve further questions."""
 _NOT_OFFERED_PAUSE = timedelta(days=1)
 """Pause before the service is asked again for a source that it does not offer."""
-_KEEP_OPEN, _KEEP_FINAL = timedelta(days=2), timedelta(days=200)
-"""Age up to which pages are kept: of a period that was not over, and of others."""
+_KEEP_FINAL = timedelta(days=200)
+"""How long after its period a reading keeps its pages."""
+_KEEP_OPEN = timedelta(days=8)
+"""The same if the period was not over when it was read: until the next digest."""
 _CLAIM_QUESTIONS = claiming(
     questions,
     candidates=select(questions.c.id)
@@ -192,22 +206,31 @@ class Readings(Rows[Reading]):
         reader(Reading, readings, period=lambda row: Period(row["first"], row["end"]))
     )
 
-    def put(self, reading: Reading, now: datetime) -> Reading:
-        """Store a reading, new or read on, and delete the pages of old ones. Return it with its id."""
+    def put(self, reading: Reading) -> Reading:
+        """Store a reading, new or read on. Return it with its id."""
         period = {"first": reading.period.first, "end": reading.period.end}
         values = {**row_values(reading, readings, without="id"), **period}
-        if reading.id:
-            mine = readings.c.id == reading.id
-            emptied = dict.fromkeys(("problem", "tried_at", "retry_at"))
-            self.connection.execute(update(readings).where(mine).values({**emptied, **values}))
-            return reading
-        old = and_(readings.c.project == reading.project, readings.c.pages.is_not(None))
-        is_open = and_(~readings.c.is_final, readings.c.began_at < now - _KEEP_OPEN)
-        old &= or_(is_open, readings.c.began_at < now - _KEEP_FINAL)
+        if reading.id is None:
+            added = insert(readings).values(values).returning(readings.c.id)
+            return replace(reading, id=ReadingId(self.connection.execute(added).scalar_one()))
+        emptied = dict.fromkeys(("problem", "tried_at", "retry_at"))
+        same = readings.c.id == reading.id
+        self.connection.execute(update(readings).where(same).values({**emptied, **values}))
+        return reading
+
+    def drop_old_pages(self, today: date, limit: int) -> int:
+        """Delete the numbers by page of old periods. Return the number of readings; their totals stay."""
+        settled = and_(readings.c.is_final, readings.c.end < today - _KEEP_FINAL)
+        unsettled = and_(~readings.c.is_final, readings.c.end < today - _KEEP_OPEN)
+        old = (
+            select(readings.c.id)
+            .where(_HAS_PAGES, readings.c.end < today - _KEEP_OPEN, or_(settled, unsettled))
+            .limit(limit)
+        )
+        keys = list(self.connection.execute(old).scalars())
         without = {"pages": None, "complete": False, "next_offset": 0}
-        self.connection.execute(update(readings).where(old).values(without))
-        added = insert(readings).values(values).returning(readings.c.id)
-        return replace(reading, id=ReadingId(self.connection.execute(added).scalar_one()))
+        self.connection.execute(update(readings).where(readings.c.id.in_(keys)).values(without))
+        return len(keys)
 
     def find(
         self,
@@ -284,6 +307,22 @@ class Questions(Rows[Question]):
             and_(made, mine, questions.c.asked_at > since, questions.c.query.is_not(None)), 50
         )
 
+    def requested_digest(
+        self, project: ProjectId, channel: ChannelId, section: str | None, since: datetime
+    ) -> QuestionId | None:
+        """Return the newest digest that somebody has requested in a channel since then."""
+        requested = and_(
+            questions.c.kind == QuestionKind.DIGEST,
+            questions.c.state != QuestionState.MISSED,
+            questions.c.subscription.is_(None),
+            questions.c.query.is_not(None),
+        )
+        place = and_(questions.c.project == project, questions.c.channel == channel)
+        for question in self._many(and_(requested, place, questions.c.asked_at > since), 50):
+            if question.query.section == section:
+                return question.id
+        return None
+
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Question]:
         """Claim questions that are due, people's before digests."""
         return self._claim(_CLAIM_QUESTIONS, claimer, limit=limit)
@@ -295,7 +334,11 @@ class Questions(Rows[Question]):
 
     def put_back(self, question: Question, owner: str, due_at: datetime) -> None:
         """Let a question wait, with the readings that it has."""
-        fields = {"readings": question.readings, "calls": question.calls}
+        fields = {
+            "readings": question.readings,
+            "calls": question.calls,
+            "waited_seconds": question.waited_seconds,
+        }
         self._write(question.id, owner, {**fields, "due_at": due_at, **FREE})
 
     def withdraw(self, subscription: SubscriptionId) -> None:
@@ -304,14 +347,6 @@ class Questions(Rows[Question]):
             questions.c.subscription == subscription, questions.c.state == QuestionState.WAITING
         )
         self.connection.execute(delete(questions).where(mine))
-
-    def oldest_waiting(self) -> datetime | None:
-        """Return the time of the oldest waiting question; None if there is none."""
-        oldest = select(func.min(questions.c.asked_at, type_=UtcDateTime))
-        at = self.connection.execute(
-            oldest.where(questions.c.state == QuestionState.WAITING)
-        ).scalar_one()
-        return at if isinstance(at, datetime) else None
 
 
 class SubscriptionFields(TypedDict, total=False):

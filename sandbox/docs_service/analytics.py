@@ -1,4 +1,4 @@
-"""Operations of the API on readers: visitors, searches, feedback, and questions to the assistant."""
+"""Operations of the API on readers: visitors, views, searches, feedback, and questions to the assistant."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from sandbox.docs_service.wire import (
     SearchesAnswer,
     Turn,
     TurnsQuery,
+    Views,
     Visitors,
     VisitorsQuery,
 )
@@ -52,6 +53,7 @@ class Analytics:
         calls = f"The organisation's {most} calls of the last hour are used up."
         handlers: dict[str, tuple[str, Answering]] = {
             "visitors": ("visitors", self._visitors),
+            "views": ("views", self._views),
             "searches": ("searches", self._searches),
             "feedback_by_page": ("feedback/by-page", self._feedback_by_page),
             "feedback": ("feedback", self._feedback),
@@ -79,6 +81,10 @@ class Analytics:
     async def _visitors(self, _request: web.Request, query: VisitorsQuery) -> Visitors:
         """Count visitors, for each page the most read first."""
         return await self._visits.run(self._counter.answer, query, await self._begin())
+
+    async def _views(self, _request: web.Request, query: VisitorsQuery) -> Views:
+        """Count views, for each page the most viewed first."""
+        return await self._visits.run(visits.count_views, query, await self._begin())
 
     async def _searches(self, _request: web.Request, query: RowsQuery) -> SearchesAnswer:
         """List searches, the most frequent first."""

@@ -14,7 +14,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from sandbox.docs_service.wire import Counts, Visitors, VisitorsQuery
+from sandbox.docs_service.wire import Counts, ViewCounts, Views, Visitors, VisitorsQuery
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -281,6 +281,12 @@ _PERIOD_KEY = (
     "SELECT (SELECT MIN(at) FROM visits WHERE at >= :begin),"
     " (SELECT MIN(at) FROM visits WHERE at >= :end), (SELECT MAX(rowid) FROM visits)"
 )
+_VIEWS = (
+    "SELECT p.path AS path, COUNT(*) FILTER (WHERE kind = 'human') AS human,"
+    " COUNT(*) FILTER (WHERE kind = 'ai') AS ai, COUNT(*) AS total"
+    " FROM visits v JOIN pages p ON p.id = v.page WHERE at >= :begin AND at < :end"
+    " GROUP BY p.path ORDER BY total DESC, p.path"
+)
 _MOST_PERIODS = 6
 
 
@@ -315,3 +321,16 @@ class VisitorCounter:
         while len(self._cache) > _MOST_PERIODS:
             self._cache.popitem(last=False)
         return self._cache[key]
+
+
+def count_views(connection: sqlite3.Connection, query: VisitorsQuery, now: float) -> Views:
+    """Return the response to a views request: totals, one page of rows, and whether there are more."""
+    period = {"begin": query.begin, "end": query.until(now)}
+    rows: list[Any] = [dict(row) for row in connection.execute(_VIEWS, period)]
+    totals = ViewCounts(
+        human=sum(row["human"] for row in rows),
+        ai=sum(row["ai"] for row in rows),
+        total=sum(row["total"] for row in rows),
+    )
+    last = query.offset + query.limit
+    return {"totals": totals, "views": rows[query.offset : last], "hasMore": len(rows) > last}

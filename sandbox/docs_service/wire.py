@@ -235,6 +235,28 @@ class Visitors(TypedDict):
     hasMore: bool
 
 
+class ViewCounts(TypedDict):
+    """Views of content. Each visit to a page is one, so `total` is the sum of people's and AI agents'."""
+
+    human: Count
+    ai: Count
+    total: Count
+
+
+class PageViewCounts(ViewCounts):
+    """The views of one page."""
+
+    path: str
+
+
+class Views(TypedDict):
+    """The views of a period: of the whole site, and of one page of the list of pages."""
+
+    totals: ViewCounts
+    views: Annotated[list[PageViewCounts], Field(max_length=_MOST_ROWS)]
+    hasMore: bool
+
+
 class SearchRow(TypedDict):
     """A search text. `ctr` is the percentage that was followed by a click."""
 
@@ -397,7 +419,7 @@ class Period(BaseModel):
 
 
 class VisitorsQuery(Period):
-    """A query for the visitors of pages."""
+    """A query for the visitors or the views of pages."""
 
     limit: Whole = Field(50, ge=1, le=_MOST_ROWS, description=_LIMIT)
     offset: Whole = Field(0, ge=0, description="Rows to skip.")

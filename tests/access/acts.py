@@ -88,9 +88,10 @@ _VALUES: dict[str, Callable[[Scene, int], str]] = {
     "see_reviews": lambda scene, _: f"0 review {scene.channel}",
     "run_visitors": lambda *_: "last week",
     "use_repository": lambda *_: "acme-docs acme/other",
+    "run_word": lambda _, number: f"/docs-agent|status {number}",
     "improve_miss": lambda _, number: f"{number}:0",
 }
-_PRIVATE = frozenset({"unsubscribe"})
+_PRIVATE = frozenset({"run_word"})
 """Buttons of private answers alone, which replace the message that has the button."""
 _NAMELESS = frozenset(
     {
@@ -100,6 +101,7 @@ _NAMELESS = frozenset(
         "jobs_newer",
         "see_reviews",
         "run_visitors",
+        "all_numbers",
         "use_repository",
         "help_more",
         "improve",
@@ -125,11 +127,23 @@ def _press(
     return run
 
 
-_WITH_TEXT = ("send_anyway", "just_answer")
+_WITH_TEXT = (
+    "send_anyway",
+    "just_answer",
+    "answer_it",
+    "change_it",
+    "draft_page",
+    "dont",
+    "write_thread",
+    "answer_thread",
+)
 """Buttons that hold the text of a message."""
-_ALIKE = {*_WITH_TEXT, "hello_fix", "hello_explain", "improve_page", "send_to_job", "cancel"}
-"""Two of the others are as ``hello_ask``, one each as ``improve`` and ``send_anyway``, and the last
-does nothing."""
+_ALIKE = {
+    *_WITH_TEXT,
+    *("hello_fix", "hello_explain", "improve_page", "send_to_job", "cancel", "leave_it"),
+}
+"""Two of the others are as ``hello_ask``, one each as ``improve`` and ``send_anyway``, and the last two
+do nothing."""
 
 
 def _buttons() -> Iterator[Act]:
@@ -142,7 +156,7 @@ def _buttons() -> Iterator[Act]:
 
 
 def _question(scene: Scene, _number: int) -> str:
-    return f"message:{scene.channel}:1700000700.000001|||{WORDS}"
+    return f"message:{scene.channel}:1700000700.000001|1700000700.000001||{WORDS}"
 
 
 def _forms() -> Iterator[Act]:

@@ -33,14 +33,14 @@ async def test_failed_request_of_a_new_person_has_stored_nothing(talk: Talk) -> 
     """The profile of the person has been stored by then, but that is not the request."""
     await talk.process.starts()
     with talk.database_fails("jobs"):
-        assert "nothing was started" in await talk.ana.answer_to("/docs-agent Add a page")
+        assert "nothing was started" in await talk.ana.answer_to("/docs-agent Add a page on keys")
     assert talk.kept(talk.ana.id) == ["members.user"]
     assert talk.errors() == {"request_failed"}
 
 
 async def test_buttons_of_job_in_unlisted_channel_do_nothing(talk: Talk) -> None:
     talk.service.branch = "agent/page"
-    await talk.started("Add a page")
+    await talk.started("Add a page on keys")
     await talk.ends()
     talk.service.loses_the_answer()
     await talk.started("Add another page")
@@ -54,7 +54,7 @@ async def test_buttons_of_job_in_unlisted_channel_do_nothing(talk: Talk) -> None
         assert "not set up for use in" in talk.ana.reads()[-1]
     await talk.time.passes()
     assert (talk.unread(), talk.service.calls.count("preview")) == ([], 0)
-    assert talk.agent_got() == ["Add a page", "Add another page"]
+    assert talk.agent_got() == ["Add a page on keys", "Add another page"]
 
 
 async def test_only_one_of_simultaneous_messages_is_answered_in_an_hour() -> None:
@@ -127,8 +127,8 @@ async def test_a_command_is_given_back_when_slack_does_not_say_who_sent_it(
     assert UNTOLD in told
     assert told.endswith("to copy:\n/docs-agent Add a #docs page")
     talk.faults.comes_back()
-    await talk.started("Add a page")
-    assert talk.agent_got() == ["Add a page"]
+    await talk.started("Add a page on keys")
+    assert talk.agent_got() == ["Add a page on keys"]
     talk.everything()
 
 
@@ -138,7 +138,7 @@ async def test_a_button_and_a_form_say_that_slack_does_not_say_who_it_was(talk: 
     await talk.time.passes(hours=7)
     talk.everything()
     talk.faults.goes_down("users.info")
-    errors = await talk.ben.fills_in(prompt="Add a page")
+    errors = await talk.ben.fills_in(prompt="Add a page on keys")
     assert errors["prompt"].startswith(UNTOLD)
     talk.slack.state.views.clear()
     await talk.ben.presses("Reviewed")
@@ -152,20 +152,20 @@ async def test_a_button_and_a_form_say_that_slack_does_not_say_who_it_was(talk: 
 async def test_a_message_is_left_to_slack_until_it_says_who_wrote_it_and_then_read_once_more(
     talk: Talk, way: str, code: str
 ) -> None:
-    await talk.finished("First")
+    await talk.finished("Add First")
     if code:
         talk.faults.refuses("users.info", code, times=30)
     else:
         talk.faults.goes_down("users.info")
     match way:
         case "mention":
-            await talk.ben.says("@docs-agent Add a page")
+            await talk.ben.says("@docs-agent Add a page on keys")
         case "direct":
-            await talk.ben.says("Add a page", "dm")
+            await talk.ben.says("Add a page on keys", "dm")
         case _:
             await talk.ben.replies("Mention Python")
     await talk.time.passes(minutes=10)
-    assert (talk.unread(), talk.agent_got()) == ([], ["First"])
+    assert (talk.unread(), talk.agent_got()) == ([], ["Add First"])
     talk.faults.comes_back()
     await talk.time.passes(minutes=20)
     assert len(talk.agent_got()) == 2
@@ -177,7 +177,7 @@ async def test_slack_is_asked_once_in_six_hours(talk: Talk) -> None:
         await talk.started(f"Add page {number}")
         await talk.time.passes(hours=hours)
         assert talk.slack.calls.count("users.info") == 1
-    await talk.started("Add one more")
+    await talk.started("Add a page on plans")
     assert talk.slack.calls.count("users.info") == 2
     talk.everything()
 
@@ -185,7 +185,7 @@ async def test_slack_is_asked_once_in_six_hours(talk: Talk) -> None:
 async def test_lists_let_in_whom_they_name_by_person_or_by_group_and_admins_at_once(
     talk: Talk,
 ) -> None:
-    await talk.started("One", by=talk.chika)
+    await talk.started("Add keys", by=talk.chika)
     await talk.process.stops()
     await talk.process.starts(
         allowed_users=f"{talk.ana.id},{talk.gus.id}",
@@ -201,13 +201,13 @@ async def test_lists_let_in_whom_they_name_by_person_or_by_group_and_admins_at_o
 
 
 async def test_in_a_channel_that_is_not_listed_nothing_is_done(talk: Talk) -> None:
-    await talk.started("Add a page")
+    await talk.started("Add a page on keys")
     partners = talk.room("partners").id
     await talk.ana.types("/docs-agent")
     await talk.process.stops()
     await talk.process.starts(allowed_channels=partners)
     for channel, typed in (
-        ("docs", "/docs-agent Add a page"),
+        ("docs", "/docs-agent Add a page on keys"),
         ("partners", "/docs-followup 1 Write more"),
     ):
         answer = await talk.ana.answer_to(typed, channel)
@@ -215,10 +215,10 @@ async def test_in_a_channel_that_is_not_listed_nothing_is_done(talk: Talk) -> No
         assert answer.endswith(f"to copy:\n{typed}")
     for typed in ("/docs-agent jobs", "/docs-visitors last week", "/docs-visitors weekly"):
         assert "not set up for use in" in await talk.ana.answer_to(typed)
-    errors = await talk.ana.fills_in(prompt="Add one more page")
+    errors = await talk.ana.fills_in(prompt="Add a page on plans page")
     assert "not set up for use in" in errors["prompt"]
     await talk.time.passes()
-    assert talk.agent_got() == ["Add a page"]
+    assert talk.agent_got() == ["Add a page on keys"]
     talk.everything()
 
 
@@ -234,7 +234,9 @@ async def test_a_refused_person_is_answered_once_an_hour_and_each_time_they_type
     assert "Guests can't use this bot" in told
     assert "to copy" not in told
     for _ in range(2):
-        assert "Guests can't use this bot" in await talk.gus.answer_to("/docs-agent Add a page")
+        assert "Guests can't use this bot" in await talk.gus.answer_to(
+            "/docs-agent Add a page on keys"
+        )
     await talk.time.passes(3_600)
     await talk.gus.says("@docs-agent One more page")
     await talk.time.passes()
@@ -246,7 +248,7 @@ async def test_a_refused_person_is_answered_once_an_hour_and_each_time_they_type
 async def test_a_reply_of_a_guest_is_answered_in_private_and_gets_no_reaction(
     talk: Talk, text: str, files: int, ended: bool
 ) -> None:
-    await talk.started("Add a page")
+    await talk.started("Add a page on keys")
     if ended:
         await talk.ends("archived", pr_link=None)
     talk.everything()
@@ -255,13 +257,13 @@ async def test_a_reply_of_a_guest_is_answered_in_private_and_gets_no_reaction(
         await talk.time.passes()
     [told] = talk.gus.reads()
     assert "Guests can't use this bot" in told
-    assert (talk.unread(), talk.agent_got()) == ([], ["Add a page"])
+    assert (talk.unread(), talk.agent_got()) == ([], ["Add a page on keys"])
 
 
 async def test_only_who_asked_and_admins_decide_about_a_waiting_prompt(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1, admins=talk.ben.id)
-    await talk.started("One")
-    await talk.started("Two")
+    await talk.started("Add keys")
+    await talk.started("Add Two")
     waiting = talk.status(2)
     await talk.chika.presses("Withdraw", on=waiting)
     assert (

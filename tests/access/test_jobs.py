@@ -95,7 +95,7 @@ async def test_somebody_outside_neither_steers_a_job_nor_learns_of_it(
 
 async def test_a_hidden_service_id_does_not_keep_a_follow_up_from_ones_own_job(talk: Talk) -> None:
     await started(talk, "private")
-    await talk.ben.asks("Mine")
+    await talk.ben.asks("Add Mine")
     await talk.time.passes()
     told = await talk.ben.answer_to("/docs-followup Use job-1 as my example")
     assert "Sent to your latest job here, Job 2" in told
@@ -110,7 +110,7 @@ async def test_a_form_for_a_hidden_job_is_answered_as_for_an_unknown_one(
     talk: Talk, hidden: str, number: int
 ) -> None:
     await started(talk, hidden)
-    await talk.ben.asks("Mine")
+    await talk.ben.asks("Add Mine")
     await talk.time.passes()
     await talk.ben.types("/docs-followup 2")
     [view] = talk.slack.state.views.values()
@@ -120,7 +120,7 @@ async def test_a_form_for_a_hidden_job_is_answered_as_for_an_unknown_one(
     view["private_metadata"] = json.dumps(forged)
     assert await talk.ben.fills_in(prompt="Delete everything") == FORM_WITHOUT_JOB
     await talk.time.passes()
-    assert talk.agent_got() == [PROMPT, "Mine"]
+    assert talk.agent_got() == [PROMPT, "Add Mine"]
     talk.everything()
 
 

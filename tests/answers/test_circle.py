@@ -10,10 +10,10 @@ async def test_question_is_answered_kept_written_and_told_once(talk: Talk) -> No
     answer = await asks(talk)
     assert "Open **Settings** and press *Rotate*." in str(answer.message["blocks"])
     assert "From <https://docs.example/keys|API keys>" in answer
-    assert answer.buttons == ["Change the docs", "That didn't help", "Write it instead"]
+    assert answer.buttons == ["Draft a page", "Didn't help"]
     assert talk.service.questions == [(QUESTION, None)]
     assert talk.agent_got() == []
-    await talk.ben.presses("That didn't help")
+    await talk.ben.presses("Didn't help")
     [noted] = talk.ben.reads()
     assert noted == "Noted as a gap. Its asker gets a message when the docs answer it."
     await drafts(talk)
@@ -35,7 +35,7 @@ async def test_question_is_answered_kept_written_and_told_once(talk: Talk) -> No
 
 async def test_gap_is_open_again_after_close_without_merge(talk: Talk) -> None:
     answer = await asks(talk)
-    await talk.ben.presses("That didn't help", answer)
+    await talk.ben.presses("Didn't help", answer)
     await drafts(talk)
     await merges(talk, by=None)
     talk.everything()
@@ -47,7 +47,7 @@ async def test_gap_is_open_again_after_close_without_merge(talk: Talk) -> None:
 
 
 async def test_mark_counts_where_the_bot_cannot_see_the_pull_request(talk: Talk) -> None:
-    await talk.ben.presses("That didn't help", await asks(talk))
+    await talk.ben.presses("Didn't help", await asks(talk))
     await drafts(talk, pr_link="https://code.example/acme/docs/pull/1")
     talk.everything()
     for _ in ("marks", "takes it back", "marks again"):
@@ -65,8 +65,8 @@ async def test_asker_by_command_hears_it_in_direct_messages(talk: Talk) -> None:
     await talk.time.passes()
     reading, answer = talk.ana.reads()
     assert reading == ":eyes: Reading the docs…"
-    assert answer.buttons == ["Change the docs", "That didn't help", "Write it instead", "Share"]
-    await talk.ana.presses("That didn't help")
+    assert answer.buttons == ["Draft a page", "Didn't help", "Share"]
+    await talk.ana.presses("Didn't help")
     talk.everything()
     assert await talk.ben.answer_to("/docs-agent gaps") == "No open questions here."
     await drafts(talk, "Change the docs", by=talk.ana)
@@ -85,8 +85,8 @@ async def test_shared_answer_is_where_the_asker_hears_it(talk: Talk) -> None:
     await talk.time.passes()
     shared = talk.status()
     assert shared.startswith(f"<@{talk.ana.id}> asked: “{QUESTION}”")
-    assert shared.buttons == ["Change the docs", "That didn't help", "Write it instead"]
-    await talk.ben.presses("That didn't help", shared)
+    assert shared.buttons == ["Draft a page", "Didn't help"]
+    await talk.ben.presses("Didn't help", shared)
     await drafts(talk)
     talk.everything()
     await merges(talk)

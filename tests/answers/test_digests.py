@@ -12,7 +12,7 @@ from tests.work.readers import asked, digests, files, pressed, searches, subscri
 
 async def gap(talk: Talk, channel: str = "docs") -> None:
     """Let Ana ask in a channel, and mark the answer as one that did not help."""
-    await talk.ana.presses("That didn't help", await asks(talk, channel=channel))
+    await talk.ana.presses("Didn't help", await asks(talk, channel=channel))
     talk.everything()
 
 
@@ -29,10 +29,10 @@ async def test_digest_recommends_what_three_people_asked(talk: Talk) -> None:
     for person in (talk.ana, talk.ben, talk.chika):
         asked = await person.says(f"@docs-agent {QUESTION}")
         await talk.time.passes()
-        await person.presses("That didn't help", talk.thread(asked)[-1])
+        await person.presses("Didn't help", talk.thread(asked)[-1])
         talk.everything()
     digest = await next_digest(talk)
-    assert f"*Asked in Slack* “{QUESTION}” · 3 times" in digest
+    assert f"*Asked in Slack* “{QUESTION}” · 3 people" in digest
     await drafts(talk, on=digest)
     talk.everything()
     await merges(talk)

@@ -8,8 +8,8 @@ from tests.talk import Talk
 
 async def test_notice_ends_when_slack_no_longer_knows_the_jobs_channel(talk: Talk) -> None:
     talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
-    await talk.ana.presses("That didn't help", await asks(talk))
-    await talk.ben.presses("That didn't help", await asks(talk, channel="secret"))
+    await talk.ana.presses("Didn't help", await asks(talk))
+    await talk.ben.presses("Didn't help", await asks(talk, channel="secret"))
     await drafts(talk)
     talk.everything()
     # The channel was deleted, or the bot removed, before the merge was seen.

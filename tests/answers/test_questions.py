@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.talk import Talk
 
 QUESTIONS = """
@@ -100,66 +98,8 @@ async def test_at_most_two_questions_and_two_instructions_are_mistaken(talk: Tal
     answered, begun = {text for text, _ in talk.service.questions}, set(talk.agent_got())
     assert len(QUESTIONS) == len(INSTRUCTIONS) == 40
     assert len(begun.intersection(QUESTIONS)) <= 2
-    assert len(answered.intersection(INSTRUCTIONS)) <= 2
-    assert answered | begun == {*QUESTIONS, *INSTRUCTIONS}
-
-
-async def test_instruction_that_was_answered_is_written_by_one_press(talk: Talk) -> None:
-    text = "Will you document SAML?"
-    asked = await talk.ana.says(f"@docs-agent {text}")
-    await talk.time.passes()
-    [answer] = talk.thread(asked)
-    await talk.ana.presses("Write it instead", answer)
-    await talk.ana.presses("Write it instead", answer)
-    await talk.time.passes()
-    assert talk.agent_got() == [text]
-    assert talk.thread(asked)[0].buttons == [
-        "Change the docs",
-        "That didn't help",
-        "Write it instead",
-    ]
-    talk.everything()
-
-
-async def test_instruction_by_command_is_written_by_one_press(talk: Talk) -> None:
-    text = "Will you document SAML?"
-    await talk.ana.asks(text)
-    await talk.time.passes()
-    talk.everything()
-    await talk.ana.presses("Write it instead")
-    await talk.time.passes()
-    assert talk.agent_got() == [text]
-    talk.everything()
-
-
-@pytest.mark.parametrize(
-    "text", ["Can two people edit the same draft at once?", "Tell me how to rotate a key"]
-)
-async def test_question_that_started_a_job_is_answered_by_one_press(talk: Talk, text: str) -> None:
-    asked = await talk.ana.says(f"@docs-agent {text}")
-    await talk.time.passes()
-    [note] = talk.ana.reads()
-    assert note == "I took that as a task for the agent."
-    await talk.ana.presses("Just answer it", note)
-    await talk.time.passes(minutes=1)
-    answer = talk.thread(asked)[-1]
-    assert "Rotate" in answer
-    assert talk.service.questions == [(text, None)]
-    assert talk.ana.reads() == [
-        ":eyes: Reading the docs… The agent has its task already, and nobody can stop it."
-    ]
-    talk.everything()
-
-
-async def test_question_by_command_that_started_a_job_is_answered_by_one_press(talk: Talk) -> None:
-    text = "Can two people edit the same draft at once?"
-    await talk.ana.types(f"/docs-agent {text}")
-    await talk.ana.presses("Just answer it")
-    await talk.time.passes(minutes=1)
-    assert talk.service.questions == [(text, None)]
-    assert talk.agent_got() == []
-    assert talk.channel() == []
-    assert "Rotate" in talk.ana.reads()[-1]
+    assert len({*INSTRUCTIONS} - begun) <= 2
+    assert answered | begun >= {*QUESTIONS}
 
 
 async def test_polite_order_has_no_note(talk: Talk) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tests.answers.conftest import QUESTION
-from tests.defects import known_defect
 from tests.talk import Talk
 
 QUESTIONS = """
 how many readers last week?
 who read the docs last week?
+which pages did nobody read?
 what did readers search for?
 what needs work?
 which questions have no answer?
@@ -42,7 +42,6 @@ async def test_question_about_the_docs_goes_to_the_assistant(talk: Talk) -> None
     talk.everything()
 
 
-@known_defect("Most questions about the bot's numbers and jobs go to the assistant or the agent.")
 async def test_question_about_the_bot_is_answered_by_itself(talk: Talk) -> None:
     asked = {text: await others_that_were_asked(talk, text) for text in QUESTIONS}
     talk.everything()

@@ -72,5 +72,8 @@ async def test_form_offers_the_post_above_its_message(talk: Talk) -> None:
 async def test_post_of_a_private_channel_stays_there(talk: Talk) -> None:
     talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
     answer = await asks(talk, channel="secret")
-    assert await requests(talk, answer.message) == "Write that on the security page"
+    prompt = await requests(talk, answer.message)
+    assert prompt.startswith("Write that on the security page\n\n")
+    assert QUESTION not in prompt
+    assert [note.buttons for note in talk.ben.reads()] == [["Choose messages"]]
     talk.everything()

@@ -30,7 +30,7 @@ async def test_guest_asks_in_vain(talk: Talk) -> None:
 
 async def test_gap_of_another_channel_is_not_listed(talk: Talk) -> None:
     talk.opens_channel("secret", talk.ana, is_private=True)
-    await talk.ana.presses("That didn't help", await asks(talk, channel="secret"))
+    await talk.ana.presses("Didn't help", await asks(talk, channel="secret"))
     talk.everything()
     assert await talk.ben.answer_to("/docs-agent gaps") == "No open questions here."
     assert QUESTION in await talk.ana.answer_to("/docs-agent gaps", "secret")
@@ -38,9 +38,9 @@ async def test_gap_of_another_channel_is_not_listed(talk: Talk) -> None:
 
 async def test_job_of_a_private_channel_is_announced_there_only(talk: Talk) -> None:
     talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
-    await talk.ana.presses("That didn't help", await asks(talk))
+    await talk.ana.presses("Didn't help", await asks(talk))
     hidden = await asks(talk, channel="secret")
-    await talk.ben.presses("That didn't help", hidden)
+    await talk.ben.presses("Didn't help", hidden)
     await drafts(talk)
     talk.everything()
     await merges(talk)
@@ -54,8 +54,8 @@ async def test_same_words_in_public_channels_are_one_gap_and_all_hear_it(talk: T
     talk.opens_channel("help")
     asked = await talk.chika.says("@docs-agent how do i rotate an API key", "help")
     await talk.time.passes()
-    await talk.ana.presses("That didn't help", await asks(talk))
-    await talk.ben.presses("That didn't help", talk.thread(asked)[-1])
+    await talk.ana.presses("Didn't help", await asks(talk))
+    await talk.ben.presses("Didn't help", talk.thread(asked)[-1])
     await drafts(talk)
     talk.everything()
     await merges(talk)
@@ -65,7 +65,7 @@ async def test_same_words_in_public_channels_are_one_gap_and_all_hear_it(talk: T
 
 async def test_drafting_under_an_answer_tells_its_asker_elsewhere(talk: Talk) -> None:
     await asks(talk)
-    await drafts(talk, "Change the docs")
+    await drafts(talk, "Draft a page")
     talk.everything()
     await merges(talk)
     assert "It is written now" in talk.all_replies()[-1]
@@ -75,7 +75,7 @@ async def test_drafting_under_an_answer_tells_its_asker_elsewhere(talk: Talk) ->
 async def test_drafting_under_a_private_answer_tells_its_asker(talk: Talk) -> None:
     await talk.ana.asks(f"ask {QUESTION}")
     await talk.time.passes()
-    await drafts(talk, "Change the docs", by=talk.ana)
+    await drafts(talk, "Draft a page", by=talk.ana)
     talk.everything()
     await merges(talk)
     [notice] = talk.ana.reads()
@@ -84,22 +84,22 @@ async def test_drafting_under_a_private_answer_tells_its_asker(talk: Talk) -> No
 
 
 async def test_old_question_is_forgotten(talk: Talk) -> None:
-    await talk.ana.presses("That didn't help", await asks(talk))
+    await talk.ana.presses("Didn't help", await asks(talk))
     talk.everything()
     assert talk.kept(QUESTION)
     await talk.time.passes(days=182)
     await talk.time.passes(hours=3)
     assert talk.kept(QUESTION) == []
-    await talk.ana.presses("Change the docs")
+    await talk.ana.presses("Draft a page")
     assert talk.ana.reads() == ["I no longer have that question. Ask it again."]
 
 
-@pytest.mark.parametrize("label", ["Change the docs", "That didn't help", "Share", "Dismiss"])
+@pytest.mark.parametrize("label", ["Draft a page", "Didn't help", "Share", "Dismiss"])
 async def test_button_about_a_question_of_another_channel_does_nothing(
     talk: Talk, label: str
 ) -> None:
     talk.opens_channel("secret", talk.ana, is_private=True)
-    await talk.ana.presses("That didn't help", await asks(talk, channel="secret"))
+    await talk.ana.presses("Didn't help", await asks(talk, channel="secret"))
     await talk.ana.asks("ask What does a key cost?", "secret")
     await talk.time.passes()
     answer, gaps = talk.ana.reads()[-1], await talk.ana.answer_to("/docs-agent gaps", "secret")
@@ -129,7 +129,7 @@ async def test_asker_whose_answer_helped_elsewhere_hears_nothing(talk: Talk) -> 
     talk.opens_channel("help")
     for text in (QUESTION, "What does a key cost?"):
         await asks(talk, text)
-    await talk.ana.presses("That didn't help", await asks(talk, channel="help"))
+    await talk.ana.presses("Didn't help", await asks(talk, channel="help"))
     await drafts(talk, by=talk.ana)
     talk.everything()
     await merges(talk)
@@ -140,28 +140,28 @@ async def test_asker_whose_answer_helped_elsewhere_hears_nothing(talk: Talk) -> 
 async def test_gap_is_dismissed_for_all_its_askers_in_one_channel(talk: Talk) -> None:
     talk.opens_channel("help")
     for channel in ("help", "docs", "docs"):
-        await talk.ana.presses("That didn't help", await asks(talk, channel=channel))
+        await talk.ana.presses("Didn't help", await asks(talk, channel=channel))
     helped = await asks(talk)
     talk.everything()
     await talk.ana.presses("Dismiss", await talk.ana.answer_to("/docs-agent gaps"))
     assert talk.ana.reads() == ["No open questions here."]
     assert "asked once" in await talk.ana.answer_to("/docs-agent gaps", "help")
-    await talk.ana.presses("That didn't help", helped)
+    await talk.ana.presses("Didn't help", helped)
     talk.everything()
     assert "asked once" in await talk.ana.answer_to("/docs-agent gaps")
 
 
 async def test_question_without_help_after_its_notice_is_a_gap_again(talk: Talk) -> None:
     answer = await asks(talk)
-    await drafts(talk, "Change the docs")
+    await drafts(talk, "Draft a page")
     talk.everything()
     await merges(talk)
-    await talk.ana.presses("That didn't help", answer)
+    await talk.ana.presses("Didn't help", answer)
     talk.everything()
     assert "asked once" in await talk.ana.answer_to("/docs-agent gaps")
-    await drafts(talk, "Change the docs", answer, pr_link=None)
+    await drafts(talk, "Draft a page", answer, pr_link=None)
     assert sum("It is written now" in reply for reply in talk.all_replies()) == 2
-    await talk.ben.presses("Change the docs", answer)
+    await talk.ben.presses("Draft a page", answer)
     await talk.ben.fills_in(prompt="Show how to rotate all keys")
     await talk.time.passes()
     await talk.ends(pr_link=None)
@@ -171,6 +171,6 @@ async def test_question_without_help_after_its_notice_is_a_gap_again(talk: Talk)
 
 async def test_mark_on_one_answer_leaves_the_others(talk: Talk) -> None:
     await asks(talk)
-    await talk.ana.presses("That didn't help", await asks(talk))
+    await talk.ana.presses("Didn't help", await asks(talk))
     talk.everything()
     assert "asked once" in await talk.ana.answer_to("/docs-agent gaps")

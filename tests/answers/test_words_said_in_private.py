@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tests.answers.conftest import QUESTION, asks
 from tests.answers.test_digests import gap, next_digest
-from tests.defects import known_defect
 from tests.talk import Talk
 from tests.work.readers import asked, turns
 
@@ -45,14 +44,30 @@ async def test_question_by_command_is_in_no_list_of_others(talk: Talk) -> None:
     await talk.ana.asks(f"ask {QUESTION}", "docs")
     await talk.time.passes()
     talk.everything()
-    await talk.ana.presses("That didn't help")
+    await talk.ana.presses("Didn't help")
     talk.everything()
     assert QUESTION not in await talk.ben.answer_to("/docs-agent gaps", "docs")
     assert QUESTION not in await next_digest(talk, "help")
 
 
-@known_defect("Another organisation reads what members asked in internal channels.")
 async def test_words_of_other_channels_are_in_no_shared_channel(talk: Talk) -> None:
     assert talk.room("partners").is_ext_shared
     await gap(talk, "docs")
     assert QUESTION not in await next_digest(talk, "partners")
+
+
+async def test_readers_words_are_in_no_shared_channel(talk: Talk) -> None:
+    talk.service.readers["assistant"] = turns(*[(QUESTION, None, "unanswered")] * 4)
+    assert QUESTION not in await next_digest(talk, "partners")
+    await gap(talk, "partners")
+    await talk.ben.types("/docs-visitors questions last week", "partners")
+    await talk.time.passes(20)
+    answer = talk.ben.reads()[-1]
+    assert QUESTION in answer.blocks
+    assert "Share" not in answer.buttons
+    talk.everything()
+
+
+async def test_shared_channel_has_its_own_words(talk: Talk) -> None:
+    await gap(talk, "partners")
+    assert QUESTION in await next_digest(talk, "partners")

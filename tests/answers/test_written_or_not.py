@@ -12,7 +12,7 @@ from tests.talk import Talk
 @pytest.fixture
 async def talk(talk: Talk) -> Talk:
     """Return a conversation with an answer that did not help Ana, and that Ben has noted as a gap."""
-    await talk.ben.presses("That didn't help", await asks(talk))
+    await talk.ben.presses("Didn't help", await asks(talk))
     return talk
 
 

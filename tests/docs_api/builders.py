@@ -35,6 +35,16 @@ def visitors_json(*paths: str, has_more: bool = False) -> dict[str, object]:
     }
 
 
+def views_json(*paths: str, has_more: bool = False) -> dict[str, object]:
+    """The answer to a views request with one row for each path."""
+    counts = {"human": 5, "ai": 2, "total": 7}
+    return {
+        "totals": {"human": 50, "ai": 20, "total": 70},
+        "views": [{"path": path, **counts} for path in paths],
+        "hasMore": has_more,
+    }
+
+
 SEARCHES: Mapping[str, object] = {
     "searches": [
         {

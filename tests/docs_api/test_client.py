@@ -9,8 +9,6 @@ from datetime import date
 
 import httpx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import SecretStr
 
 import bot.docs_api
@@ -22,7 +20,16 @@ from bot.docs_api import (
     RateLimited,
     Unavailable,
 )
-from tests.docs_api.builders import JOB, KEY, PROMPT, READERS, FakeService, client_of, visitors_json
+from tests.docs_api.builders import (
+    JOB,
+    KEY,
+    PROMPT,
+    READERS,
+    FakeService,
+    client_of,
+    views_json,
+    visitors_json,
+)
 
 
 def test_the_public_names_are_these() -> None:
@@ -63,6 +70,26 @@ async def test_each_call_goes_where_the_interface_says() -> None:
     assert {request.headers["authorization"] for request in service.requests} == {f"Bearer {KEY}"}
 
 
+async def test_views_are_read_in_pages_as_visitors_are() -> None:
+    service = FakeService(httpx.Response(200, json=views_json("/a", "/b", has_more=True)))
+    async with client_of(service) as docs:
+        page = await docs.views(
+            "p/q", date_from=date(2026, 11, 1), date_to=date(2026, 11, 8), offset=250
+        )
+        with pytest.raises(Unavailable, match="more rows than the 1 asked for"):
+            await docs.views("p/q", limit=1)
+    assert page.totals.total == 70
+    assert [(row.path, row.human, row.ai, row.total) for row in page.views] == [
+        ("/a", 5, 2, 7),
+        ("/b", 5, 2, 7),
+    ]
+    assert page.has_more
+    days = "dateFrom=2026-11-01&dateTo=2026-11-08"
+    assert str(service.requests[0].url).endswith(
+        f"/v1/analytics/p%2Fq/views?{days}&limit=250&offset=250"
+    )
+
+
 async def test_rows_about_readers_are_one_page_of_a_hundred() -> None:
     service = FakeService(*(httpx.Response(200, json=dict(body)) for body in READERS.values()))
     first, last = date(2026, 11, 1), date(2026, 11, 8)
@@ -98,11 +125,12 @@ BAD_CALLS: list[Callable[[DocsClient], Awaitable[object]]] = [
     lambda docs: docs.visitors("acme", limit=0),
     lambda docs: docs.visitors("acme", offset=-1),
     lambda docs: docs.visitors("acme", date_from=date(2026, 1, 2), date_to=date(2026, 1, 2)),
+    lambda docs: docs.views("acme", limit=251),
+    lambda docs: docs.views("acme", offset=-1),
     lambda docs: docs.searches("acme", limit=101),
     lambda docs: docs.feedback_by_page("acme", limit=0),
     lambda docs: docs.feedback("acme", date_from=date(2026, 1, 2), date_to=date(2026, 1, 1)),
     lambda docs: docs.assistant("..", limit=1),
-    lambda docs: anext(docs.all_visitors("acme", page_size=251)),
 ]
 
 
@@ -191,47 +219,6 @@ async def test_response_over_the_limit_is_refused(compressed: bool) -> None:
     assert caught.value.sent
 
 
-async def paths_of(service: FakeService, page_size: int = 2) -> list[list[str]]:
-    """The paths of all pages, one list for each."""
-    async with client_of(service) as docs:
-        return [
-            [row.path for row in page.visitors]
-            async for page in docs.all_visitors("acme", page_size=page_size)
-        ]
-
-
-@given(rows=st.integers(0, 30), page_size=st.integers(1, 10))
-async def test_all_pages_together_are_all_rows(rows: int, page_size: int) -> None:
-    every = [f"/page-{number}" for number in range(rows)]
-
-    async def respond(request: httpx.Request) -> httpx.Response:
-        offset, limit = int(request.url.params["offset"]), int(request.url.params["limit"])
-        more = offset + limit < rows
-        return httpx.Response(
-            200, json=visitors_json(*every[offset : offset + limit], has_more=more)
-        )
-
-    async with client_of(httpx.MockTransport(respond)) as docs:
-        pages = [page async for page in docs.all_visitors("acme", page_size=page_size)]
-    assert [row.path for page in pages for row in page.visitors] == every
-    assert len(pages) == max(1, -(-rows // page_size))
-
-
-async def test_repeated_row_is_left_out() -> None:
-    first, last = visitors_json("/a", "/b", has_more=True), visitors_json("/b", "/c")
-    service = FakeService(httpx.Response(200, json=first), httpx.Response(200, json=last))
-    assert await paths_of(service) == [["/a", "/b"], ["/c"]]
-
-
-@pytest.mark.parametrize("again", [("/a", "/b"), ()])
-async def test_more_without_anything_new_ends_with_an_error(again: tuple[str, ...]) -> None:
-    first = httpx.Response(200, json=visitors_json("/a", "/b", has_more=True))
-    service = FakeService(first, httpx.Response(200, json=visitors_json(*again, has_more=True)))
-    with pytest.raises(Unavailable, match="nothing new"):
-        await paths_of(service)
-    assert len(service.requests) == 2
-
-
 async def test_call_goes_to_the_address_of_its_project_with_its_key() -> None:
     services = {name: FakeService(httpx.Response(200, json=JOB)) for name in ("acme", "beta")}
     clients = {
@@ -244,7 +231,7 @@ async def test_call_goes_to_the_address_of_its_project_with_its_key() -> None:
     }
     async with DocsClients(clients) as docs:
         for name in services:
-            await docs.create_job(name, "Add a page")
+            await docs.create_job(name, "Add a page on keys")
         with pytest.raises(NotConfigured):
             await docs.get_job("gone", "job-1")
         with pytest.raises(NotConfigured):

@@ -22,6 +22,7 @@ from bot.docs_api import (
     SearchCount,
     SearchesPage,
     Turn,
+    ViewsPage,
     VisitorsPage,
 )
 from bot.docs_api.models import MAX_LINES, MAX_TEXT_LENGTH
@@ -31,6 +32,7 @@ from tests.docs_api.builders import (
     FEEDBACK_BY_PAGE,
     JOB,
     SEARCHES,
+    views_json,
     visitors_json,
 )
 
@@ -115,6 +117,14 @@ def test_visitors_without_a_required_field_are_an_error(missing: str) -> None:
     del answer[missing]
     with pytest.raises(ValidationError):
         VisitorsPage.model_validate(answer)
+
+
+@pytest.mark.parametrize("missing", ["totals", "views", "hasMore"])
+def test_views_without_a_required_field_are_an_error(missing: str) -> None:
+    answer = views_json("/a")
+    del answer[missing]
+    with pytest.raises(ValidationError):
+        ViewsPage.model_validate(answer)
 
 
 @pytest.mark.parametrize("odd", [None, "2", -1, 1.5, True, 2**63, 10**400])

@@ -26,40 +26,25 @@ RULES: Mapping[str, Mapping[str, Any]] = {
 }
 PROMTOOL = shutil.which("promtool")
 """A program of Debian's package prometheus."""
-CHECKS = ("database", "slack", "workers", "runs", "socket", "signatures")
+CHECKS = ("database", "slack", "runs", "socket", "signatures")
 HOLDS_MINUTES = 20
 """Longer than the ``for`` of any alert."""
 _FIRED = re.compile(r"alertname: ?(\w+)")
+_WELL: Mapping[str, Mapping[str, float]] = {
+    "check_ok": dict.fromkeys((*CHECKS, "rows"), 1),
+    "waiting_seconds": {"prompt": 0, "message": 0, "poll": 0},
+    "needs_person": {"prompt": 0, "message": 0},
+    "service_failing_seconds": {"acme": 0, "beta": 0},
+    "key_refused": {"acme": 0, "beta": 0},
+    "disk_free_bytes": {"": 10**10},
+}
+"""The gauges of a sound bot with two projects."""
 
 
-def gauges(
-    projects: Mapping[str, float] | None = None, alive: int = 2, gone: int = 0, **whole: float
-) -> Any:
-    """Return the gauges of two projects, the second with these values."""
-    usual = {"quota_used": 0, "quota_limit": 100, "quota_exhausted": 0, "key_refused": 0}
-    usual |= {"service_failing_seconds": 0}
-    beta = usual | dict(projects or {})
-    whole = {"dead_letters": 0, "unconfirmed_prompts": 0} | whole
-    return {
-        **{name: {"": value} for name, value in whole.items()},
-        **{name: {"acme": usual[name], "beta": beta[name]} for name in usual},
-        "worker_processes": {"alive": alive, "gone": gone},
-    }
-
-
-def well() -> Metrics:
-    """Return the metrics of a sound bot."""
+def page(**changes: Mapping[str, float]) -> str:
+    """Return the page of a bot that is sound but for these values."""
     metrics = Metrics()
-    metrics.set_rows(gauges())
-    metrics.set_gauge("sockets", 2)
-    metrics.set_gauge("disk_free_bytes", 10**10)
-    for check in CHECKS:
-        metrics.set_check(check, True)
-    return metrics
-
-
-def page_of(metrics: Metrics) -> str:
-    """Return the page that Prometheus reads."""
+    metrics.replace({name: {**values, **changes.get(name, {})} for name, values in _WELL.items()})
     return metrics.page()[0].decode()
 
 

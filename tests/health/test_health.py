@@ -31,13 +31,11 @@ async def hanging() -> Sequence[Finding]:
     raise AssertionError
 
 
-def client(
-    checks: Checks, metrics: Metrics | None = None
-) -> TestClient[web.Request, web.Application]:
-    counts = metrics or Metrics()
-
-    async def page(_findings: Sequence[Finding]) -> tuple[bytes, str]:
-        return counts.page()
+def client(checks: Checks) -> TestClient[web.Request, web.Application]:
+    async def page(findings: Sequence[Finding]) -> tuple[bytes, str]:
+        metrics = Metrics()
+        metrics.replace({"check_ok": {finding.name: finding.ok for finding in findings}})
+        return metrics.page()
 
     server = web.Application()
     add_health_routes(server, checks, page)
@@ -85,16 +83,10 @@ async def test_check_that_breaks_or_hangs_is_named() -> None:
     assert LIMIT_SECONDS < 2.0
 
 
-async def test_metrics_page_has_what_was_counted() -> None:
-    metrics = Metrics()
-    metrics.count("deliveries", "sent")
-    metrics.count("deliveries", "sent")
-    metrics.observe_run("poll", 0.3, failed=False)
-    metrics.observe_run("poll", 0.3, failed=True)
-    async with client({}, metrics) as http:
+async def test_metrics_page_gets_the_findings_of_the_checks() -> None:
+    async with client(constant("socket", False, "not connected")) as http:
         answer = await http.get("/metrics")
         page = await answer.text()
     assert answer.content_type == "text/plain"
-    assert 'docs_bot_deliveries_total{outcome="sent"} 2.0' in page
-    assert 'docs_bot_run_seconds_count{worker="poll"} 2.0' in page
-    assert 'docs_bot_run_failures_total{worker="poll"} 1.0' in page
+    assert 'docs_bot_check_ok{check="socket"} 0.0' in page
+    assert "process_resident_memory_bytes" in page

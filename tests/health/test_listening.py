@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack
 import pytest
 from aiohttp import web
 
-from bot.health.checks import allow_open_files, listening
+from bot.health.listening import allow_open_files, listening
 from bot.logs import configure
 from tests.limits import HANG_SECONDS
 
@@ -103,7 +103,7 @@ async def test_idle_connection_is_closed(open_site: Opener) -> None:
 async def test_bytes_other_than_http_are_refused_and_logged_once(
     open_site: Opener, sent: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    configure("INFO", "json")
+    configure("INFO")
     connect = await open_site()
     for _ in range(3):
         assert (await (await connect()).ask(sent)).startswith(b"HTTP/1.0 400")

@@ -47,6 +47,7 @@ CASES = [
     (JOB, "Wie weit bist du?", Kind.OWN_WORD),
     (PEOPLE, "@docs-agent is there a PR for that bug?", Kind.OWN_WORD),
     (ANSWER, "@docs-agent limits", Kind.OWN_WORD),
+    (DIRECT_ANSWER, "status", Kind.OWN_WORD),
     # Almost such a word.
     (COMMAND, "joobs", Kind.MISTYPED_WORD),
     (COMMAND, "staus 12", Kind.MISTYPED_WORD),
@@ -56,6 +57,7 @@ CASES = [
     # Thanks, praise, emoji.
     (CHANNEL, "thanks @docs-agent!", Kind.THANKS),
     (CHANNEL, "@docs-agent ❤️", Kind.THANKS),
+    (CHANNEL, "@docs-agent :tada:", Kind.THANKS),
     (DIRECT, "ok, great, thank you so much", Kind.THANKS),
     (JOB, "🎉", Kind.THANKS),
     (JOB, "lol that was fast", Kind.THANKS),
@@ -212,7 +214,7 @@ CASES = [
     (FAILED, "can you try it again?", Kind.RETRY),
     (FAILED, "nochmal bitte", Kind.RETRY),
     # A change in a merged job's thread.
-    (MERGED, "the link in step 2 is dead", Kind.CHANGE_AFTER_MERGE),
+    (MERGED, "the link in step 2 is dead", Kind.LIKELY_CHANGE_AFTER_MERGE),
     (MERGED, "please add the same to the German page", Kind.CHANGE_AFTER_MERGE),
     # A further question or detail in an answer's thread.
     (ANSWER, "@docs-agent and for Java?", Kind.FURTHER_QUESTION),
@@ -279,6 +281,8 @@ def test_part_for_the_bot_stands_in_text(place: Place, text: str, _kind: Kind) -
         ("is there a limit @docs-agent?", "is there a limit @docs-agent?"),
         ("I think it's 10 s but let's ask @docs-agent: is it?", "is it?"),
         ("  @docs-agent: jobs ", "jobs"),
+        ("@docs-agent :tada:", ":tada:"),
+        ("@docs-agent, :+1:", ":+1:"),
     ],
 )
 def test_part_for_the_bot_begins_after_its_mention(text: str, part: str) -> None:
@@ -302,6 +306,9 @@ def test_mention_of_a_longer_name_is_none() -> None:
 def test_files_are_the_object_of_a_request() -> None:
     assert decided("fix this", DIRECT).kind is Kind.UNCLEAR
     assert decided("fix this", DIRECT, has_files=True).kind is Kind.CHANGE
+    assert decided("?", DIRECT, has_files=True).kind is Kind.CHANGE
+    assert decided("release notes", DIRECT, has_files=True).kind is Kind.CHANGE
+    assert decided("what does this error mean?", DIRECT, has_files=True).kind is Kind.QUESTION
     assert decided("", DIRECT, has_files=True).kind is Kind.UNCLEAR
     assert decided("", DIRECT).kind is Kind.OWN_WORD
 

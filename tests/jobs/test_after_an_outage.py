@@ -55,8 +55,8 @@ async def test_first_answer_brings_the_other_polls_forward(talk: Talk) -> None:
 
 
 async def test_job_that_fails_by_itself_is_not_polled_more_often(talk: Talk) -> None:
-    await talk.started("Add one")
-    await talk.started("Add two")
+    await talk.started("Add a page on keys")
+    await talk.started("Add a page on webhooks")
     talk.service.odd["job-1"] = lambda: httpx.Response(500)
     await talk.time.passes(hours=3)
     talk.service.polled.clear()

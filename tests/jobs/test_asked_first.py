@@ -39,7 +39,7 @@ async def test_questioned_prompt_joins_the_job_or_starts_another(talk: Talk) -> 
 
 async def test_page_of_a_pull_request_counts_until_the_merge(talk: Talk) -> None:
     await talk.process.starts(github_token="t")
-    await talk.started("Explain retries")
+    await talk.started("Describe retries")
     talk.github.pull |= {"additions": 1, "deletions": 1, "changed_files": 1}
     talk.github.files = [changed_file("docs/webhooks.md", "@@ -1 +1 @@\n-a\n+b")]
     await talk.ends(pr_link=LINK)
@@ -92,7 +92,7 @@ async def test_form_about_such_a_page_asks_in_the_channel(talk: Talk) -> None:
 async def test_page_without_an_open_job_is_not_questioned(talk: Talk) -> None:
     await talk.started(PROMPT)
     await talk.ben.asks("Fix the rate limits page")
-    await talk.ben.asks("fix the page please")
+    await talk.ben.asks("fix the page on keys please")
     await talk.time.passes()
     assert len(talk.agent_got()) == 3
     talk.everything()
@@ -113,7 +113,7 @@ async def test_unsendable_files_are_questioned_before_the_start(talk: Talk, labe
 
 async def test_reply_after_the_merge_begins_a_job_in_its_thread(talk: Talk) -> None:
     await talk.process.starts(github_token="t")
-    await talk.started("Explain retries")
+    await talk.started("Describe retries")
     await talk.ends(pr_link=LINK)
     talk.github.merge(talk.time.at)
     await talk.time.passes(minutes=15)

@@ -20,10 +20,10 @@ async def says(talk: Talk, root: Json, text: str, by: Person | None = None) -> J
 
 async def test_texts_that_the_bot_took_or_answered_are_not_attached(talk: Talk) -> None:
     root = await talk.ben.says("The page is wrong")
-    for text in ("Fix the page", "hello?", "status 1", "stop", "thanks!"):
+    for text in ("Fix the page on keys", "hello?", "status 1", "stop", "thanks!"):
         await says(talk, root, f"{BOT} {text}")
     await says(talk, root, "I think that it lacks a table", talk.ben)
-    await says(talk, root, f"{BOT} Add one")
+    await says(talk, root, f"{BOT} Add keys")
     assert talk.agent_got()[-1].endswith("\n> Ben Okafor: I think that it lacks a table")
     assert talk.agent_got()[-1].count("\n> ") == 1
     talk.everything()
@@ -48,11 +48,11 @@ async def test_form_from_a_thread_starts_its_job_in_the_thread(talk: Talk) -> No
     message = await says(talk, root, "Very wrong", talk.ben)
     await talk.ana.uses_shortcut("ask_about", on=message)
     edited = "Ben: The page & its index\n\nAna: Yes"
-    assert await talk.ana.fills_in(prompt="Fix the page", earlier=edited) == {}
+    assert await talk.ana.fills_in(prompt="Fix the page on keys", earlier=edited) == {}
     await talk.time.passes()
     assert len(talk.thread(root)) == 1
     [prompt] = talk.agent_got()
-    assert prompt.startswith("Fix the page\n\nEarlier")
+    assert prompt.startswith("Fix the page on keys\n\nEarlier")
     assert prompt.endswith("> Ben: The page & its index\n> \n> Ana: Yes")
     await says(talk, root, f"{BOT} Shorten the introduction")
     assert talk.agent_got()[-1] == "Shorten the introduction", "the agent has the rest"

@@ -17,7 +17,7 @@ async def prompts(talk: Talk, *expected: str) -> None:
 
 async def test_direct_messages_around_the_first_that_arrives_are_taken(talk: Talk) -> None:
     talk.slack.line.drops_events = True
-    await talk.ana.says("Add a page", "dm")
+    await talk.ana.says("Add a page on keys", "dm")
     await talk.time.passes(60)
     await talk.ana.says("Add a guide", "dm")
     arrives = talk.slack.line.sent[-1]
@@ -25,7 +25,7 @@ async def test_direct_messages_around_the_first_that_arrives_are_taken(talk: Tal
     await talk.ana.says("Add a table", "dm")
     talk.slack.line.drops_events = False
     talk.slack.line.send_event(arrives)
-    await prompts(talk, "Add a guide", "Add a page", "Add a table")
+    await prompts(talk, "Add a guide", "Add a page on keys", "Add a table")
     assert talk.slack.calls.count("conversations.history") == 1
 
 

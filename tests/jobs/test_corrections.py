@@ -17,14 +17,14 @@ Result = TypeVar("Result")
 
 
 async def test_edit_while_a_worker_prepares_the_prompt_is_kept(talk: Talk) -> None:
-    await talk.started("Something first")
+    await talk.started("Add Something first")
     talk.faults.is_late("users.info")
     message = await talk.ana.says(f"@docs-agent Add a page for @{talk.ben.user.name}")
     await talk.time.passes(9)
     await talk.ana.edits(message, "@docs-agent Add two pages")
     talk.faults.answers()
     await talk.time.passes(minutes=3)
-    assert talk.agent_got() == ["Something first", "Add two pages"]
+    assert talk.agent_got() == ["Add Something first", "Add two pages"]
     talk.everything()
 
 
@@ -37,7 +37,7 @@ async def test_worker_writes_nothing_it_read_before_an_edit() -> None:
     edited = replace(read, raw="Add two pages")
     await store.write(lambda tx: Prompts(tx).save(read, edited))
     await store.write(lambda tx: Prompts(tx).claim_new(claimer("one"), 5))
-    prepared = lifecycle.prompt_prepared(read, "Add a page")
+    prepared = lifecycle.prompt_prepared(read, "Add a page on keys")
     with pytest.raises(LeaseLost):
         await store.write(lambda tx: Prompts(tx).save(read, prepared, owner="one"))
     await store.close()

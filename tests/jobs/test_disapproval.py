@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.defects import known_defect
 from tests.talk import Talk
 
 ASKED_BACK = "What should change? Reply with what it should say."
-IGNORED = known_defect("Some ways of saying no get no reaction.")
 
 
 @pytest.fixture
@@ -33,12 +31,12 @@ async def reply(talk: Talk, text: str) -> tuple[list[str], list[str]]:
         "hm no",
         "nah",
         "not really",
-        pytest.param("no, that is bad", marks=IGNORED),
-        pytest.param("that is incorrect", marks=IGNORED),
-        pytest.param("this isn't right", marks=IGNORED),
-        pytest.param("it's worse than before", marks=IGNORED),
-        pytest.param("I think this is wrong", marks=IGNORED),
-        pytest.param("it is wrong", marks=known_defect("A no without a fact is sent.")),
+        "no, that is bad",
+        "that is incorrect",
+        "this isn't right",
+        "it's worse than before",
+        "I think this is wrong",
+        "it is wrong",
     ],
 )
 async def test_no_without_a_fact_is_asked_about(talk: Talk, text: str) -> None:
@@ -47,13 +45,18 @@ async def test_no_without_a_fact_is_asked_about(talk: Talk, text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["it should be 100", "the limit is 100 now", "Ben says it's 100", "should be per minute"],
+    [
+        "it should be 100",
+        "the limit is 100 now",
+        "Ben says it's 100",
+        "should be per minute",
+        "we renamed it last week",
+    ],
 )
 async def test_no_with_a_fact_is_sent(talk: Talk, text: str) -> None:
     assert await reply(talk, text) == ([], [text])
 
 
-@IGNORED
 @pytest.mark.parametrize(
     "text", ["that isn't what we do", "this is not how it works", "doesn't look right to me"]
 )

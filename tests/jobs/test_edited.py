@@ -12,7 +12,9 @@ HOUR = 3_700
 WITH_KEY = "a page on sk_live_a1b2c3d4e5f6a7b8c9d0"
 
 
-async def waiting(talk: Talk, text: str = f"{BOT} Add a page", channel: str = "docs") -> Json:
+async def waiting(
+    talk: Talk, text: str = f"{BOT} Add a page on keys", channel: str = "docs"
+) -> Json:
     """Let a prompt of Ana's message wait for the hourly limit."""
     await talk.process.starts(uses_an_hour=1)
     await talk.started("Add something first", by=talk.ben)
@@ -33,20 +35,20 @@ async def changes(talk: Talk, message: Json, text: str | None) -> None:
 
 @pytest.mark.parametrize(("mention", "channel"), [(f"{BOT} ", "docs"), ("", "dm")])
 async def test_edit_replaces_a_pending_prompt(talk: Talk, mention: str, channel: str) -> None:
-    message = await waiting(talk, f"{mention}Add a page", channel)
-    await changes(talk, message, f"{mention}Add two pages")
-    assert "Add two pages" in talk.job(2)
+    message = await waiting(talk, f"{mention}Add a page on keys", channel)
+    await changes(talk, message, f"{mention}Add two pages on keys")
+    assert "Add two pages on keys" in talk.job(2)
     await talk.time.passes(HOUR)
-    assert talk.agent_got() == ["Add something first", "Add two pages"]
+    assert talk.agent_got() == ["Add something first", "Add two pages on keys"]
     talk.everything()
 
 
 async def test_edit_before_the_status_gives_one_status(talk: Talk) -> None:
-    message = await talk.ana.says(f"{BOT} Add a page")
-    await changes(talk, message, f"{BOT} Add two pages")
-    assert talk.agent_got() == ["Add two pages"]
+    message = await talk.ana.says(f"{BOT} Add a page on keys")
+    await changes(talk, message, f"{BOT} Add two pages on keys")
+    assert talk.agent_got() == ["Add two pages on keys"]
     assert len(talk.thread(message)) == 1
-    assert "Add two pages" in talk.job(1)
+    assert "Add two pages on keys" in talk.job(1)
 
 
 @pytest.mark.parametrize(
@@ -74,26 +76,26 @@ async def test_reply_edited_to_no_prompt_is_withdrawn(talk: Talk, text: str) -> 
 
 
 async def test_message_deleted_at_once_leaves_no_status(talk: Talk) -> None:
-    message = await talk.ana.says(f"{BOT} Add a page")
+    message = await talk.ana.says(f"{BOT} Add a page on keys")
     await changes(talk, message, None)
     assert talk.channel() == talk.all_replies() == talk.agent_got() == []
 
 
 async def test_author_of_late_edits_gets_one_private_note(talk: Talk) -> None:
-    message = await talk.ana.says(f"{BOT} Add a page")
+    message = await talk.ana.says(f"{BOT} Add a page on keys")
     await talk.time.passes(10)
     for text in ("two pages", "three pages"):
         await changes(talk, message, f"{BOT} Add {text}")
     [note] = talk.ana.reads()
     assert note.message["thread_ts"] == message["ts"]
     assert "It works with the text as it was" in note
-    assert talk.agent_got() == ["Add a page"]
+    assert talk.agent_got() == ["Add a page on keys"]
     talk.everything()
 
 
 @pytest.mark.parametrize("text", [None, "never mind, the page is there"])
 async def test_sent_mention_may_go_away_silently(talk: Talk, text: str | None) -> None:
-    message = await talk.ana.says(f"{BOT} Add a page")
+    message = await talk.ana.says(f"{BOT} Add a page on keys")
     await talk.time.passes(10)
     await changes(talk, message, text)
     assert "Working on it" in talk.job(1)
@@ -103,7 +105,7 @@ async def test_sent_mention_may_go_away_silently(talk: Talk, text: str | None) -
 async def test_edit_with_the_same_text_changes_nothing(talk: Talk) -> None:
     message = await waiting(talk)
     before = talk.job(2)
-    await changes(talk, message, f"{BOT}: Add a page")
+    await changes(talk, message, f"{BOT}: Add a page on keys")
     assert talk.job(2) == before
     talk.everything()
 
@@ -112,8 +114,8 @@ async def test_person_without_access_can_only_withdraw(talk: Talk) -> None:
     message = await waiting(talk)
     await talk.process.stops()
     await talk.process.starts(allowed_users=talk.ben.id)
-    await changes(talk, message, f"{BOT} Add two pages")
-    assert "Add a page" in talk.job(2)
+    await changes(talk, message, f"{BOT} Add two pages on keys")
+    assert "Add a page on keys" in talk.job(2)
     assert "set up for some people only" in talk.ana.reads()[-1]
     await changes(talk, message, f"{BOT} aside: later")
     assert "Withdrawn" in talk.job(2)
@@ -149,12 +151,12 @@ async def test_edited_mention_keeps_its_thread(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1)
     await talk.started("Add something first", by=talk.ben)
     root = await talk.ben.says("The page is wrong")
-    message = await talk.ana.replies(f"{BOT} Add a page", to=root)
+    message = await talk.ana.replies(f"{BOT} Add a page on keys", to=root)
     await talk.time.passes(20)
-    await changes(talk, message, f"{BOT} Add two pages")
+    await changes(talk, message, f"{BOT} Add two pages on keys")
     await talk.time.passes(HOUR)
     [_, prompt] = talk.agent_got()
-    assert prompt.startswith("Add two pages\n\n")
+    assert prompt.startswith("Add two pages on keys\n\n")
     assert prompt.endswith("> Ben Okafor: The page is wrong")
     talk.everything()
 
@@ -176,9 +178,9 @@ async def changes_unnoticed(talk: Talk, message: Json, text: str | None) -> Json
         *(
             (place, text, 0)
             for place in ("docs", "dm", "thread")
-            for text in ("Add two pages", None)
+            for text in ("Add two pages on keys", None)
         ),
-        *(("docs", "Add two pages", hours) for hours in (-9, 9)),
+        *(("docs", "Add two pages on keys", hours) for hours in (-9, 9)),
     ],
 )
 async def test_change_that_arrives_before_its_message_counts(
@@ -187,7 +189,7 @@ async def test_change_that_arrives_before_its_message_counts(
     if place == "thread":
         await talk.finished()
     talk.slack.line.drops_events = True
-    asks = "Add a page" if place != "docs" else f"{BOT} Add a page"
+    asks = "Add a page on keys" if place != "docs" else f"{BOT} Add a page on keys"
     message = await (talk.ana.replies(asks) if place == "thread" else talk.ana.says(asks, place))
     event = talk.slack.line.sent[-1]
     change = await changes_unnoticed(talk, message, text and asks.replace("a page", "two pages"))
@@ -215,7 +217,10 @@ async def test_change_of_a_reply_to_an_unconfirmed_status_counts(talk: Talk) -> 
 
 
 async def test_changes_of_no_prompt_are_acknowledged_at_once(talk: Talk) -> None:
-    old = [await talk.ana.says(f"{BOT} aside Add a page"), await talk.ana.says("jobs", "dm")]
+    old = [
+        await talk.ana.says(f"{BOT} aside Add a page on keys"),
+        await talk.ana.says("jobs", "dm"),
+    ]
     await talk.time.passes(minutes=11)
     new = [
         await talk.ana.says(text)
@@ -303,7 +308,7 @@ async def pressed(talk: Talk, text: str, button: str) -> Json:
 
 @pytest.mark.parametrize(
     ("text", "button"),
-    [(f"Add {WITH_KEY}", "Send it anyway"), ("How do I rotate keys?", "Draft a page on it")],
+    [(f"Add {WITH_KEY}", "Send it anyway")],
 )
 @pytest.mark.parametrize("edited", [None, f"{BOT} Add a page on keys"], ids=str)
 async def test_change_of_words_that_a_button_sent_counts(
@@ -336,7 +341,7 @@ async def test_change_of_a_mention_that_names_its_job_counts(
 
 async def test_mention_that_names_another_job_now_goes_there(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=2)
-    await talk.started("Add one", by=talk.ben)
+    await talk.started("Add keys", by=talk.ben)
     await talk.started("Add two", by=talk.ben)
     message = await talk.ana.says(f"{BOT} #1 Make it shorter")
     await talk.time.passes(20)

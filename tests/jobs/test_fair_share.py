@@ -15,7 +15,7 @@ TOO_MANY = "10 prompts of yours wait already"
 async def ten_waiting(talk: Talk) -> None:
     """Let ten prompts of Ana's wait for the limit, which Ben's has used up."""
     await talk.process.starts(uses_an_hour=1)
-    await talk.started("Add a page", by=talk.ben)
+    await talk.started("Add a page on keys", by=talk.ben)
     for number in range(10):
         await talk.ana.asks(f"Add page {number}")
     await talk.time.passes(20)
@@ -59,7 +59,7 @@ async def test_a_follow_up_counts_too(talk: Talk) -> None:
     [note] = talk.ana.reads()
     assert TOO_MANY in note
     assert TOO_MANY in await talk.ana.answer_to("/docs-followup 1 Add a table")
-    assert talk.agent_got() == ["Add a page"]
+    assert talk.agent_got() == ["Add a page on keys"]
 
 
 async def test_eleventh_mention_is_answered_in_private(talk: Talk) -> None:
@@ -74,7 +74,7 @@ async def test_eleventh_mention_is_answered_in_private(talk: Talk) -> None:
 async def test_form_with_an_eleventh_prompt_stays_open(talk: Talk) -> None:
     await ten_waiting(talk)
     await talk.ana.types("/docs-agent")
-    errors = await talk.ana.fills_in(prompt="Add a page")
+    errors = await talk.ana.fills_in(prompt="Add a page on keys")
     assert [error.startswith(TOO_MANY) for error in errors.values()] == [True]
 
 
@@ -91,7 +91,7 @@ async def test_first_messages_of_several_people_go_out_in_turn(talk: Talk) -> No
 
 async def test_refused_first_message_delays_no_other(talk: Talk) -> None:
     talk.faults.refuses("chat.postMessage", "channel_not_found")
-    await talk.ana.asks("Add one")
+    await talk.ana.asks("Add keys")
     await talk.ana.asks("Add two")
     await talk.time.passes(10)
     assert talk.agent_got() == ["Add two"]
@@ -100,8 +100,8 @@ async def test_refused_first_message_delays_no_other(talk: Talk) -> None:
 
 @pytest.mark.parametrize("when", ["together", "later"])
 async def test_a_slow_look_up_delays_nobody_else(talk: Talk, when: str) -> None:
-    await talk.started("Add a page")
-    await talk.started("Add a page", by=talk.ben)
+    await talk.started("Add a page on keys")
+    await talk.started("Add a page on keys", by=talk.ben)
     talk.newcomer("Slow")
     talk.faults.hangs("users.info")
     await talk.ana.asks("Add a page for @slow")
@@ -126,7 +126,7 @@ async def test_first_twenty_names_are_looked_up(talk: Talk) -> None:
 
 async def test_names_that_slack_returns_late_stay_ids(talk: Talk) -> None:
     talk.process.timeouts = replace(talk.process.timeouts, names_seconds=0.2)
-    await talk.started("Add a page")
+    await talk.started("Add a page on keys")
     talk.newcomer("Slow")
     talk.faults.hangs("users.info")
     message = await talk.ana.says("@docs-agent Add what @slow wrote in #general")

@@ -6,17 +6,17 @@ from tests.talk import Talk
 
 
 async def test_others_reply_while_held_is_a_follow_up(talk: Talk) -> None:
-    said = await talk.ana.says("@docs-agent Add a page")
+    said = await talk.ana.says("@docs-agent Add a page on keys")
     await talk.time.passes(2)
     await talk.ben.replies("and a table", to=said)
     await talk.time.passes(60)
     talk.everything()
-    assert talk.agent_got() == ["Add a page", "and a table"]
+    assert talk.agent_got() == ["Add a page on keys", "and a table"]
 
 
 async def test_memory_database_restarted(talk: Talk) -> None:
     await talk.process.starts(database_url="sqlite://")
-    await talk.ana.says("Add a page", "dm")
+    await talk.ana.says("Add a page on keys", "dm")
     await talk.time.passes(30)
     talk.process.dies()
     await talk.process.starts()
@@ -26,11 +26,11 @@ async def test_memory_database_restarted(talk: Talk) -> None:
     await talk.ben.says("Add a table", "dm")
     await talk.time.passes(120)
     talk.everything()
-    assert sorted(talk.agent_got()) == ["Add a guide", "Add a page", "Add a table"]
+    assert sorted(talk.agent_got()) == ["Add a guide", "Add a page on keys", "Add a table"]
 
 
 async def test_deleted_while_held_leaves_nothing(talk: Talk) -> None:
-    said = await talk.ana.says("@docs-agent Add a page")
+    said = await talk.ana.says("@docs-agent Add a page on keys")
     await talk.time.passes(3)
     await talk.ana.deletes(said)
     await talk.time.passes(60)
@@ -50,14 +50,14 @@ async def test_talk_is_not_kept(talk: Talk) -> None:
 async def test_two_authors_in_one_thread_of_people(talk: Talk) -> None:
     await talk.process.starts(context="none")
     root = await talk.chika.says("The page is wrong")
-    await talk.ana.replies("@docs-agent Fix the page", to=root)
+    await talk.ana.replies("@docs-agent Fix the page on keys", to=root)
     await talk.time.passes(2)
     await talk.ben.replies("@docs-agent and the table", to=root)
     await talk.time.passes(3)
     await talk.ana.replies("@docs-agent and the picture", to=root)
     await talk.time.passes(60)
     talk.everything()
-    assert talk.agent_got() == ["Fix the page\n\nand the picture", "and the table"]
+    assert talk.agent_got() == ["Fix the page on keys\n\nand the picture", "and the table"]
 
 
 async def test_edit_to_a_question_while_held_is_answered(talk: Talk) -> None:
@@ -74,7 +74,6 @@ async def test_stop_in_a_direct_message(talk: Talk) -> None:
     await talk.time.passes(2)
     await talk.ana.says("stop", "dm")
     await talk.time.passes(1)
-    await talk.ana.presses("Withdraw")
     await talk.time.passes(60)
     talk.everything()
     assert talk.agent_got() == []
@@ -104,28 +103,28 @@ async def test_reply_in_the_thread_of_the_second_direct_message_steers(talk: Tal
 
 async def test_slack_silent_about_the_author_for_five_minutes(talk: Talk) -> None:
     talk.faults.goes_down("users.info")
-    await talk.ana.says("@docs-agent Add a page")
+    await talk.ana.says("@docs-agent Add a page on keys")
     await talk.time.passes(minutes=5)
     assert talk.agent_got() == []
     talk.faults.comes_back()
     await talk.time.passes(minutes=6)
     talk.everything()
-    assert talk.agent_got() == ["Add a page"]
+    assert talk.agent_got() == ["Add a page on keys"]
 
 
 async def test_slack_silent_about_the_author_for_two_hours(talk: Talk) -> None:
     talk.faults.goes_down("users.info")
-    await talk.ana.says("@docs-agent Add a page")
+    await talk.ana.says("@docs-agent Add a page on keys")
     await talk.time.passes(hours=2)
     assert talk.agent_got() == []
     talk.faults.comes_back()
     await talk.time.passes(minutes=6)
     talk.everything()
-    assert talk.agent_got() == ["Add a page"]
+    assert talk.agent_got() == ["Add a page on keys"]
 
 
 async def test_mention_edited_away_while_held_asks_nothing(talk: Talk) -> None:
-    said = await talk.ana.says("@docs-agent Add a page")
+    said = await talk.ana.says("@docs-agent Add a page on keys")
     await talk.time.passes(2)
     await talk.ana.edits(said, "thanks, Ben, it is there")
     await talk.time.passes(60)
@@ -136,13 +135,13 @@ async def test_mention_edited_away_while_held_asks_nothing(talk: Talk) -> None:
 async def test_edit_and_back_is_no_edit(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1)
     await talk.started("Add something first", by=talk.ben)
-    said = await talk.ana.says("@docs-agent Add a page")
+    said = await talk.ana.says("@docs-agent Add a page on keys")
     await talk.time.passes(20)
     await talk.ana.edits(said, "@docs-agent Add two pages")
-    await talk.ana.edits(said, "@docs-agent Add a page")
+    await talk.ana.edits(said, "@docs-agent Add a page on keys")
     await talk.time.passes(hours=2)
     talk.everything()
-    assert talk.agent_got() == ["Add something first", "Add a page"]
+    assert talk.agent_got() == ["Add something first", "Add a page on keys"]
 
 
 async def test_addition_to_words_that_a_button_sent_is_a_request_of_its_own(talk: Talk) -> None:

@@ -20,7 +20,7 @@ async def talk(talk: Talk) -> Talk:
         await talk.ana.asks(f"Add page {number}")
         if number == 8:
             await talk.time.passes(5)
-    await talk.ana.asks("Add a page elsewhere", "partners")
+    await talk.ana.asks("Add a page on keys elsewhere", "partners")
     await talk.time.passes(30)
     await talk.ends("failed", pr_link=None)
     await talk.ben.asks("Add an open page")
@@ -68,28 +68,28 @@ async def test_jobs_of_unreadable_channels_are_not_listed(talk: Talk) -> None:
 
 async def test_jobs_to_review_are_listed_over_all_readable_channels(talk: Talk) -> None:
     for channel in ("partners", "docs", "team", "dm"):
-        await talk.ana.asks(f"Review {channel}", channel)
+        await talk.ana.asks(f"Improve part {channel}", channel)
     await talk.time.passes()
     await talk.ends()
     talk.everything()
 
     async def reviewable(by: Person, channel: str) -> set[str]:
         answer = await by.answer_to("/docs-agent jobs review", channel)
-        return set(re.findall(r"\|Review (\w+)>", answer))
+        return set(re.findall(r"\|Improve part (\w+)>", answer))
 
     assert await reviewable(talk.ben, "dm") == {"partners", "docs"}
     assert await reviewable(talk.ana, "team") == {"partners", "docs", "team", "dm"}
     assert await reviewable(talk.chika, "dm") == {"partners", "docs", "team", "dm"}, "an admin"
     listed = await talk.ben.answer_to("/docs-agent jobs review")
     assert listed == await talk.ben.answer_to("/docs-agent review")
-    assert f":memo: <{PULL_REQUEST}|Review docs> · <@{talk.ana.id}> · " in listed
+    assert f":memo: <{PULL_REQUEST}|Improve part docs> · <@{talk.ana.id}> · " in listed
     assert f" · <#{talk.room('docs').id}> · " in listed
 
 
 async def test_list_to_review_asks_slack_about_few_channels(talk: Talk) -> None:
     for number in range(22):
         talk.opens_channel(f"page{number}")
-        await talk.ben.asks(f"Review {number}", f"page{number}")
+        await talk.ben.asks(f"Improve part {number}", f"page{number}")
         await talk.time.passes(2)
     await talk.time.passes()
     await talk.ends()

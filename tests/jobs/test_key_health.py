@@ -26,14 +26,14 @@ async def test_each_admin_gets_one_note_about_a_refused_key(
 ) -> None:
     await starts_with_admins(talk)
     talk.service.says("create", status, times=4)
-    await talk.ana.asks("Add one")
+    await talk.ana.asks("Add keys")
     await talk.started("Add two", by=talk.ben)
     await talk.time.passes(8 * 600)
     notes = notes_to_admins(talk)
     assert [name for name, note in notes if text in note] == ["Chika", "Gus"]
     assert [name for name, note in notes if "accepts the key" in note] == ["Chika", "Gus"]
     assert len(notes) == 4
-    assert sorted(talk.agent_got()) == ["Add one", "Add two"]
+    assert sorted(talk.agent_got()) == ["Add keys", "Add two"]
     talk.everything()
     assert talk.errors() == {"key_refused"}
 
@@ -51,7 +51,7 @@ async def test_status_shows_that_the_job_waits_for_the_key(talk: Talk) -> None:
 
 
 async def test_successful_poll_releases_pending_prompts(talk: Talk) -> None:
-    await talk.started("Add one")
+    await talk.started("Add keys")
     talk.service.says("create", 401)
     await talk.ben.asks("Add two")
     await talk.time.passes(3)
@@ -89,14 +89,14 @@ async def test_second_streak_of_refusals_is_reported_again(talk: Talk) -> None:
 async def test_read_only_key_is_reported_once(talk: Talk) -> None:
     """Polls succeed all the while; only an accepted prompt proves that the key may write again."""
     await starts_with_admins(talk)
-    await talk.started("Add one")
+    await talk.started("Add keys")
     talk.service.firewall = lambda _prompt: 403
     await talk.ben.asks("Add two")
     await talk.time.passes(hours=1)
     assert len(notes_to_admins(talk)) == 2
     talk.service.firewall = lambda _prompt: None
     await talk.time.passes(8 * 600)
-    assert talk.agent_got() == ["Add one", "Add two"]
+    assert talk.agent_got() == ["Add keys", "Add two"]
     assert len(notes_to_admins(talk)) == 2
     talk.everything()
     assert talk.errors() == {"key_refused"}

@@ -42,7 +42,7 @@ async def test_nobodys_second_goes_before_anothers_first(talk: Talk) -> None:
 async def test_status_has_the_time_of_the_next_free_use(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=2)
     began_at = talk.time.at
-    await ask_all(talk, (talk.chika, "one"))
+    await ask_all(talk, (talk.chika, "keys"))
     await talk.time.passes(600)
     await ask_all(talk, (talk.chika, "two"))
     await ask_all(talk, (talk.ana, "three"), (talk.ben, "four"))
@@ -65,7 +65,7 @@ async def test_status_has_the_time_of_the_next_free_use(talk: Talk) -> None:
 
 async def test_prompt_behind_a_withdrawn_one_moves_up(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1)
-    await ask_all(talk, (talk.chika, "one"), (talk.ana, "two"), (talk.ben, "three"))
+    await ask_all(talk, (talk.chika, "keys"), (talk.ana, "two"), (talk.ben, "three"))
     assert "It starts at <!date^" in talk.job(2)
     assert promised(talk.job(3)) == promised(talk.job(2))
     assert "the hourly limit is used up" in await talk.ben.answer_to("/docs-agent status 3")
@@ -75,13 +75,13 @@ async def test_prompt_behind_a_withdrawn_one_moves_up(talk: Talk) -> None:
     assert f"*Withdrawn* by <@{talk.ana.id}> · Job 2" in talk.job(2)
     assert "It starts at <!date^" in talk.job(3)
     await talk.time.passes(HOUR)
-    assert got(talk) == ["one", "three"]
+    assert got(talk) == ["keys", "three"]
     talk.everything()
 
 
 async def test_pending_follow_up_can_be_withdrawn(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1)
-    await ask_all(talk, (talk.ana, "one"))
+    await ask_all(talk, (talk.ana, "keys"))
     await talk.ben.replies("Write more")
     await talk.time.passes(20)
     assert "A follow-up starts at <!date^" in talk.job(1)
@@ -90,32 +90,32 @@ async def test_pending_follow_up_can_be_withdrawn(talk: Talk) -> None:
     assert "waits" not in talk.job(1)
     assert f"“Write more”) wasn't sent. It was withdrawn by <@{talk.ben.id}>." in talk.replies()[-1]
     await talk.time.passes(HOUR)
-    assert got(talk) == ["one"]
+    assert got(talk) == ["keys"]
     assert "Working on it" in talk.job(1)
     talk.everything()
 
 
 async def test_of_several_follow_ups_the_pressers_own_is_withdrawn(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1)
-    await ask_all(talk, (talk.ana, "one"))
-    await talk.ana.replies("Write of ana")
-    await talk.ben.replies("Write of ben")
+    await ask_all(talk, (talk.ana, "keys"))
+    await talk.ana.replies("Write about ana")
+    await talk.ben.replies("Write about ben")
     await talk.time.passes(20)
     await talk.ben.presses("Withdraw follow-up")
     await talk.time.passes(5)
-    assert "“Write of ben”" in talk.replies()[-1]
+    assert "“Write about ben”" in talk.replies()[-1]
     await talk.time.passes(HOUR)
-    assert got(talk) == ["one", "Write of ana"]
+    assert got(talk) == ["keys", "Write about ana"]
     talk.everything()
 
 
 async def test_429_without_a_time_is_a_short_wait(talk: Talk) -> None:
     talk.service.says("create", 429)
-    await talk.ana.asks("Add one")
+    await talk.ana.asks("Add keys")
     await talk.time.passes(3)
     assert got(talk) == []
     await talk.time.passes(61)
-    assert got(talk) == ["one"]
+    assert got(talk) == ["keys"]
     talk.job(1)
 
 
@@ -135,7 +135,7 @@ async def test_limits_have_the_bots_own_count(talk: Talk, used: int) -> None:
 
 async def test_limits_have_the_pending_prompts_and_the_services_wait(talk: Talk) -> None:
     talk.service.says("create", 429, seconds=600)
-    await ask_all(talk, (talk.ana, "one"), (talk.ben, "two"))
+    await ask_all(talk, (talk.ana, "keys"), (talk.ben, "two"))
     limits = await talk.ana.answer_to("/docs-agent LIMITS")
     assert "*0 of 100 jobs and follow-ups left this hour*; the next frees at" in limits
     assert "2 prompts wait" in limits
@@ -145,7 +145,7 @@ async def test_limits_have_the_pending_prompts_and_the_services_wait(talk: Talk)
 async def test_status_shows_the_last_uses_left(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=5)
     began_at = talk.time.at
-    await ask_all(talk, (talk.ana, "one"))
+    await ask_all(talk, (talk.ana, "keys"))
     assert "uses of this hour left" not in talk.job(1)
     for number in range(3):
         await ask_all(talk, (talk.ana, f"more {number}"))
@@ -194,23 +194,23 @@ async def test_share_grows_after_an_hour_without_others(talk: Talk) -> None:
 
 async def test_waiting_survives_a_restart(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1)
-    await ask_all(talk, (talk.ana, "one"), (talk.ana, "two"), (talk.ben, "three"))
+    await ask_all(talk, (talk.ana, "keys"), (talk.ana, "two"), (talk.ben, "three"))
     for _ in range(2):
         talk.process.dies()
         await talk.process.starts()
         await talk.time.passes(HOUR)
-    assert got(talk) == ["one", "three", "two"]
+    assert got(talk) == ["keys", "three", "two"]
     talk.everything()
 
 
 async def test_a_follow_up_takes_one_use_as_a_job_does(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=3)
-    await talk.started("Add one page")
+    await talk.started("Add a page on hooks")
     await talk.ana.replies("make it shorter")
     await talk.time.passes()
     await talk.started("Add two pages")
-    assert talk.agent_got() == ["Add one page", "make it shorter", "Add two pages"]
+    assert talk.agent_got() == ["Add a page on hooks", "make it shorter", "Add two pages"]
     await talk.started("Add three pages")
-    assert talk.agent_got() == ["Add one page", "make it shorter", "Add two pages"]
+    assert talk.agent_got() == ["Add a page on hooks", "make it shorter", "Add two pages"]
     assert "starts at" in talk.status(3)
     talk.everything()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from tests.defects import known_defect
 from tests.talk import Talk
 
 
-@known_defect("Thanks before a mention are a follow-up, which spends a use.")
 async def test_thanks_before_the_mention_cost_nothing(talk: Talk) -> None:
     await talk.finished()
     thanks = await talk.ana.replies("Thanks @docs-agent!")
@@ -15,7 +13,6 @@ async def test_thanks_before_the_mention_cost_nothing(talk: Talk) -> None:
     assert talk.reactions(thanks) == ["+1"]
 
 
-@known_defect("A greeting before the mention starts a job.")
 async def test_greeting_before_the_mention_starts_no_job(talk: Talk) -> None:
     await talk.ana.says("Hi @docs-agent")
     await talk.time.passes(30)
@@ -23,7 +20,6 @@ async def test_greeting_before_the_mention_starts_no_job(talk: Talk) -> None:
     assert talk.agent_got() == []
 
 
-@known_defect("In a thread a message that mentions a colleague first is ignored.")
 async def test_mention_after_a_colleague_counts_in_a_thread(talk: Talk) -> None:
     begun = await talk.ana.says("The limits page says 60")
     await talk.ben.replies("@ana good point. @docs-agent please fix it: it is 100", to=begun)

@@ -68,7 +68,7 @@ async def test_prompt_long_after_a_refused_one_starts_soon(talk: Talk) -> None:
     Firewall(talk)
     await talk.started(BAD)
     await talk.time.passes(hours=2)
-    await talk.ben.asks("Add a page")
+    await talk.ben.asks("Add a page on keys")
     assert await seconds_until_sent(talk, 1) < 60
     await talk.time.passes(5)
     assert "Not started" in talk.job(1)
@@ -82,7 +82,7 @@ async def test_untried_prompt_goes_before_refused_ones(talk: Talk) -> None:
         await person.asks(f"{BAD} for {person.name}")
     await talk.time.passes(600)
     before = firewall.refused
-    await talk.ben.asks("Add a page")
+    await talk.ben.asks("Add a page on keys")
     assert await seconds_until_sent(talk, 1) < 60
     await talk.time.passes(5)
     assert firewall.refused == before + 3
@@ -93,7 +93,7 @@ async def test_untried_prompt_goes_before_refused_ones(talk: Talk) -> None:
 
 async def test_refused_follow_up_is_reported_and_the_job_goes_on(talk: Talk) -> None:
     Firewall(talk)
-    await talk.started("Add a page")
+    await talk.started("Add a page on keys")
     await talk.ben.replies(BAD)
     await talk.time.passes(40)
     await talk.started("Add another page")
@@ -107,7 +107,7 @@ async def test_refused_follow_up_is_reported_and_the_job_goes_on(talk: Talk) -> 
 
 async def test_running_jobs_are_polled_while_prompts_are_refused(talk: Talk) -> None:
     Firewall(talk)
-    await talk.started("Add a page", by=talk.ben)
+    await talk.started("Add a page on keys", by=talk.ben)
     await talk.ana.asks(BAD)
     await talk.time.passes(minutes=12)
     assert "refuses the bot's key" not in talk.job(1)
@@ -124,7 +124,7 @@ async def test_refused_key_is_tried_with_one_prompt_at_a_time(talk: Talk) -> Non
     firewall = Firewall(talk)
     firewall.refuses_all = True
     for person in people(talk):
-        await person.asks("Add a page")
+        await person.asks("Add a page on keys")
     await talk.time.passes(hours=20)
     assert firewall.refused < 60
     assert len(talk.chika.reads()) == 1

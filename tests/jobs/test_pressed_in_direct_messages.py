@@ -13,6 +13,7 @@ async def test_draft_about_a_reply_elsewhere_starts_a_job(talk: Talk) -> None:
     [told] = talk.ana.reads()
     assert told.message["channel"] == talk.room("dm").id
     await talk.ana.presses("Draft a page on it", told)
+    assert await talk.ana.fills_in() == {}
     await talk.time.passes(30)
     talk.everything()
     assert talk.agent_got()

@@ -277,7 +277,7 @@ async def test_job_forgotten_while_its_preview_is_requested_stays_forgotten(talk
     await starts(talk)
     late = talk.service.hangs("preview")
     await presses(talk)
-    assert "Forgotten of job 1" in await talk.operator("jobs", "--forget", "1")
+    assert "Forgotten of U01ANA" in await talk.operator("forget", talk.ana.id)
     late.comes(202, statusId="build-1", previewUrl=PREVIEW)
     await talk.time.passes(30)
     assert talk.kept(PREVIEW) == []

@@ -151,7 +151,8 @@ async def test_reminder_has_the_time_since_the_first_result(talk: Talk) -> None:
 async def test_pull_request_is_polled_less_and_less_for_a_month(talk: Talk) -> None:
     await ended(talk)
     assert len(talk.github.calls) == 1
-    await talk.time.passes(days=1)
+    for _ in range(4):
+        await talk.time.passes(hours=6)
     assert len(talk.github.calls) == pytest.approx(1 + 6 * 24, abs=30)
     first_day = len(talk.github.calls)
     await talk.time.passes(days=1)
@@ -264,7 +265,7 @@ async def test_job_forgotten_during_a_poll_stays_forgotten(talk: Talk) -> None:
     talk.github.instead.append(late)
     await polled(talk)
     talk.everything()
-    await talk.operator("jobs", "--forget", "1")
+    assert "Forgotten of U01ANA" in await talk.operator("forget", talk.ana.id)
     late.comes(**talk.github.pull | {"title": "Another secret", "head": {"ref": "agent/one"}})
     await talk.time.passes(5)
     assert talk.kept("Another secret") == []

@@ -33,12 +33,12 @@ async def test_missed_direct_message_starts_one_job(talk: Talk) -> None:
     await talk.ana.says("help", channel="dm")
     await talk.time.passes(10)
     await goes_away(talk)
-    await talk.ana.says("Add a page", channel="dm")
+    await talk.ana.says("Add a page on keys", channel="dm")
     event = talk.slack.line.sent[-1]
     await comes_back(talk)
     talk.slack.line.send_event(event)
     await talk.time.passes(60)
-    assert talk.agent_got() == ["Add a page"]
+    assert talk.agent_got() == ["Add a page on keys"]
     talk.everything()
 
 
@@ -46,21 +46,21 @@ async def test_missed_message_survives_a_fault_of_slack(talk: Talk) -> None:
     await talk.ana.says("help", channel="dm")
     await talk.time.passes(10)
     await goes_away(talk)
-    await talk.ana.says("Add a page", channel="dm")
+    await talk.ana.says("Add a page on keys", channel="dm")
     talk.faults.cannot_be_reached("users.info")
     await comes_back(talk, minutes=120)
     await talk.time.passes(minutes=10)
-    assert talk.agent_got() == ["Add a page"]
+    assert talk.agent_got() == ["Add a page on keys"]
     talk.everything()
 
 
 async def test_missed_message_has_its_own_time(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=2)
-    await talk.started("Add one", by=talk.ben)
+    await talk.started("Add keys", by=talk.ben)
     await talk.ana.says("help", channel="dm")
     await talk.time.passes(10)
     await goes_away(talk)
-    message = await talk.ana.says("Add a page", channel="dm")
+    message = await talk.ana.says("Add a page on keys", channel="dm")
     await comes_back(talk)
     said_at = int(float(message["ts"]))
     assert f"<!date^{said_at}^" in talk.job(2)

@@ -19,12 +19,12 @@ async def test_retry_in_a_failed_jobs_thread_runs_it_again(talk: Talk, text: str
 
 
 @pytest.mark.parametrize("text", ["stop", "please cancel this", "cancel job 1"])
-async def test_stop_offers_to_keep_a_running_job_quiet(talk: Talk, text: str) -> None:
+async def test_running_job_cannot_be_stopped_and_may_be_kept_quiet(talk: Talk, text: str) -> None:
     await talk.started()
     await talk.ana.replies(text)
     await talk.time.passes()
     [answer] = talk.ana.reads()
-    assert answer.startswith("I can't stop Job 1 once it runs.")
+    assert answer == "The agent has Job 1 already, and nobody can stop it."
     await talk.ana.presses("Keep quiet about it", answer)
     await talk.time.passes()
     assert "Stopped checking" in talk.status()
@@ -41,16 +41,15 @@ async def test_stop_by_others_has_no_button(talk: Talk) -> None:
     assert "Working on it" in talk.status()
 
 
-async def test_stop_offers_to_withdraw_a_pending_follow_up(talk: Talk) -> None:
+@pytest.mark.parametrize("text", ["stop", "never mind", "forget it, we won't do this"])
+async def test_waiting_follow_up_is_taken_back_at_once(talk: Talk, text: str) -> None:
     await talk.started()
     talk.service.says("follow_up", 429, seconds=600)
     await talk.ana.replies("Make it shorter")
     await talk.time.passes(60)
-    await talk.ana.replies("stop")
+    await talk.ana.replies(text)
     await talk.time.passes()
-    [answer] = talk.ana.reads()
-    assert answer.startswith("A follow-up still waits.")
-    await talk.ana.presses("Withdraw", answer)
+    assert talk.ana.reads() == ["Taken back: nothing was sent."]
     await talk.time.passes(3_700)
     assert talk.agent_got() == ["Add a quickstart"]
     talk.everything()
@@ -61,16 +60,18 @@ async def test_running_job_is_not_ready_yet(talk: Talk) -> None:
     await talk.ana.replies("is it ready?")
     await talk.time.passes()
     [answer] = talk.ana.reads()
-    assert answer.startswith("Not yet. :gear: *Add a quickstart* · Working on it, started")
+    assert answer.startswith(":gear: *Add a quickstart* · Working on it, started")
     talk.status()
 
 
-async def test_an_app_is_taken_at_its_word_unless_it_thanks(talk: Talk) -> None:
+async def test_app_is_neither_asked_nor_told(talk: Talk) -> None:
     await talk.process.starts(allowed_bots=talk.ben.id)
     thanks = await talk.ben.says("@docs-agent thanks!")
-    await talk.ben.says("@docs-agent stop")
+    for text in ("stop", "joobs", "no"):
+        await talk.ben.says(f"@docs-agent {text}")
+    await talk.ben.says("@docs-agent release 4.2 page")
     await talk.time.passes()
-    assert talk.agent_got() == ["stop"]
+    assert talk.agent_got() == ["release 4.2 page"]
     assert talk.reactions(thanks) == ["+1"]
     assert talk.ben.reads() == []
     talk.everything()

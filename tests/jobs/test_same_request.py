@@ -18,8 +18,8 @@ async def test_requests_of_one_moment_are_stored_once_each(talk: Talk) -> None:
 
 async def test_mention_delivered_twice_at_once_is_stored_once(talk: Talk) -> None:
     talk.slack.line.drops_events = True
-    await talk.ana.says("@docs-agent Add a page")
+    await talk.ana.says("@docs-agent Add a page on keys")
     await asyncio.gather(*(talk.receives(talk.slack.line.sent[-1]) for _ in range(5)))
     await talk.time.passes()
-    assert talk.agent_got() == ["Add a page"]
+    assert talk.agent_got() == ["Add a page on keys"]
     talk.everything()

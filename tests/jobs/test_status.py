@@ -63,36 +63,6 @@ async def test_status_without_a_number_is_the_latest_jobs(talk: Talk, text: str)
     assert "Details" in answer.buttons
 
 
-@pytest.mark.parametrize("text", ["stats", "statsu 1", "job", "halp", "limit", "projct", "digset"])
-async def test_near_miss_is_answered_by_a_question(talk: Talk, text: str) -> None:
-    await talk.finished()
-    answer = await talk.ben.answer_to(f"/docs-agent {text}")
-    assert answer == "Did you mean one of these?"
-    ways = ["What needs work?", "My jobs", "Help", "Send it to the agent"]
-    assert answer.buttons == ["Status of Job 1", *ways]
-    await talk.ben.presses("Status of Job 1", answer)
-    assert "Job 1" in talk.ben.reads()[0]
-    assert len(talk.agent_got()) == 1
-
-
-async def test_near_miss_is_sent_if_its_author_insists(talk: Talk) -> None:
-    await talk.ana.says("@docs-agent limit")
-    await talk.time.passes()
-    [answer] = talk.ana.reads()
-    await talk.ana.presses("Send it to the agent", answer)
-    await talk.time.passes()
-    assert talk.agent_got() == ["limit"]
-    talk.everything()
-
-
-async def test_near_miss_in_a_jobs_thread_is_an_instruction(talk: Talk) -> None:
-    await talk.started()
-    await talk.ana.replies("limit")
-    await talk.time.passes(20)
-    assert talk.agent_got()[1].startswith("limit")
-    talk.everything()
-
-
 async def test_rest_of_the_help_opens_in_a_window(talk: Talk) -> None:
     answer = await talk.ana.answer_to("/docs-agent help")
     assert answer.buttons == ["Ask for a change", "What needs work?", "My jobs", "More"]

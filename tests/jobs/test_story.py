@@ -100,7 +100,7 @@ async def test_only_mentions_steer_in_a_channel_with_replies_off(talk: Talk) -> 
 
 async def test_name_that_slack_refuses_is_logged_once(talk: Talk) -> None:
     await talk.process.starts(log_level="INFO")
-    await talk.started("Add a page")
+    await talk.started("Add a page on keys")
     for number in range(3):
         talk.faults.refuses("users.info", "user_not_found")
         await talk.ana.says(f"@docs-agent Add what @sol says {number}")

@@ -37,7 +37,7 @@ class SuspendingStore(Store):
 async def suspended(talk: Talk) -> SuspendingStore:
     """Let Ana's prompt be marked, and two minutes pass in which its process stands still."""
     talk.process.store = store = SuspendingStore(talk)
-    await talk.started("One")
+    await talk.started("Add keys")
     assert talk.agent_got() == []
     talk.time.is_set(seconds=120)
     return store
@@ -53,7 +53,7 @@ async def test_suspended_process_sends_nothing_sent_again_meanwhile(talk: Talk) 
     store.resumes.set()
     await talk.stuck_work_ends()
     await talk.time.passes()
-    assert talk.agent_got() == ["One"]
+    assert talk.agent_got() == ["Add keys"]
     assert "Working on it" in talk.status()
     talk.everything()
 
@@ -63,6 +63,6 @@ async def test_prompt_of_a_suspended_process_goes_out_unasked(talk: Talk) -> Non
     store.resumes.set()
     await talk.stuck_work_ends()
     await talk.time.passes()
-    assert talk.agent_got() == ["One"]
+    assert talk.agent_got() == ["Add keys"]
     assert "Working on it" in talk.status()
     assert talk.replies() == []

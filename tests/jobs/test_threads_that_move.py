@@ -22,7 +22,6 @@ async def test_replies_count_after_the_channel_has_a_new_id(talk: Talk) -> None:
     assert talk.agent_got() == ["Add a quickstart", "Mention Python 3.11 too"]
 
 
-@known_defect("A message that lost its thread invites replies, and ignores them.")
 async def test_message_that_lost_its_thread_takes_the_replies_it_invites(talk: Talk) -> None:
     post_loose_replies(talk)
     asked = await talk.ana.says("@docs-agent Add a page on quotas")

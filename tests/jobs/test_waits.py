@@ -12,7 +12,7 @@ from tests.talk import Talk
 
 
 async def asked(talk: Talk) -> None:
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
 
 
 async def answer_lost(talk: Talk) -> None:
@@ -34,7 +34,7 @@ async def key_refused(talk: Talk) -> None:
 
 async def limit_used_up(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1)
-    await talk.started("Add one", by=talk.ben)
+    await talk.started("Add keys", by=talk.ben)
     await talk.started("Add two")
 
 
@@ -73,7 +73,7 @@ async def behind_a_doubt(talk: Talk) -> None:
 
 async def slack_is_busy(talk: Talk) -> None:
     talk.faults.limits("chat.postMessage", 60)
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
     await talk.time.passes(2)
 
 

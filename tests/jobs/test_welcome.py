@@ -1,9 +1,10 @@
-"""The welcome after a greeting or an empty mention, and in the app's Home tab."""
+"""The welcome: short after a greeting or an empty mention, with jobs in the app's Home tab."""
 
 from __future__ import annotations
 
 import pytest
 
+from tests.services import ASSISTANT_KEY, DOMAIN
 from tests.talk import Talk
 
 PROMPTS = ["Fix a page", "Add a page", "Explain something"]
@@ -14,14 +15,25 @@ BUTTONS = [*PROMPTS, "What needs work?", "My jobs"]
 @pytest.mark.parametrize(
     ("text", "channel", "mention"), [("hi", "dm", ""), (BOT, "docs", f"{BOT} ")]
 )
-async def test_greeting_or_empty_mention_gets_the_welcome(
+async def test_greeting_or_empty_mention_gets_a_change_as_example(
     talk: Talk, text: str, channel: str, mention: str
 ) -> None:
     await talk.ana.says(text, channel)
     await talk.time.passes()
     [answer] = talk.ana.reads()
     assert answer.buttons == BUTTONS
-    assert f"`{mention}Add a quickstart for the Python SDK`" in answer
+    assert answer.endswith(f"`{mention}Add a quickstart for the Python SDK`")
+
+
+async def test_greeting_gets_a_question_as_example_where_questions_are_answered(
+    talk: Talk,
+) -> None:
+    await talk.process.starts(assistant_key=ASSISTANT_KEY, assistant_domain=DOMAIN)
+    await talk.ana.says("hello", "dm")
+    await talk.time.passes()
+    [answer] = talk.ana.reads()
+    assert answer.startswith("Hi! Ask me about the docs, or tell me what to change: ")
+    assert "`How do I rotate an API key?` or `Add a quickstart for the Python SDK`" in answer
 
 
 async def test_home_tab_has_open_jobs_and_jobs_to_review(talk: Talk) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tests.defects import known_defect
 from tests.services import ASSISTANT_KEY, DOMAIN, LINK
 from tests.talk import Talk
 from tests.work.readers import searches, subscribe, until
@@ -31,7 +30,6 @@ async def test_mention_under_an_answer_has_the_question(talk: Talk) -> None:
     assert "rotate an API key" in await prompts_after(talk)
 
 
-@known_defect("A reply after the merge starts a job that knows nothing of the merged one.")
 async def test_reply_after_the_merge_has_the_merged_job(talk: Talk) -> None:
     await talk.process.starts(github_token="github-token-of-talk")
     talk.github.pull["title"] = "Name the EU region on the errors page"

@@ -11,7 +11,7 @@ from tests.talk import Talk
 
 async def test_one_reference_leads_from_the_request_to_slacks_answer(talk: Talk) -> None:
     await talk.process.starts(log_level="INFO")
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
     talk.process.dies()  # the next process knows the reference from the rows
     await talk.process.starts()
     await talk.time.passes()
@@ -27,7 +27,7 @@ async def test_one_reference_leads_from_the_request_to_slacks_answer(talk: Talk)
         by_event["prompt_sent"]["job"],
         True,
     )
-    assert "Add a page" not in str(lines)
+    assert "Add a page on keys" not in str(lines)
     talk.status()
 
 
@@ -39,7 +39,7 @@ async def _reasons(talk: Talk, event: str) -> list[str]:
 
 async def test_line_about_the_docs_service_has_its_reason(talk: Talk) -> None:
     await talk.process.starts(log_level="INFO")
-    await talk.started("Add a page")
+    await talk.started("Add a page on keys")
     talk.service.answer_instead("get", httpx.ConnectError("name is not known"))
     await talk.time.passes(60)
     assert await _reasons(talk, "docs_service_unwell") == [

@@ -41,20 +41,14 @@ from bot.messages.links import Site
 from bot.messages.markdown import Node, parse
 from bot.messages.plain_text import visible
 from bot.projects import Project, Projects
-from bot.visitors.content_gaps import GAP_TOPICS, page_of
-from bot.visitors.digests import MOST_RECOMMENDED
-from bot.visitors.model import (
-    MOST_TOP,
-    Counts,
-    Numbers,
-    Outcome,
-    Page,
-    Query,
-    Reading,
-    Report,
-    Weekday,
-)
-from bot.visitors.periods import Period, WeeklyTime
+from bot.visitors.model.digests import Outcome
+from bot.visitors.model.gaps import GAP_TOPICS, page_of
+from bot.visitors.model.periods import Period
+from bot.visitors.model.questions import MAX_TOP, Numbers, Query
+from bot.visitors.model.readings import Counts, Reading
+from bot.visitors.model.reports import NoComparison, Page, Report
+from bot.visitors.model.subscriptions import Weekday, WeeklyTime
+from bot.visitors.recommendations import MAX_RECOMMENDED
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
 from tests.messages.samples import PERMALINK, PULL_REQUEST
 
@@ -136,7 +130,7 @@ def of(hint: Any, place: str) -> st.SearchStrategy[Any]:
     return built(hint)
 
 
-_NEVER_EMPTY = {"follow_up_form.jobs", "which_to_change.subscriptions", "gap_list.gaps"}
+_NEVER_EMPTY = {"follow_up_form.jobs", "gap_list.gaps"}
 
 
 @cache
@@ -203,6 +197,7 @@ BY_TYPE: Mapping[Any, st.SearchStrategy[Any]] = {
     str: ANY_TEXT,
     int: ESTIMATES,
     bool: st.booleans(),
+    float: st.floats(0, 10**6),
     datetime: st.sampled_from([NOW, NOW + timedelta(minutes=4), NOW - timedelta(days=40)]),
     timedelta: st.timedeltas(timedelta(0), timedelta(days=400)),
     time: st.times(),
@@ -233,13 +228,11 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "pr_link": st.one_of(st.none(), WITH_ADDRESS),
     "TrackedJob.problem": st.one_of(st.none(), ANY_TEXT, CODES),
     "section": st.one_of(st.none(), PATHS.map(lambda path: "".join(path.split())[:300])),
-    **dict.fromkeys(
-        ("Search.page", "Votes.page", "Comment.page", "UnansweredQuestion.page"), READ_PAGES
-    ),
+    "GapRow.page": READ_PAGES,
     "Page.path": PATHS,
     "Recommendation.key": st.just("0" * 16),
     "Digest.recommendations": st.deferred(
-        lambda: st.lists(built(Recommendation), max_size=MOST_RECOMMENDED).map(tuple)
+        lambda: st.lists(built(Recommendation), max_size=MAX_RECOMMENDED).map(tuple)
     ),
     "Digest.asked": st.none(),
     "Digest.outcomes": st.deferred(lambda: st.lists(built(Outcome), max_size=2).map(tuple)),
@@ -253,7 +246,9 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     ),
     "not_offered.query": st.deferred(lambda: GAP_QUERIES),
     "offer_corrected.text": ANY_TEXT.map(lambda text: f"{text[:200]} monday"),
-    "Query.top": st.integers(1, MOST_TOP),
+    "offer_page.reason": st.just("I don't know the period `faq`. Try `2026-10-01..2026-10-31`."),
+    "offer_page.page": st.from_regex(r"/[A-Za-z][A-Za-z0-9_-]{2,60}", fullmatch=True),
+    "Query.top": st.integers(1, MAX_TOP),
     "repository_notice.named": st.just("acme/docs"),
     "repository_notice.job": st.deferred(
         lambda: built(TrackedJob).map(lambda job: replace(job, project=PROJECT))
@@ -273,6 +268,7 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "About.title": ANY_TEXT.map(lambda text: text[:80]),
     "Problem.text": QUOTED,
     "ask_form.earlier": st.just(()),
+    "ask_form.notes": st.just(()),
     "job_status.more": st.just(()),
     "limits.projects": st.deferred(
         lambda: st.lists(built(Limits), min_size=1, max_size=2).map(tuple)
@@ -300,7 +296,7 @@ def reports(draw: st.DrawFn) -> Report:
     """Draw a report of any numbers, pages and budget."""
     query, counts = draw(built(Query)), built(Counts)
     # Drawing each page would take long.
-    some, size = draw(st.lists(built(Page), max_size=4)), draw(st.integers(0, MOST_TOP))
+    some, size = draw(st.lists(built(Page), max_size=4)), draw(st.integers(0, MAX_TOP))
     pages = [
         replace(some[at % len(some)], path=f"{some[at % len(some)].path}{at}")
         for at in range(size)
@@ -319,7 +315,7 @@ def reports(draw: st.DrawFn) -> Report:
         zone=draw(ZONES),
         is_open=draw(st.booleans()),
         was=was,
-        not_compared="" if was else draw(st.sampled_from(["", "no visits for it"])),
+        not_compared=None if was else draw(st.one_of(st.none(), built(NoComparison))),
         gone=pages[:2] if was else [],
     )
 

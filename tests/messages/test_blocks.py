@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from bot.messages import blocks as b
 from bot.messages.plain_text import clip, visible
 from bot.messages.slack_text import is_blank
-from bot.visitors.messages import chart, table
-from bot.visitors.model import Counts
-from bot.visitors.periods import Period
+from bot.visitors.messages.answers import chart, table
+from bot.visitors.model.periods import Period
+from bot.visitors.model.readings import Counts
 from tests.messages.slack_limits import is_hiding
 from tests.visitors.visitor_samples import page
 

@@ -10,7 +10,7 @@ import pytest
 
 from bot.ids import Message
 from bot.messages import blocks as b
-from bot.visitors.messages import table
+from bot.visitors.messages.answers import table
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.visitors.visitor_samples import page
 

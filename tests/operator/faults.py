@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from tests.command_line import migrate
+from tests.command_line import make_tables
 from tests.servers import Handle
 
 CERTIFICATE = Path(__file__).parents[1] / "data" / "localhost.pem"
@@ -113,21 +113,19 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-async def database_with_subscriptions(folder: Path, *channels: str, zone: str = "UTC") -> str:
+_ADD_SUBSCRIPTION = """
+INSERT INTO subscriptions (place, channel, project, weekday, at, zone, owner, state, created_at)
+VALUES (?, ?, 'acme-docs', 0, '09:00', 'UTC', 'U1', 'active', '2026-11-02 09:00:00.000000')
+"""
+
+
+async def database_with_subscriptions(folder: Path, *channels: str) -> str:
     """Make a SQLite file with a subscription in each channel, and return its URL."""
     url = f"sqlite:///{folder}/bot.db"
-    await asyncio.to_thread(migrate, url)
+    await asyncio.to_thread(make_tables, url)
     with closing(sqlite3.connect(folder / "bot.db")) as database, database:
-        database.executemany(add_subscription(zone), zip(channels, channels, strict=True))
+        database.executemany(_ADD_SUBSCRIPTION, zip(channels, channels, strict=True))
     return url
-
-
-def add_subscription(zone: str, value: str = "?") -> str:
-    """Return a statement that adds an active subscription; its values are the channel, twice."""
-    columns = "place, channel, project, weekday, at, zone, owner, state, created_at"
-    created_at = "2026-11-02 09:00:00.000000"
-    values = f"{value}, {value}, 'acme-docs', 0, '09:00', '{zone}', 'U1', 'active', '{created_at}'"
-    return f"INSERT INTO subscriptions ({columns}) VALUES ({values})"  # noqa: S608
 
 
 def stamp_otherwise(file: Path) -> None:

@@ -1,14 +1,17 @@
-"""`docs-bot backup` and `restore`: beside a running bot, and without any loss."""
+"""`docs-bot backup` beside a running bot, and `restore` while none runs: nothing is lost or sent twice."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import resource
 import shlex
 import shutil
+import signal
 import sqlite3
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -17,7 +20,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.command_line import docs_bot, migrate
+from tests.command_line import docs_bot, make_tables
 from tests.databases import PostgresServer
 from tests.limits import HANG_SECONDS
 from tests.operator.faults import stamp_otherwise
@@ -33,7 +36,7 @@ BEFORE, AFTER = "before", "after"
 def file(tmp_path: Path) -> Path:
     """Return a SQLite file with one note and its backup copy.db."""
     file = tmp_path / "bot.db"
-    migrate(f"sqlite:///{file}")
+    make_tables(f"sqlite:///{file}")
     with closing(connect(file)) as database:
         database.execute("CREATE TABLE notes (key TEXT)")
         note(database, BEFORE)
@@ -100,7 +103,7 @@ def copy_all(file: Path, name: str) -> Path:
 def test_backup_is_of_its_moment_and_private(file: Path) -> None:
     copy = file.with_name("copy.db")
     assert notes(copy) == {BEFORE}
-    assert copy.stat().st_mode & 0o077 == 0
+    assert copy.stat().st_mode & 0o777 == 0o600
     assert not copy.with_name("copy.db.part").exists()
 
 
@@ -138,6 +141,7 @@ def test_restore_brings_back_the_backup_and_keeps_the_rest(file: Path) -> None:
     with closing(connect(file)) as database:
         note(database, AFTER)
     old = earlier(run("restore", file))
+    assert file.stat().st_mode & 0o777 == 0o600
     assert (notes(file), notes(old)) == ({BEFORE}, {BEFORE, AFTER})
     assert re.fullmatch(r"bot\.db\.\d{8}T\d{6}", old.name)
     run("jobs", file)
@@ -146,17 +150,98 @@ def test_restore_brings_back_the_backup_and_keeps_the_rest(file: Path) -> None:
     assert notes(file) == {BEFORE, "on"}
 
 
-async def test_job_after_a_restore_has_a_new_number(talk: Talk, tmp_path: Path) -> None:
-    file = tmp_path / "bot.db"
-    await talk.process.starts(database_url=f"sqlite:///{file}")
-    await talk.finished("First")
-    await asyncio.to_thread(run, "backup", file)
-    await talk.finished("Second")
+async def restart_on_the_backup(talk: Talk, file: Path) -> None:
+    """Stop the bot, restore copy.db beside its file, and start it again."""
     await talk.process.stops()
     await asyncio.to_thread(run, "restore", file)
     await talk.process.starts()
-    await talk.started("Third")
+
+
+def last_prompt(file: Path) -> int:
+    with closing(connect(file)) as database:
+        [number] = database.execute("SELECT max(id) FROM prompts").fetchone()
+    return int(number)
+
+
+async def test_jobs_and_prompts_after_a_restore_have_new_numbers(
+    talk: Talk, tmp_path: Path
+) -> None:
+    file = tmp_path / "bot.db"
+    await talk.process.starts(database_url=f"sqlite:///{file}")
+    await talk.finished("Add First")
+    await asyncio.to_thread(run, "backup", file)
+    await talk.finished("Add Second")
+    last = last_prompt(file)
+    await restart_on_the_backup(talk, file)
+    await talk.started("Add Third")
     assert "Job 3" in talk.status(3)
+    assert last_prompt(file) > last
+
+
+async def test_numbers_go_far_above_those_of_an_unreadable_file(talk: Talk, tmp_path: Path) -> None:
+    file = tmp_path / "bot.db"
+    await talk.process.starts(database_url=f"sqlite:///{file}")
+    await talk.finished("Add First")
+    await asyncio.to_thread(run, "backup", file)
+    await talk.process.stops()
+    file.write_text("no database" * 1_000)
+    await asyncio.to_thread(run, "restore", file)
+    await talk.process.starts()
+    await talk.started("Add Second")
+    assert "Working on it" in talk.job(10_002)
+
+
+async def test_prompt_that_waited_at_the_backup_is_decided_by_a_person(
+    talk: Talk, tmp_path: Path
+) -> None:
+    file = tmp_path / "bot.db"
+    await talk.process.starts(database_url=f"sqlite:///{file}", uses_an_hour=1)
+    await talk.started("Add First")
+    await talk.started("Add Second")
+    await asyncio.to_thread(run, "backup", file)
+    await talk.time.passes(hours=1)
+    assert talk.agent_got() == ["Add First", "Add Second"]
+    await restart_on_the_backup(talk, file)
+    await talk.time.passes(60)
+    assert "Did Job 2 start?" in talk.replies(2)[-1]
+    assert talk.agent_got() == ["Add First", "Add Second"], "it is not sent again"
+    await talk.ana.presses("Send again")
+    await talk.time.passes(hours=1)
+    assert talk.agent_got() == ["Add First", "Add Second", "Add Second"]
+    talk.everything()
+
+
+async def test_prompt_that_had_just_been_asked_at_the_backup_gets_a_thread(
+    talk: Talk, tmp_path: Path
+) -> None:
+    file = tmp_path / "bot.db"
+    await talk.process.starts(database_url=f"sqlite:///{file}")
+    await talk.ana.asks("Add a page on keys")
+    await asyncio.to_thread(run, "backup", file)
+    await talk.time.passes(60)
+    await restart_on_the_backup(talk, file)
+    await talk.time.passes(60)
+    assert "Did Job 1 start?" in talk.replies(2)[-1]
+    assert talk.agent_got() == ["Add a page on keys"]
+    talk.everything()
+
+
+async def test_message_that_waited_at_the_backup_is_not_posted_twice(
+    talk: Talk, tmp_path: Path
+) -> None:
+    file = tmp_path / "bot.db"
+    await talk.process.starts(database_url=f"sqlite:///{file}")
+    await talk.started("Add First")
+    talk.faults.limits("chat.postMessage", 30)
+    await talk.ends()
+    await asyncio.to_thread(run, "backup", file)
+    await talk.time.passes(60)
+    posted = talk.replies()
+    assert "is done" in posted[-1]
+    await restart_on_the_backup(talk, file)
+    await talk.time.passes(minutes=5)
+    assert talk.replies() == posted
+    talk.everything()
 
 
 @pytest.mark.usefixtures("live")
@@ -176,18 +261,54 @@ def test_restore_after_a_kill_keeps_the_log_of_the_dead(file: Path) -> None:
     assert (notes(dead), notes(old)) == ({BEFORE}, {BEFORE, AFTER})
 
 
-def test_restore_beside_a_running_bot_is_refused(file: Path, live: sqlite3.Connection) -> None:
-    assert "stop every bot" in run("restore", file, fails=True)
-    note(live, "on")
-    assert notes(file) == {BEFORE, AFTER, "on"}
-
-
-def test_restore_of_a_lost_file_removes_its_log(file: Path) -> None:
+def test_restore_of_a_lost_file_keeps_its_log(file: Path) -> None:
     file.unlink()
     for path in beside(file):
         path.write_bytes(b"of another file")
-    assert "kept in" not in run("restore", file)
+    old = earlier(run("restore", file))
     assert notes(file) == {BEFORE}
+    assert [path.read_bytes() for path in beside(old)] == [b"of another file"] * 3
+
+
+_KILLED = """
+import os, signal, sys
+
+_, last, copy = sys.argv
+renames = []
+
+def count(event, arguments):
+    if event == "os.rename" and "bot.db" in str(arguments[0]):
+        renames.append(event)
+        if len(renames) == int(last):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(count)
+sys.argv = ["docs-bot", "restore", copy]
+from bot.__main__ import main
+
+main()
+"""
+
+
+@pytest.mark.parametrize("rename", [1, 2, 3, 4])
+def test_restore_that_is_killed_loses_nothing_and_is_done_again(file: Path, rename: int) -> None:
+    leave_log(file)
+    file.with_name("bot.db-shm").touch()
+    url = f"sqlite:///{file}"
+    killed = subprocess.run(
+        [sys.executable, "-c", _KILLED, str(rename), str(file.with_name("copy.db"))],
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": os.getcwd(), "DATABASE_URL": url},
+        check=False,
+        timeout=HANG_SECONDS,
+    )
+    assert killed.returncode == -signal.SIGKILL
+    if rename > 1:
+        refused = run("jobs", file, fails=True)
+        assert re.search("its log bot.db-wal is still there|restore .* was cut short", refused)
+    earlier(run("restore", file)) if rename < 4 else run("restore", file)
+    assert notes(file) == {BEFORE}
+    kept = [path for path in file.parent.glob("bot.db.*") if path.suffix.startswith(".2")]
+    assert AFTER in set().union(*(notes(path) for path in kept if "-" not in path.name))
 
 
 def test_restore_on_a_full_disk_names_the_disk(file: Path) -> None:
@@ -203,12 +324,6 @@ def test_restore_on_a_full_disk_names_the_disk(file: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, hardest))
     assert "look at the disk and the room on it, and run this again" in line
     assert notes(small) == {BEFORE}
-
-
-def test_restore_over_no_database_names_the_files_to_move(file: Path) -> None:
-    file.write_text("no database" * 1_000)
-    line = run("restore", file, fails=True)
-    assert "bot.db-wal, bot.db-shm and bot.db-journal beside it away" in line
 
 
 def damage(copy: Path) -> str:
@@ -269,38 +384,15 @@ def leave_log(file: Path) -> None:
     log_of(file).write_bytes(log)
 
 
-@pytest.mark.parametrize("put", [shutil.copyfile, lambda source, target: source.replace(target)])
-def test_backup_beside_a_foreign_log_is_refused_and_not_opened(
-    file: Path, put: Callable[[Path, Path], object]
-) -> None:
-    leave_log(file)
-    whole = file.with_name("copy.db").read_bytes()
-    put(file.with_name("copy.db"), file)
-    for command in ("jobs", "forget"):  # one reads, the other writes
-        assert "docs-bot restore" in run(command, file, fails=True)
-    assert file.read_bytes() == whole
-
-
-def test_backup_in_place_is_opened_without_a_log(file: Path) -> None:
-    for path in (file, *beside(file)):
-        path.unlink(missing_ok=True)
-    file.with_name("copy.db").replace(file)
-    for _ in range(2):
-        run("forget", file)
-        leave_log(file)
-    run("jobs", file)  # its own log is no reason to refuse it
-    assert notes(file) == {BEFORE, AFTER}
-
-
 async def test_copy_under_a_running_bot_never_meets_its_log(talk: Talk, tmp_path: Path) -> None:
     file = tmp_path / "bot.db"
     await talk.process.starts(database_url=f"sqlite:///{file}")
-    await talk.finished("First")
+    await talk.finished("Add First")
     with closing(connect(file)) as live, closing(connect(tmp_path / "own.db")) as own:
         live.backup(own)
-    await talk.finished("Second")
+    await talk.finished("Add Second")
     (tmp_path / "own.db").replace(file)
-    for command in ("/docs-agent jobs", "/docs-agent Third"):
+    for command in ("/docs-agent jobs", "/docs-agent Add Third"):
         assert "nothing was started" in await talk.ana.answer_to(command)
     assert "The SQLite file has been replaced" in str(talk.log())
     await talk.process.stops()
@@ -309,20 +401,16 @@ async def test_copy_under_a_running_bot_never_meets_its_log(talk: Talk, tmp_path
     assert "#1 " in await asyncio.to_thread(run, "jobs", file)
 
 
-@pytest.mark.parametrize("host", ["Compose", "Kubernetes, and any PostgreSQL"])
 def test_documented_commands_for_postgresql_bring_everything_back(
-    host: str, postgres: PostgresServer, tmp_path: Path
+    postgres: PostgresServer, tmp_path: Path
 ) -> None:
     url = postgres.new_database().replace("+psycopg", "")
-    migrate(url)
-    steps = RUN.read_text().split(f"\n### {host}\n")[1].split("\n## ")[0].split("\n### ")[0]
-    [dump, restore] = re.findall(
-        r"^\$ (?:docker compose exec -T postgres )?(pg_\w+ .*)$", steps, re.MULTILINE
-    )
+    make_tables(url)
+    steps = RUN.read_text().split("\n### PostgreSQL\n")[1].split("\n## ")[0]
+    [dump, restore] = re.findall(r"^\$ (pg_\w+ .*)$", steps, re.MULTILINE)
 
     def run(command: str) -> None:
-        # The container knows its database by the name of its user.
-        command = command.replace("--username=docs_bot ", "").replace("docs_bot", shlex.quote(url))
+        command = command.replace("docs_bot", shlex.quote(url))
         shell = ["sh", "-ec", f"{postgres.programs}/{command}"]
         subprocess.run(shell, cwd=tmp_path, check=True, timeout=HANG_SECONDS)
 

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from bot.app import prepare_database, running_bot
+from bot.app import running_bot
 from bot.ids import ChannelId, UserId
 from bot.operator.trial import STEPS, Step, StepResult, TrialOptions, run_trial
 from sandbox.workspace.options import WorkspaceOptions
 from sandbox.world import World, WorldOptions, both_sides
 from tests.command_line import docs_bot
+from tests.databases import prepare_database
 from tests.limits import HANG_SECONDS
 from tests.scenarios.story import environment
 
@@ -45,7 +46,7 @@ def options(kind: type[WorldOptions], folder: Path) -> WorldOptions:
 @pytest.fixture(scope="module")
 async def shared_world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     async with both_sides(options(Unhurried, tmp_path_factory.mktemp("trial"))) as world:
-        await prepare_database(world.settings)
+        await prepare_database(world.settings.sqlalchemy_url)
         yield world
 
 

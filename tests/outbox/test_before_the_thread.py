@@ -24,14 +24,17 @@ async def test_job_without_a_first_message_returns_each_prompt_to_its_sender(tal
     others = [f"Add guide {number}" for number in range(5)]
     for text in others:
         await talk.newcomer(text).asks(text)
-    await talk.ana.types("/docs-agent Add a page", "ana-ben")
+    await talk.ana.types("/docs-agent Add a page on keys", "ana-ben")
     await talk.ana.types("/docs-followup 6 Add a picture", "ana-ben")
     await talk.ben.types("/docs-followup 6 Add a table", "ana-ben")
     assert [len(person.reads()) for person in (talk.ana, talk.ben)] == [1, 1]
     await talk.time.passes(60)
     assert sorted(talk.agent_got()) == others
     assert len(talk.channel()) == len(others)
-    for person, texts in ((talk.ana, ["Add a page", "Add a picture"]), (talk.ben, ["Add a table"])):
+    for person, texts in (
+        (talk.ana, ["Add a page on keys", "Add a picture"]),
+        (talk.ben, ["Add a table"]),
+    ):
         notes = person.reads()
         assert ["Nothing was started" in note for note in notes] == [True] * len(texts)
         assert [note.splitlines()[-1] for note in notes] == texts

@@ -41,7 +41,7 @@ async def test_end_posted_after_all_is_not_posted_twice(talk: Talk) -> None:
 async def test_refused_status_message_is_the_only_undelivered_one(talk: Talk) -> None:
     """Its job ends with it, and an edit of a message that is not there would be refused as well."""
     talk.faults.refuses("chat.postMessage", "channel_not_found")
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
     await talk.time.passes(60)
     _, letters = (await talk.operator("jobs")).split("Could not be said:\n")
     assert letters.split() == ["1", "#1", "root:", "channel_not_found"]

@@ -8,7 +8,7 @@ from tests.talk import Talk
 
 
 async def test_end_that_fails_unexpectedly_is_told_directly(talk: Talk) -> None:
-    await talk.started("Add a page")
+    await talk.started("Add a page on keys")
     talk.faults.breaks("chat.postMessage", times=12)
     talk.service.finish()
     calls = talk.slack.calls.count("chat.postMessage")
@@ -17,7 +17,7 @@ async def test_end_that_fails_unexpectedly_is_told_directly(talk: Talk) -> None:
             await talk.time.passes(91)
     assert talk.slack.calls.count("chat.postMessage") == calls + 13
     [told] = talk.ana.reads()
-    assert "Add a page" in told
+    assert "Add a page on keys" in told
     assert "unexpected_error" in await talk.operator("jobs")
     assert talk.errors() == {"delivery_broken"}
     talk.everything()
@@ -25,7 +25,7 @@ async def test_end_that_fails_unexpectedly_is_told_directly(talk: Talk) -> None:
 
 async def test_delivery_that_fails_unexpectedly_stops_no_other(talk: Talk) -> None:
     talk.faults.breaks("chat.postMessage")
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
     await talk.ben.asks("Add a guide", "general")
     with suppress(KeyError):
         await talk.time.passes(0.5)

@@ -10,9 +10,10 @@ from typing import Protocol
 
 import pytest
 
-from bot.app import prepare_database, running_bot
+from bot.app import running_bot
 from sandbox.world import World, WorldOptions, both_sides
 from tests import bots
+from tests.databases import prepare_database
 from tests.limits import HANG_SECONDS
 from tests.scenarios.story import Story
 from tests.scenarios.timeouts import STEADY
@@ -57,7 +58,7 @@ async def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a new world with visits, pages and a database, to be copied by each test."""
     folder = tmp_path_factory.mktemp("begun")
     async with both_sides(options(folder)) as world:
-        await prepare_database(world.settings)
+        await prepare_database(world.settings.sqlalchemy_url)
     return folder
 
 

@@ -4,11 +4,10 @@ A *zygote* process imports the bot once and forks a child for each run, so that 
 milliseconds instead of a start. The child reports each new place (``tests.scenarios.places``), and kills
 itself with SIGKILL at the place in its order.
 
-An order has the bot's settings (``env``) and a file for its ``output``. It may name the ``watched`` modules
-and the place of the kill (``kill_at``), a ``role`` (run, serve or work), the ``lease_seconds`` of claims, the
-``deaf_seconds`` of sockets, and the lead of its clock in seconds (``ahead``) or a file with it (``clock``).
-A ``terse`` bot that cannot start reports only the type of the error, and whether the command line explains
-it.
+An order has the bot's settings (``env``) and a file for its ``output``. It may name the ``watched``
+modules and the place of the kill (``kill_at``), the ``lease_seconds`` of claims, the ``deaf_seconds``
+of sockets, and the lead of its clock in seconds (``ahead``) or a file with it (``clock``). A ``terse``
+bot that cannot start reports only the type of the error, and whether the command line explains it.
 
 An order with ``arguments`` runs ``docs-bot`` in a ``folder``. The exit code is the last line of the output.
 """
@@ -48,7 +47,7 @@ _LOADED = (
 
 
 async def _run(order: dict[str, Any]) -> None:
-    from bot.app import Roles, running_bot
+    from bot.app import running_bot
     from bot.settings import Settings
     from tests.scenarios.timeouts import SHORT
 
@@ -59,14 +58,12 @@ async def _run(order: dict[str, Any]) -> None:
     orphaned = asyncio.create_task(_leave_with(os.getppid()))
     stop = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, stop.set)
-    role = order.get("role", "run")
-    roles = Roles(intake=role != "work", workers=role != "serve")
     names = ("lease_seconds", "deaf_seconds", "intake_seconds")
     timeouts = replace(SHORT, **{name: order[name] for name in names if order.get(name)})
     ahead = timedelta(seconds=order.get("ahead") or 0.0)
     clock = SharedClock(order["clock"]) if order.get("clock") else SetClock(ahead)
     settings = Settings.load(order["env"], env_file=None)
-    async with running_bot(settings, roles=roles, timeouts=timeouts, clock=clock):
+    async with running_bot(settings, timeouts=timeouts, clock=clock):
         report(ready=True)
         await stop.wait()
     report(stopped=True)

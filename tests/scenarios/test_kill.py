@@ -26,7 +26,7 @@ PROMPT = "Add a quickstart for the Python SDK"
 _DOUBT = "none there?"
 _TALK = "The quickstart lacks Python"
 _REMINDED = "has been ready"
-_QUESTION, _GAP, _WRITTEN = "What are the kinds of keys?", "That didn't help", "It is written now"
+_QUESTION, _GAP, _WRITTEN = "What are the kinds of keys?", "Didn't help", "It is written now"
 _LATER = 6
 """Days until the review. The reminder comes after three, or after up to five over a weekend."""
 
@@ -288,7 +288,7 @@ class AskedForNumbers(Tale):
     """A person asks for numbers, a file with them and a digest, all at once."""
 
     watched = (
-        *("visitors/questions", "visitors/reading", "outbox/deliver"),
+        *("visitors/ask", "visitors/answer", "visitors/reading", "outbox/deliver"),
         *("visitors/digests", "visitors/subscriptions"),
     )
 

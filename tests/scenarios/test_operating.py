@@ -28,18 +28,18 @@ from tests.scenarios.story import ANA, Story, environment
 
 pytestmark = pytest.mark.slow
 PAGE = (DOCS / "run.md").read_text()
-WALK = fences(section((DOCS / "install.md").read_text(), "On a machine").split("\n### ")[0])
+WALK = fences(section((DOCS / "install.md").read_text(), "On a machine").split("\n## ")[0])
 HOSTS = dict(
     part.split("\n", 1) for part in section(PAGE, "Backup, restore and upgrade").split("\n### ")[1:]
 )
 _IN_CLONE = (
     (
-        r"sudo -u docs-bot env --chdir=\S+ /opt/docs-bot/|docker exec docs-bot (?=docs-bot )",
+        r"sudo -u docs-bot env --chdir=\S+ /opt/docs-bot/|docker compose exec bot (?=docs-bot )",
         ".venv/bin/",
     ),
-    (r"docker run --rm .* docs-bot (?=restore )", ".venv/bin/docs-bot "),
-    (r"(?:sudo systemctl|docker) start docs-bot", ".venv/bin/docs-bot run"),
-    (r"docker cp docs-bot:", "cp "),
+    (r"docker compose run --rm bot (?=restore )", ".venv/bin/docs-bot "),
+    (r"(?:sudo systemctl start docs-|docker compose start )bot", ".venv/bin/docs-bot run"),
+    (r"docker compose cp bot:", "cp "),
     (r"\.venv/bin/\.venv/bin/", ".venv/bin/"),
 )
 """Commands of a host, with their equivalents in a clone."""
@@ -94,7 +94,8 @@ class Operator:
                 command = re.sub(
                     r"/srv/backups|/var/lib/docs-bot|/srv/docs-bot/var", str(folder), command
                 )
-                await (self.stop() if command.endswith("stop docs-bot") else self._run(command))
+                is_stop = command.endswith(("stop docs-bot", "stop bot"))
+                await (self.stop() if is_stop else self._run(command))
 
     async def _run(self, command: str) -> None:
         if command.endswith(" run"):
@@ -194,7 +195,7 @@ async def test_page_leads_to_pull_request_backup_and_restore(operator: Operator)
     *_, jobs = operator.outputs.values()
     assert jobs.startswith("#1 "), jobs
     assert "BAD" not in operator.outputs[".venv/bin/docs-bot doctor"]
-    for host in ("A clone", "systemd", "One container with SQLite"):
+    for host in ("A clone", "systemd", "Compose"):
         await operator.back_up_and_restore(host)
     await operator.do("console", "$ docs-bot jobs --state pull_request")
     assert operator.outputs["docs-bot jobs --state pull_request"].startswith("#1  pull_request")

@@ -16,15 +16,18 @@ from tests.bots import Zygote, is_alive, lines, started, stop, wait_for
 from tests.scenarios.kills import chosen
 from tests.scenarios.places import Kind, kind_of
 from tests.scenarios.story import Story
+from tests.scenarios.timeouts import STEADY
 
 WATCHED = ("jobs/ask",)
 
 
 async def places_of_a_job(zygote: Zygote, world: World, folder: Path) -> dict[Kind, str]:
     """Return the last place of each kind that asking for a job passes."""
-    pid = await zygote.start(world, folder / "calm", watched=WATCHED)
+    pid = await zygote.start(
+        world, folder / "calm", watched=WATCHED, lease_seconds=STEADY.lease_seconds
+    )
     await started(pid, folder / "calm")
-    await Story(world).asked("Add a page")
+    await Story(world).asked("Add a page on keys")
     await stop(pid)
     return {
         kind_of(line["place"]): str(line["place"])
@@ -52,7 +55,13 @@ async def test_killed_prompt_is_stored_only_after_commit(
     zygote: Zygote, world: World, tmp_path: Path, kind: Kind, added: int
 ) -> None:
     places = await places_of_a_job(zygote, world, tmp_path)
-    pid = await zygote.start(world, tmp_path / "killed", places[kind], WATCHED)
+    pid = await zygote.start(
+        world,
+        tmp_path / "killed",
+        kill_at=places[kind],
+        watched=WATCHED,
+        lease_seconds=STEADY.lease_seconds,
+    )
     await started(pid, tmp_path / "killed")
     # A commit that includes other changes has another name.
     for attempt in range(20):

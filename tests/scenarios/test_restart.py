@@ -36,7 +36,7 @@ async def test_edit_and_deletion_during_outage_count_after_restart(tmp_path: Pat
         story, settings = Story(world), world.settings.model_copy(update=FAST)
         async with running_bot(settings, timeouts=STEADY):
             await story.finished(PROMPT)
-            edited = story.people.say(ANA, DOCS, "@docs-agent Add a page")
+            edited = story.people.say(ANA, DOCS, "@docs-agent Add a page on keys")
             deleted = story.people.say(ANA, DOCS, "@docs-agent Add two")
             [[first], [second]] = [await story.replies(edited, 1), await story.replies(deleted, 1)]
         story.people.edit(ANA, DOCS, edited["ts"], "@docs-agent Describe the rate limits")

@@ -60,18 +60,20 @@ async def calls(service: Caller) -> Sequence[str]:
 async def test_each_of_two_projects_keeps_its_jobs(world: World, beta: Caller) -> None:
     story = Story(world)
     async with running_bot(settings_for(world, beta, "acme", "beta"), timeouts=STEADY):
-        root = await story.finished("Add a page to Acme")
+        root = await story.finished("Add a page on keys to Acme")
         assert "Acme docs · <@" in root["text"]
         await story.command("/docs-agent", "project beta", channel=PRODUCT)
         await story.answer("From now on, what you ask here is for *Beta*")
-        other = await story.asked("Add a page to Beta", PRODUCT)
+        other = await story.asked("Add a page on keys to Beta", PRODUCT)
         await replies_with(story, other, " is done", 1)
         assert "Beta · <@" in other["text"]
         assert (await calls(beta)).count("create") == 1
         await story.command("/docs-visitors", "last week compare none project:beta", channel=DOCS)
         await story.answer("Who read the docs (Beta)")
-        await story.command("/docs-agent", "project:gamma Add a page")
-        assert "Add a page" in (await story.answer("I don't know the project “gamma”"))["text"]
+        await story.command("/docs-agent", "project:gamma Add a page on keys")
+        assert (
+            "Add a page on keys" in (await story.answer("I don't know the project “gamma”"))["text"]
+        )
     async with running_bot(settings_for(world, beta, "beta", "acme"), timeouts=STEADY):
         story.reply(root, "Now for Acme again")
         await replies_with(story, root, " is done", 2)

@@ -111,7 +111,7 @@ async def slack(world: World, env: dict[str, str]) -> AsyncIterator[Valve]:
 @pytest.fixture
 def env(world: World) -> dict[str, str]:
     fast = {"HEALTH_PORT": "0", "POLL_MIN_SECONDS": "0.1", "POLL_MAX_SECONDS": "0.2"}
-    return environment(world) | fast | {"LOG_LEVEL": "INFO", "LOG_FORMAT": "json"}
+    return environment(world) | fast | {"LOG_LEVEL": "INFO"}
 
 
 async def test_bot_stops_while_everything_hangs_and_next_one_continues(
@@ -156,7 +156,7 @@ async def test_parts_that_hang_are_left_after_their_time(
         line.shut()
         await bot.aclose()
     with capture_logs() as logged:
-        assert stopping.told() == STOPPED[1]
+        assert stopping.finish() == STOPPED[1]
     assert "leases" in logged[-1]["left"]
 
 

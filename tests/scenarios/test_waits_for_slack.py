@@ -33,13 +33,13 @@ async def test_passing_fault_of_slack_only_delays_start(
     order(world, method, fault)
     async with running_bot(world.settings):
         assert world.workspace.faults.waiting() == []
-        await Story(world).asked("Add a page")
+        await Story(world).asked("Add a page on keys")
 
 
 async def test_start_that_waits_for_slack_can_be_stopped(
     command_line: Zygote, world: World, tmp_path: Path
 ) -> None:
-    env = environment(world) | {"HEALTH_PORT": "0", "LOG_LEVEL": "INFO", "LOG_FORMAT": "json"}
+    env = environment(world) | {"HEALTH_PORT": "0", "LOG_LEVEL": "INFO"}
     order(world, "auth.test", "500", lasts=600)
     bot = Bot(command_line, env, tmp_path)
     await bot.start()

@@ -118,7 +118,6 @@ async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
             messenger=messenger,
             background=background,
             gap=Gap(context),
-            count=lambda _name, _state: None,
             commands=commands,
         )
         yield Intake(app, store, background)
@@ -131,5 +130,5 @@ MENTION = {
     "channel": CHANNEL,
     "ts": "1.1",
     "user": ANA,
-    "text": "<@U0BOT> Add a page",
+    "text": "<@U0BOT> Add a page on keys",
 }

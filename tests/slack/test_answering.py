@@ -57,7 +57,7 @@ async def press_in_thread(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1, log_level="INFO")
     root = await talk.ana.says("The docs lack a page")
     await talk.started()
-    await talk.ana.replies("@docs-agent Add a page", to=root)
+    await talk.ana.replies("@docs-agent Add a page on keys", to=root)
     await talk.time.passes()
     talk.everything()
     await talk.ben.presses("Withdraw")

@@ -29,10 +29,10 @@ async def pause(intake: Intake) -> AsyncIterator[Pause]:
 
 async def test_command_past_its_deadline_is_not_executed(intake: Intake, pause: Pause) -> None:
     with within(Deadline.after(0.1)):
-        answer = await intake.command("Add a page")
+        answer = await intake.command("Add a page on keys")
     text = json.loads(answer.body)["text"]
     assert "nothing was started" in text
-    assert "/docs-agent Add a page" in text
+    assert "/docs-agent Add a page on keys" in text
     pause.end()
     assert await intake.stored() == 0
 
@@ -40,7 +40,7 @@ async def test_command_past_its_deadline_is_not_executed(intake: Intake, pause: 
 async def test_slack_is_asked_only_in_the_time_that_storing_leaves(intake: Intake) -> None:
     deadline = Deadline.after(1.1)
     with within(deadline):
-        answer = await intake.command("Add a page", user=BEN)
+        answer = await intake.command("Add a page on keys", user=BEN)
     assert "Slack didn't tell me who you are" in json.loads(answer.body)["text"]
     assert deadline.left_seconds() > 0
 
@@ -69,7 +69,7 @@ async def test_command_with_an_unconfirmed_commit_may_be_stored(intake: Intake) 
     event.listen(intake.store.database._writer, "commit", lambda _connection: pause(), once=True)
     for seconds in DEADLINES:
         with within(Deadline.after(seconds)):
-            answer = await intake.command("Add a page", trigger=str(seconds))
+            answer = await intake.command("Add a page on keys", trigger=str(seconds))
         if pause.is_reached:
             break
     pause.end()

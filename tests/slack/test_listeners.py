@@ -66,7 +66,7 @@ def mention(talk: Talk, **values: Any) -> dict[str, Any]:
     event = {
         "channel": talk.room("docs").id,
         "user": talk.ana.id,
-        "text": "<@U0DOCSBOT> Add a page",
+        "text": "<@U0DOCSBOT> Add a page on keys",
     }
     event |= {"type": "app_mention", "ts": "1.1"} | values
     return {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": event}
@@ -80,12 +80,12 @@ def form(**view: Any) -> dict[str, Any]:
 async def test_answer_to_an_unstored_command_has_a_reference(talk: Talk, table: str) -> None:
     await talk.process.starts()
     with talk.database_fails(table):
-        answer = await talk.ana.answer_to("/docs-agent Add a page")
+        answer = await talk.ana.answer_to("/docs-agent Add a page on keys")
     with talk.database_fails("inbox"):
         await talk.receives(mention(talk))
     [command, *event] = map(json.loads, talk.log())
     assert f"reference `{command['reference']}`" in answer
-    assert "/docs-agent Add a page" in answer
+    assert "/docs-agent Add a page on keys" in answer
     assert f"no such table: {table}" in command["reason"]
     assert "Traceback" not in answer
     assert command["request"] == command["reference"]
@@ -101,12 +101,12 @@ async def test_mention_with_several_events_is_one_request(
     talk: Talk, kinds: tuple[str, ...], where: str
 ) -> None:
     talk.slack.line.drops_events = True
-    message = await talk.ana.says("@docs-agent Add a page")
+    message = await talk.ana.says("@docs-agent Add a page on keys")
     for kind in kinds:
         extra = {"channel_type": where} if kind == "message" else {}
         assert (await talk.receives(mention(talk, type=kind, ts=message["ts"], **extra)))[0] == 200
     await talk.time.passes()
-    assert talk.agent_got() == ["Add a page"]
+    assert talk.agent_got() == ["Add a page on keys"]
     talk.everything()
 
 
@@ -181,12 +181,12 @@ async def test_error_of_a_form_without_inputs_is_a_message(talk: Talk) -> None:
 
 async def test_form_sent_twice_is_one_request(talk: Talk) -> None:
     private = json.dumps({"channel": talk.room("docs").id})
-    values = {"prompt": {"prompt": {"type": "plain_text_input", "value": "Add a page"}}}
+    values = {"prompt": {"prompt": {"type": "plain_text_input", "value": "Add a page on keys"}}}
     view = form(callback_id="ask", private_metadata=private, state={"values": values})
     for _ in range(2):
         assert (await talk.receives(by_ana(talk, **view)))[0] == 200
     await talk.time.passes()
-    assert talk.agent_got() == ["Add a page"]
+    assert talk.agent_got() == ["Add a page on keys"]
     talk.status()
 
 
@@ -227,7 +227,7 @@ async def test_prompt_may_begin_with_a_word_of_the_bot(talk: Talk, prompt: str) 
 
 async def test_stored_command_is_one_line_in_the_log(talk: Talk) -> None:
     await talk.process.starts(log_level="INFO")
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
     [line] = map(json.loads, talk.log())
     assert (line["event"], line["job"], line["repeated"]) == ("prompt_stored", 1, False)
 
@@ -236,11 +236,11 @@ async def test_reply_to_an_unconfirmed_status_is_no_error(talk: Talk) -> None:
     await talk.process.starts(log_level="INFO")
     talk.faults.loses_the_answer("chat.postMessage")
     talk.faults.goes_down("conversations.history")
-    await talk.started("Add a page")
+    await talk.started("Add a page on keys")
     await talk.ben.replies("Make it shorter")
     talk.faults.comes_back()
     await talk.time.passes(minutes=2)
-    assert talk.agent_got() == ["Add a page", "Make it shorter"]
+    assert talk.agent_got() == ["Add a page on keys", "Make it shorter"]
     talk.everything()
 
 
@@ -270,7 +270,7 @@ BROKEN_EDIT = {"type": "message", "subtype": "message_changed", "message": {"ts"
         {"type": "block_actions", "actions": [{"action_id": "withdraw"}], "user": {"id": "U01ANA"}},
         {"type": "view_submission", "view": {"callback_id": "ask", "type": "modal"}, **BY_ANA},
         {"type": "message_action", "callback_id": "ask_about", **BY_ANA},
-        {"command": "/docs-agent", "text": "Add a page"},
+        {"command": "/docs-agent", "text": "Add a page on keys"},
     ],
     ids=lambda payload: str(payload.get("type", "command")),
 )

@@ -112,7 +112,7 @@ async def test_existing_reaction_counts_as_done(talk: Talk) -> None:
 async def test_direct_message_of_unclear_outcome_is_found(talk: Talk) -> None:
     talk.faults.refuses("response_url", "expired_url", times=2)
     talk.faults.loses_the_answer("chat.postMessage", times=2)
-    await talk.ana.asks("Add a page", channel="docs-secret")
+    await talk.ana.asks("Add a page on keys", channel="docs-secret")
     await talk.time.passes(60)
     [note] = talk.ana.reads()
     assert "/invite" in note
@@ -153,7 +153,7 @@ def add_talk(talk: Talk, count: int = 450, **message: Any) -> None:
 async def test_post_of_unclear_outcome_is_found_on_a_later_page(talk: Talk) -> None:
     talk.faults.loses_the_answer("chat.postMessage")
     talk.faults.goes_down("conversations.history")
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
     await talk.time.passes(20)
     add_talk(talk)
     talk.faults.comes_back()
@@ -166,7 +166,7 @@ async def test_channel_is_read_back_no_further_than_its_post(talk: Talk) -> None
     add_talk(talk)
     await talk.time.passes(hours=2)
     talk.faults.fails("chat.postMessage")
-    await talk.ana.asks("Add a page")
+    await talk.ana.asks("Add a page on keys")
     await talk.time.passes(60)
     assert talk.slack.calls.count("conversations.history") == 1
     assert len(talk.channel()) == len(talk.agent_got()) == 1
@@ -175,9 +175,9 @@ async def test_channel_is_read_back_no_further_than_its_post(talk: Talk) -> None
 async def test_thread_that_is_too_long_is_not_attached_in_part(talk: Talk) -> None:
     root = await talk.ben.says("The page is wrong")
     add_talk(talk, 5_001, thread_ts=root["ts"])
-    await talk.ana.replies("@docs-agent Add a page", to=root)
+    await talk.ana.replies("@docs-agent Add a page on keys", to=root)
     await talk.time.passes(minutes=5)
-    assert talk.agent_got() == ["Add a page"]
+    assert talk.agent_got() == ["Add a page on keys"]
     assert "Slack didn't let me read them" in talk.job(1)
     talk.everything()
 
@@ -186,7 +186,7 @@ async def test_long_thread_is_read_to_its_end(talk: Talk) -> None:
     root = await talk.ben.says("The page is wrong")
     add_talk(talk, 1_001, thread_ts=root["ts"])
     await talk.ben.replies("The last word", to=root)
-    await talk.ana.replies("@docs-agent Add a page", to=root)
+    await talk.ana.replies("@docs-agent Add a page on keys", to=root)
     await talk.time.passes(minutes=5)
     assert talk.agent_got()[0].endswith("The last word")
     talk.everything()
@@ -195,7 +195,7 @@ async def test_long_thread_is_read_to_its_end(talk: Talk) -> None:
 async def test_follow_up_reads_only_the_end_of_a_long_thread(talk: Talk) -> None:
     root = await talk.ben.says("The page is wrong")
     add_talk(talk, 1_001, thread_ts=root["ts"])
-    await talk.ana.replies("@docs-agent Add a page", to=root)
+    await talk.ana.replies("@docs-agent Add a page on keys", to=root)
     await talk.time.passes(60)
     talk.slack.calls.clear()
     await talk.ben.replies("It lacks a table", to=root)

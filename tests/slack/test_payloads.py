@@ -86,7 +86,7 @@ def event(talk: Talk, **values: Any) -> dict[str, Any]:
     return {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": inside}
 
 
-MENTION = "<@U0DOCSBOT> Add a page"
+MENTION = "<@U0DOCSBOT> Add a page on keys"
 BY_APP = {"bot_id": "B0FLOW", "app_id": "A0FLOW", "user": "U0FLOW", "text": MENTION}
 
 
@@ -107,7 +107,7 @@ async def test_mention_by_a_listed_app_counts_under_its_listed_id(
     assert (await talk.receives(event(talk, **BY_APP | extra, ts=message["ts"])))[0] == 200
     await talk.time.passes()
     [prompt] = talk.agent_got()
-    assert prompt.endswith("Add a page")
+    assert prompt.endswith("Add a page on keys")
     assert f"<@{listed}>" in talk.thread(message)[0]
 
 
@@ -115,7 +115,7 @@ async def test_mention_by_a_listed_app_counts_under_its_listed_id(
     "values",
     [
         {"app_id": "A0OTHER", "user": "U0OTHER"},
-        {"text": "Add a page"},
+        {"text": "Add a page on keys"},
         {"user": "U0DOCSBOT"},
         {"subtype": "channel_join"},
     ],
@@ -133,7 +133,7 @@ async def test_post_of_an_app_with_a_persons_token_is_that_persons(talk: Talk) -
     posted = BY_APP | {"user": talk.ana.id, "ts": message["ts"], "type": "app_mention"}
     await talk.receives(event(talk, **posted))
     await talk.time.passes(20)
-    assert talk.agent_got() == ["Add a page"]
+    assert talk.agent_got() == ["Add a page on keys"]
     assert f"<@{talk.ana.id}>" in talk.thread(message)[0]
     [row] = json.loads(await talk.operator("audit", "--json"))
     assert (row["user"], row["app"]) == (talk.ana.id, "A0FLOW")
@@ -162,7 +162,7 @@ async def test_mention_by_an_unlisted_bot_is_refused_without_a_word(talk: Talk) 
 async def after_change(talk: Talk, change: dict[str, Any]) -> list[str]:
     """Let Ana ask for a page, change her message while it waits, and return the agent's prompts."""
     talk.service.says("create", 429, seconds=60)
-    asked = await talk.ana.says("@docs-agent Add a page")
+    asked = await talk.ana.says("@docs-agent Add a page on keys")
     await talk.time.passes()
     was = {"user": talk.ana.id, "ts": asked["ts"], "text": MENTION}
     parts = ("message", "previous_message")
@@ -210,7 +210,7 @@ DELETIONS: list[dict[str, Any]] = [
     ("change", "prompts"),
     [
         (EDITED, ["Add two"]),
-        *((change, ["Add a page"]) for change in NO_CHANGES),
+        *((change, ["Add a page on keys"]) for change in NO_CHANGES),
         *((change, []) for change in DELETIONS),
     ],
 )
@@ -221,7 +221,7 @@ async def test_only_edits_and_deletions_by_the_author_count(
 
 
 async def test_preview_of_a_link_in_a_sent_prompt_is_no_edit(talk: Talk) -> None:
-    asked = await talk.ana.says("@docs-agent Add a page")
+    asked = await talk.ana.says("@docs-agent Add a page on keys")
     await talk.time.passes()
     was = {"user": talk.ana.id, "ts": asked["ts"], "text": MENTION}
     now = was | {"attachments": [{"title": "A preview"}], "edited": NEW["edited"]}

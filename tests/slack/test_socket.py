@@ -16,7 +16,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from structlog.testing import capture_logs
 
 from bot.context import Timeouts
-from bot.health.checks import listening
+from bot.health.listening import listening
 from bot.slack.client import open_session, web_client
 from bot.slack.socket import DEAF_SECONDS, SocketIntake
 from bot.store.deadline import current_deadline
@@ -36,7 +36,6 @@ class Line:
         self.workspace, self.clock = workspace, clock
         self.sockets = workspace.bot_connection.sockets
         self.seconds, self.gaps = 0.0, 0
-        self.counts: list[int] = []
         self.intake: SocketIntake
         self.app: AsyncApp
         self.received: Heard
@@ -89,7 +88,6 @@ async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
                 SecretStr(workspace.options.app_token),
                 intake_seconds=Timeouts().intake_seconds,
                 on_gap=line.note_gap,
-                observe=line.counts.append,
                 clock=lambda: line.seconds,
                 deaf_seconds=deaf_seconds,
                 ping_seconds=ping_seconds,
@@ -159,14 +157,11 @@ async def test_gap_is_reported_before_the_next_event(opened: Opener, deaf_second
     assert line.gaps == 1
 
 
-async def test_each_check_reports_the_number_of_sockets(opened: Opener) -> None:
-    line = await opened(ping_seconds=OFTEN)
+async def test_number_of_the_apps_sockets_is_known_once_slack_reports_it(opened: Opener) -> None:
+    line = await opened()
+    assert line.intake.sockets == 0
     await line.hears()
-    await line.intake.check()
-    await _deaf(line)
-    await line.connected(yes=False)
-    await line.intake.check()
-    assert line.counts == [1, 1]
+    assert line.intake.sockets == 1
 
 
 async def test_closing_socket_answers_commands_but_no_events(opened: Opener) -> None:

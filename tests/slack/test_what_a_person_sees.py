@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tests.defects import known_defect
 from tests.talk import Talk
 from tests.talk_messages import (
     BOT,
@@ -22,27 +21,23 @@ async def prompt_after(talk: Talk, seconds: float = 30) -> str:
     return "\n".join(talk.agent_got())
 
 
-@known_defect("The rows of a pasted table are lost without a word.")
 async def test_pasted_table_reaches_the_agent(talk: Talk) -> None:
     table = pasted_table(("Plan", "Requests a minute"), ("Free", "60"))
     await post(talk, f"{BOT} Put this table on the limits page", attachments=[table])
     assert "Requests a minute" in await prompt_after(talk)
 
 
-@known_defect("A file name that Slack made a link, since .md is a top-level domain, becomes a URL.")
 async def test_file_name_stays_as_it_was_typed(talk: Talk) -> None:
     await post(talk, f"{BOT} Fix the typo in <http://README.md|README.md>")
     assert await prompt_after(talk) == "Fix the typo in README.md"
 
 
-@known_defect("The blocks of a forwarded message are not read.")
 async def test_blocks_of_a_forwarded_message_reach_the_agent(talk: Talk) -> None:
     forward = forwarded_blocks(section("The limits page says 60, it is 100"))
     await post(talk, f"{BOT} fix the docs for this", attachments=[forward])
     assert "it is 100" in await prompt_after(talk)
 
 
-@known_defect("A file of a forwarded message is neither read nor named.")
 async def test_file_of_a_forwarded_message_is_read_or_named(talk: Talk) -> None:
     forward = forwarded_file("The new limits are in the file", "limits.md")
     await post(talk, f"{BOT} put these on the limits page", attachments=[forward])
@@ -50,7 +45,6 @@ async def test_file_of_a_forwarded_message_is_read_or_named(talk: Talk) -> None:
     assert "limits.md" in talk.everything()
 
 
-@known_defect("A mention in the blocks of an allowed app starts a job without the words.")
 async def test_allowed_app_mentions_the_bot_in_a_block(talk: Talk) -> None:
     await talk.process.starts(allowed_bots="A0STATUS")
     words = section(f"{BOT} Add an entry to the changelog for 2.4")
@@ -58,13 +52,11 @@ async def test_allowed_app_mentions_the_bot_in_a_block(talk: Talk) -> None:
     assert "changelog for 2.4" in await prompt_after(talk)
 
 
-@known_defect("A person's message that an app sent with their own token is dropped without a word.")
 async def test_person_who_writes_through_an_app_is_heard(talk: Talk) -> None:
     await post(talk, f"{BOT} Add a page on webhooks", bot_id="B0CLIENT", app_id="A0CLIENT")
     assert await prompt_after(talk) == "Add a page on webhooks"
 
 
-@known_defect("The form about an app's message is empty, since its words are in blocks.")
 async def test_form_has_the_words_of_an_apps_message(talk: Talk) -> None:
     ticket = talk.slack.state.add_message(
         talk.room("docs").id, user="U0DESK", bot_id="B0DESK", text=""
@@ -75,7 +67,6 @@ async def test_form_has_the_words_of_an_apps_message(talk: Talk) -> None:
     assert "it is 100" in str(talk.ana.form().message["blocks"])
 
 
-@known_defect("In a shared channel a file is only an id, and Slack is not asked for the file.")
 async def test_file_of_a_shared_channel_is_asked_of_slack(talk: Talk) -> None:
     file = {"id": "F0SHARED", "mode": "file_access", "file_access": "check_file_info"}
     words = f"{BOT} put these on the limits page"
@@ -84,7 +75,6 @@ async def test_file_of_a_shared_channel_is_asked_of_slack(talk: Talk) -> None:
     assert "files.info" in talk.slack.calls
 
 
-@known_defect("The agent reads the id of a user group.")
 async def test_user_group_has_a_name(talk: Talk) -> None:
     await post(talk, f"{BOT} Say on the support page that <!subteam^S01WRITERS> answers")
     prompt = await prompt_after(talk)
@@ -92,7 +82,6 @@ async def test_user_group_has_a_name(talk: Talk) -> None:
     assert "S01WRITERS" not in prompt
 
 
-@known_defect("A quoted mention is taken for a request.")
 async def test_quoted_mention_is_no_request(talk: Talk) -> None:
     await post(talk, f"&gt; {BOT} Add a page on quotas\nDid anybody merge this already?")
     assert await prompt_after(talk) == ""

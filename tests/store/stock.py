@@ -13,7 +13,7 @@ from bot.jobs.model.prompts import PromptKind, PromptState
 from bot.jobs.model.pull_requests import PreviewState
 from bot.outbox.model import DeliveryKind, DeliveryState
 from bot.store.database import Database
-from bot.visitors.model import QuestionKind, QuestionState
+from bot.visitors.model.questions import QuestionKind, QuestionState
 from tests import schema as s
 from tests.builders import ANA, PROJECT
 
@@ -41,7 +41,7 @@ def _jobs(count: int, now: datetime) -> Rows:
     values: dict[str, Any] = {
         "project": PROJECT,
         "requester": ANA,
-        "text": "Add a page",
+        "text": "Add a page on keys",
         "state": JobState.WORKING,
     }
     values |= {"asked_at": now, "poll_at": now}

@@ -52,7 +52,7 @@ async def test_key_refused_for_many_prompts_at_once_is_told_to_admins_once(talk:
 
 async def test_all_who_wait_can_withdraw_while_another_process_sends(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1)
-    await talk.started("Add a page")
+    await talk.started("Add a page on keys")
     await ask_eight_times(talk)
     await talk.time.passes(20)
     waiting = talk.channel()[1:]

@@ -1,4 +1,4 @@
-"""Concurrent reads and writes, lost and replaced database files, and network file systems."""
+"""Concurrent reads and writes, and lost and replaced database files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
 from bot.store.database import Database
-from bot.store.sqlite_files import is_on_network
 from bot.store.stamp import create_tables
 from tests.databases import PostgresServer, connected
 from tests.limits import HANG_SECONDS
@@ -106,39 +105,6 @@ async def test_connection_in_use_is_closed_after_its_use(database: Database) -> 
 def _at(pause: Pause, connection: Connection) -> None:
     connection.execute(text("SELECT 1")).close()
     pause()
-
-
-MOUNTS = r"""
-/dev/root / ext4 rw 0 0
-server:/export /mnt/far nfs4 rw 0 0
-tmpfs /mnt/far/near tmpfs rw 0 0
-tmpfs /mnt/covered tmpfs rw 0 0
-//server/share /mnt/covered cifs rw 0 0
-sshfs /mnt/two\040words fuse.sshfs rw 0 0
-/dev/fuse /mnt/local fuse.gocryptfs rw 0 0
-"""
-
-
-@pytest.mark.parametrize(
-    ("folder", "far"),
-    [
-        ("/var/lib/bot", False),
-        ("/mnt/far", True),
-        ("/mnt/far/bot", True),
-        ("/mnt/farther", False),
-        ("/mnt/far/near/bot", False),
-        ("/mnt/covered/bot", True),
-        ("/mnt/two words/bot", True),
-        ("/mnt/local/bot", False),
-    ],
-)
-def test_network_file_system_is_recognized_by_its_mount(
-    tmp_path: Path, folder: str, far: bool
-) -> None:
-    mounts = tmp_path / "mounts"
-    mounts.write_text(MOUNTS.lstrip())
-    assert is_on_network(Path(folder), mounts) is far
-    assert not is_on_network(Path(folder), tmp_path / "nothing"), "the system names no mounts"
 
 
 @ON_SQLITE

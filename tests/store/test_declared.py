@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from sqlalchemy import BigInteger, Boolean, Date, Integer
+from sqlalchemy import BigInteger, Boolean, Date, Float, Integer
 
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.tables import back_offs, limits
@@ -16,7 +16,7 @@ from bot.store.schema import Choice, Due, Forgotten, Id, Json, Note, Owner, UtcD
 from bot.visitors.store import READERS_TEXTS
 from tests.builders import add_job, set_job
 
-STAYS = (Id, Note, Choice, Json, Integer, BigInteger, Boolean, Date, UtcDateTime)
+STAYS = (Id, Note, Choice, Json, Integer, BigInteger, Float, Boolean, Date, UtcDateTime)
 TABLES = tuple(metadata.tables.values())
 COLUMNS = [column for table in TABLES for column in table.columns]
 
@@ -32,6 +32,14 @@ def test_tables_with_forgotten_columns_have_a_retention_rule() -> None:
     for rule in RULES:
         owners = sum(isinstance(column.type, Owner) for column in rule.table.columns)
         assert owners == (rule is not READERS_TEXTS), rule.name
+
+
+def test_numbered_rows_get_no_number_twice_on_sqlite() -> None:
+    """Without this SQLite gives the number of a deleted last row again, and a restore cannot raise it."""
+    numbered = {table.name for table in TABLES if table.autoincrement_column is not None}
+    counted = {table.name for table in TABLES if table.dialect_options["sqlite"]["autoincrement"]}
+    assert {"jobs", "prompts", "deliveries"} <= numbered
+    assert counted == numbered, "give the table sqlite_autoincrement=True"
 
 
 def test_tables_with_leases_or_due_times_are_queues() -> None:

@@ -30,7 +30,7 @@ def message(
     thread = MessageTs(root) if root else None
     key = RequestKey(f"message:{channel}:{ts(seconds)}")
     origin = Origin(key, ANA, channel, thread, ts(seconds))
-    content = Content("Add a page")
+    content = Content("Add a page on keys")
     return ThreadReply(origin, content) if thread else Mention(origin, content)
 
 

@@ -25,7 +25,7 @@ from bot.outbox.model import DeliveryKind, DeliveryState, delivered
 from bot.outbox.store import Outbox
 from bot.store import Claimer, LeaseLost, Store, Transaction
 from bot.store.database import Database
-from bot.visitors.model import QuestionState
+from bot.visitors.model.questions import QuestionState
 from bot.visitors.store import Questions
 from tests import schema as s
 from tests.builders import claim_deliveries, claimer, execute, rows_of

@@ -19,8 +19,9 @@ from sqlalchemy.engine import Connection
 
 from bot.store.database import Database
 from bot.store.schema import Id, if_set, metadata
+from bot.store.sqlite_files import UnusableDatabase
 from bot.store.stamp import create_tables, describe, has_tables
-from tests.command_line import SETTINGS, as_anybody, docs_bot
+from tests.command_line import as_anybody, docs_bot, make_tables
 from tests.databases import PostgresServer, connected
 
 Change = Callable[[MetaData], object]
@@ -126,12 +127,10 @@ def execute(url: str, *statements: str) -> None:
                 server.execute(statement.encode())
 
 
-def migrate_by_command(url: str) -> tuple[int, str]:
-    """Run `docs-bot migrate`; return the exit code and the output."""
-    ran = docs_bot(
-        "migrate", **SETTINGS, LOG_FORMAT="json", DATABASE_URL=url.replace("+psycopg", "")
-    )
-    return ran.exit_code, ran.output
+def list_jobs(url: str) -> tuple[int, str]:
+    """Run `docs-bot jobs`; return the exit code and the output."""
+    ran = docs_bot("jobs", DATABASE_URL=url.replace("+psycopg", ""))
+    return ran.exit_code, ran.output.strip()
 
 
 OTHERS = {
@@ -150,7 +149,7 @@ OTHERS = {
 def test_database_of_another_version_is_refused_with_its_remedy(
     database_url: str, statements: list[str]
 ) -> None:
-    migrate_by_command(database_url)
+    make_tables(database_url)
     execute(database_url, *statements)
     remedy = "name an empty database in DATABASE_URL"
     if database_url.startswith("sqlite"):
@@ -160,28 +159,32 @@ def test_database_of_another_version_is_refused_with_its_remedy(
         f"go on with that version, or {remedy}, and this one starts anew."
     )
     for _ in range(2):
-        code, output = migrate_by_command(database_url)
-        assert (code, refusal in output) == (69, True), output
-    ran = docs_bot("jobs", DATABASE_URL=database_url.replace("+psycopg", ""))
-    assert (ran.exit_code, ran.stderr.strip()) == (69, refusal)
+        with pytest.raises(UnusableDatabase, match=re.escape(refusal)):
+            make_tables(database_url)
+    assert list_jobs(database_url) == (69, refusal)
 
 
 def test_moved_file_makes_room_for_a_new_database(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/bot.db"
-    migrate_by_command(url)
+    make_tables(url)
     execute(url, *OTHERS["another stamp"])
-    assert migrate_by_command(url)[0] == 69
+    assert list_jobs(url)[0] == 69
     (tmp_path / "before").mkdir()
     for file in tmp_path.glob("bot.db*"):
         file.rename(tmp_path / "before" / file.name)
-    assert migrate_by_command(url)[0] == 0
+    make_tables(url)
+    assert list_jobs(url) == (0, "No jobs.")
 
 
 @pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
 def test_postgresql_of_another_encoding_is_refused(postgres: PostgresServer, encoding: str) -> None:
-    code, output = migrate_by_command(postgres.new_database("template0", encoding))
+    url = postgres.new_database("template0", encoding)
+    refusal = f"has the encoding {encoding}, .*ENCODING 'UTF8'"
+    with pytest.raises(UnusableDatabase, match=refusal):
+        make_tables(url)
+    code, output = list_jobs(url)
     assert code == 69
-    assert re.search(f"has the encoding {encoding}, .*ENCODING 'UTF8'", output)
+    assert re.search(refusal, output)
 
 
 def test_tables_that_cannot_be_created_have_the_cause(postgres: PostgresServer) -> None:
@@ -189,33 +192,20 @@ def test_tables_that_cannot_be_created_have_the_cause(postgres: PostgresServer) 
     with connected(url) as connection:
         connection.execute("REVOKE CREATE ON SCHEMA public FROM public")
         connection.execute("CREATE ROLE reader LOGIN")
-    code, output = migrate_by_command(url.replace("postgres:@", "reader:@"))
-    assert code == 69
-    assert (
-        "permission denied for schema public): let the user of DATABASE_URL create tables."
-        in output
-    )
+    refusal = r"permission denied for schema public\): let the user of DATABASE_URL create tables\."
+    with pytest.raises(UnusableDatabase, match=refusal):
+        make_tables(url.replace("postgres:@", "reader:@"))
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
 def test_new_file_is_for_its_user_alone(tmp_path: Path, mask: int) -> None:
     before = os.umask(mask)
     try:
-        migrate_by_command(f"sqlite:///{tmp_path}/var/bot.db")
+        make_tables(f"sqlite:///{tmp_path}/var/bot.db")
     finally:
         os.umask(before)
     assert rights(tmp_path / "var") == 0o700
     assert rights(tmp_path / "var" / "bot.db") == 0o600
-
-
-def test_readable_file_is_closed_to_others_and_its_folder_is_left(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/bot.db"
-    tmp_path.chmod(0o755)
-    migrate_by_command(url)
-    (tmp_path / "bot.db").chmod(0o644)
-    assert '"event": "database_made_private"' in migrate_by_command(url)[1]
-    assert (rights(tmp_path / "bot.db"), rights(tmp_path)) == (0o600, 0o755)
-    assert "database_made_private" not in migrate_by_command(url)[1]
 
 
 def rights(path: Path) -> int:
@@ -258,5 +248,5 @@ def test_read_only_place_is_reported_in_one_line(tmp_path: Path, place: str) -> 
 
 def test_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bot.db").write_text("words and no database" * 100)
-    code, output = migrate_by_command(f"sqlite:///{tmp_path}/bot.db")
+    code, output = list_jobs(f"sqlite:///{tmp_path}/bot.db")
     assert (code, "not a database" in output) == (69, True)

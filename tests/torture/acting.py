@@ -280,10 +280,7 @@ class Acting:
         ]:
             called, pressed = _CALLED.match(message["text"]), self._with_action(message, button)
             if message["thread_ts"] and called and pressed:
-                # The status message identifies the job: the first message of the thread may be deleted.
-                statuses = ((ask.marker, self._status_message(ask.marker)) for ask in asks)
-                threads = {_thread_of(status): marker for marker, status in statuses if status}
-                target = threads.get(message["thread_ts"], "")
+                target = self._asked_in(message["channel"], message["thread_ts"], asks)
                 act = Act(
                     0, "press", called[1], message["channel"], "decided in the end", button, target
                 )
@@ -314,6 +311,20 @@ class Acting:
                 if message["bot_id"] and is_status_message(message["text"], marker):
                     return message
         return None
+
+    def _asked_in(self, channel: str, thread_ts: str, asks: Sequence[Act]) -> str:
+        """Return the marker of the job of a thread; "" if nothing there has it.
+
+        The first message may be deleted, and a status message may show the title of a pull request.
+        """
+        first = self._state.message(channel, thread_ts)
+        for ask in asks:
+            status = self._status_message(ask.marker)
+            if status and _thread_of(status) == thread_ts:
+                return ask.marker
+            if first and ask.marker in first["text"]:
+                return ask.marker
+        return ""
 
     def _button(self, act: Act) -> tuple[Json, Json] | None:
         """Return the newest message with the act's button in its thread, and the button."""

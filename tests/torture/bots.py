@@ -33,7 +33,6 @@ class Bot:
 
     zygote: Zygote
     env: Mapping[str, str]
-    role: str
     log: Path
     clock: Path
     complaints: list[str] = field(default_factory=list)
@@ -63,7 +62,6 @@ class Bot:
         self.pid = await self.zygote.fork(
             self.env,
             self.log,
-            role=self.role,
             terse=True,
             lease_seconds=LEASE_SECONDS,
             intake_seconds=Timeouts().intake_seconds,
@@ -100,7 +98,7 @@ class Bot:
 
     def _note_end(self) -> None:
         if not self._ordered:
-            self.complaints.append(f"a bot ({self.role}) ended by itself")
+            self.complaints.append("a bot ended by itself")
         self.pid, self.ready = 0, False
 
     def kill(self, down_seconds: float) -> bool:

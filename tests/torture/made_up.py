@@ -130,7 +130,7 @@ def add_questions(made: Record) -> None:
 def record() -> Record:
     """Return a correct record: two jobs with a follow-up, a question with a file, and two digests."""
     acts = (ASK, OTHER, VISITORS, DIGEST, WEEKLY, FOLLOW_UP)
-    plan = Plan(1, "sqlite", "socket", ("run",), 0.1, "INFO", acts, ())
+    plan = Plan(1, "sqlite", "socket", 1, 0.1, "INFO", acts, ())
     return Record(
         plan,
         done=[Done(act, AT, acknowledged=True) for act in acts],

@@ -10,7 +10,6 @@ PEOPLE = ("U01ANA", "U02BEN", "U03CHIKA")
 DOCS, PRODUCT, SECRET, ARCHIVED = "C01DOCS", "C03PRODUCT", "G04SECRET", "C05OLD"
 TRIO, TRIO_PEOPLE = "C06TRIO", PEOPLE[:2]
 """A group conversation with the bot. The private channel has no bot."""
-MODES = (("run",), ("run", "work"), ("run", "run"))
 PROMPTS = (
     "Add a guide about {}",
     "Add a page that explains {} and how it is rotated",
@@ -155,8 +154,8 @@ class Plan:
     database: str
     intake: str
     """socket or http."""
-    bots: tuple[str, ...]
-    """The roles of its processes."""
+    processes: int
+    """The number of its bots."""
     work_seconds: float
     log_level: str
     acts: tuple[Act, ...]
@@ -185,7 +184,7 @@ class Plan:
 def described(plan: Plan) -> list[str]:
     """Return the plan as text, one line for each act and fault."""
     head = (
-        f"seed {plan.seed}: {plan.database}, {plan.intake}, {' and '.join(plan.bots)}, "
+        f"seed {plan.seed}: {plan.database}, {plan.intake}, processes: {plan.processes}, "
         f"the agent works {plan.work_seconds:g} s, logs {plan.log_level}"
     )
     lines = [

@@ -22,7 +22,6 @@ from tests.torture.plan import (
     LENGTH_SECONDS,
     LINE_FAULTS,
     MESSAGES,
-    MODES,
     NATIVE_BLOCKS,
     ON_ANSWERS,
     OUTAGE_SECONDS,
@@ -52,15 +51,15 @@ def make_plan(seed: int) -> Plan:
     """Return the plan of a seed."""
     chance = Random(seed)
     database = "postgres" if chance.random() < 0.4 else "sqlite"
-    bots = chance.choice(MODES) if database == "postgres" else ("run",)
-    intake = "http" if bots != ("run", "run") and chance.random() < 0.3 else "socket"
+    processes = chance.choice((1, 2, 2)) if database == "postgres" else 1
+    intake = "http" if chance.random() < 0.3 else "socket"
     acts = make_acts(chance)
-    troubles = [*_troubles(chance, database, len(bots)), *_stale(chance, acts)]
+    troubles = [*_troubles(chance, database, processes), *_stale(chance, acts)]
     plan = Plan(
         seed=seed,
         database=database,
         intake=intake,
-        bots=bots,
+        processes=processes,
         work_seconds=chance.choice((0.05, 0.2, 0.2, 0.8)),
         log_level=chance.choice(("INFO", "INFO", "DEBUG")),
         acts=acts,
@@ -218,7 +217,7 @@ def _weekly(chance: Random) -> Act:
     )
 
 
-def _troubles(chance: Random, database: str, bots: int) -> list[Trouble]:
+def _troubles(chance: Random, database: str, processes: int) -> list[Trouble]:
     troubles = [_slack(chance) for _ in range(chance.choice((0, 1, 2, 3, 4)))]
     troubles += [_docs(chance) for _ in range(chance.choice((0, 1, 2, 3, 5)))]
     troubles += [_line(chance) for _ in range(chance.choice((0, 0, 1, 2)))]
@@ -229,7 +228,7 @@ def _troubles(chance: Random, database: str, bots: int) -> list[Trouble]:
     ]
     ends = chance.choice(("", "kill", "kill", "kill", "kill kill", "term", "term kill"))
     for kind in ends.split():
-        number = str(chance.randrange(bots))
+        number = str(chance.randrange(processes))
         down_seconds = chance.choice((0.0, 0.1, 0.5, 1.8))
         troubles.append(Trouble(_moment(chance, 2.8), "bot", number, kind, seconds=down_seconds))
     return troubles

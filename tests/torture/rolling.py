@@ -1,4 +1,4 @@
-"""Two processes that take requests in and two that carry them out, restarted in turn under load.
+"""Two processes on one database, restarted in turn under load.
 
 Slack's requests come through a plain proxy; the database is a PostgreSQL. One process after the other is
 stopped with SIGTERM and later killed with SIGKILL, as soon as all are ready and acknowledge commands again.
@@ -28,7 +28,7 @@ from tests.torture.report import Report
 from tests.torture.run import Run, carry_out
 from tests.torture.servers import postgres
 
-_BOTS = ("serve", "serve", "work", "work")
+_PROCESSES = 2
 _BETWEEN = 6
 """Commands that are acknowledged between two restarts."""
 _WAVE_SECONDS = 3.0
@@ -47,7 +47,7 @@ async def roll(
         seed=seed,
         database="postgres",
         intake="http",
-        bots=_BOTS,
+        processes=_PROCESSES,
         work_seconds=0.2,
         log_level="INFO",
         acts=(),
@@ -112,9 +112,7 @@ class Rolling(Run):
         is_back = await self._until(lambda: bot.starts > starts and bot.ready, HANG_SECONDS)
         goes_on = await self._until(lambda: self._acknowledged() >= before + _BETWEEN, HANG_SECONDS)
         if not (is_back and goes_on):
-            bot.complaints.append(
-                f"a bot ({bot.role}) did not come back, or commands were not acknowledged"
-            )
+            bot.complaints.append("a bot did not come back, or commands were not acknowledged")
 
     def _acknowledged(self) -> int:
         return sum(bool(call["acked"]) for call in _from_people(self._place.workspace.log))
@@ -139,7 +137,7 @@ def _counts(record: Record) -> dict[str, int]:
     calls = _from_people(record.slack)
     slowest = max(call["seconds"] for call in calls if call["acked"])
     return {
-        "restarts": record.starts - len(_BOTS),
+        "restarts": record.starts - _PROCESSES,
         "commands and buttons": len(calls),
         "closed connections": sum(not call["acked"] for call in calls),
         "slowest acknowledgement in ms": round(slowest * 1_000),

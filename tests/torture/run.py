@@ -85,11 +85,10 @@ class Run:
             Bot(
                 zygote,
                 self._env(number),
-                role,
                 place.folder / f"bot-{number}.log",
                 place.clocks.file,
             )
-            for number, role in enumerate(plan.bots)
+            for number in range(plan.processes)
         ]
 
     def _env(self, number: int) -> dict[str, str]:

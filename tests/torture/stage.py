@@ -61,9 +61,8 @@ async def stage(plan: Plan, folder: Path, database_url: str) -> AsyncIterator[St
     clocks = Clocks(folder / "clock")
     docs = DocsService(docs_options, clocks.now)
     docs_url = await docs.start()
-    ports = tuple(
-        free_port() if plan.intake == "http" and role != "work" else 0 for role in plan.bots
-    )
+    is_http = plan.intake == "http"
+    ports = tuple(free_port() if is_http else 0 for _ in range(plan.processes))
     proxy = Proxy([port for port in ports if port])
     workspace = Workspace(
         _workspace_options(plan, folder, docs_url, await proxy.start()), clocks.now
@@ -130,14 +129,12 @@ def _environment(plan: Plan, workspace: Workspace, docs_url: str, api_key: str) 
         "DOCS_API_KEY": api_key,
         "DOCS_PROJECT_ID": PROJECT,
         "USES_AN_HOUR": str(plan.uses_an_hour),
-        "ANALYTICS_CALLS_AN_HOUR": "100",
         "ANSWERS": plan.answers,
         "ANSWERS_A_DAY": str(plan.answers_a_day),
         "ADMINS": ADMIN,
         "POLL_MIN_SECONDS": "0.1",
         "POLL_MAX_SECONDS": "0.2",
         "LOG_LEVEL": plan.log_level,
-        "LOG_FORMAT": "json",
     }
     if plan.polls_pull_requests:
         env |= {"GITHUB_API_URL": f"{docs_url}/api/v3", "GITHUB_TOKEN": GITHUB_TOKEN}

@@ -98,7 +98,9 @@ def test_plans_contain_each_kind_of_trouble() -> None:
     assert {plan.limits for plan in plans} == {SLACK_MINUTE, SHORT_MINUTE}
     assert {plan.redeliver_after_seconds for plan in plans} == {PATIENT, HASTY}
     assert {(), NATIVE_BLOCKS} <= {plan.refused_blocks for plan in plans}
-    assert {plan.bots for plan in plans} == {("run",), ("run", "work"), ("run", "run")}
+    assert {(plan.processes, plan.intake) for plan in plans} == {
+        (processes, intake) for processes in (1, 2) for intake in ("socket", "http")
+    }
 
 
 def test_correct_run_passes_all_checks() -> None:
@@ -502,7 +504,7 @@ async def test_processes_restarted_in_turn_under_load_lose_and_repeat_nothing(
 ) -> None:
     report = await roll(1, tmp_path, ack_seconds=HANG_SECONDS, prints=False)
     assert not report.failures, "\n".join(report.lines())
-    assert (report.counts["restarts"], report.counts["kills"]) == (8, 4)
+    assert (report.counts["restarts"], report.counts["kills"]) == (4, 2)
     assert report.counts["creates"] > 0
 
 

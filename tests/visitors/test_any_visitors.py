@@ -12,11 +12,17 @@ from hypothesis import strategies as st
 
 from bot.ids import Message
 from bot.jobs.messages import forms
-from bot.visitors import gap_messages, messages
-from bot.visitors.digest_messages import digest
-from bot.visitors.messages import chart, shown_path
-from bot.visitors.model import Counts, Digest, Numbers, Page, Query, Report
-from bot.visitors.periods import Period
+from bot.visitors.messages import answers as answer_messages
+from bot.visitors.messages import gap_rows as gap_row_messages
+from bot.visitors.messages import prompts
+from bot.visitors.messages.answers import chart
+from bot.visitors.messages.digests import digest
+from bot.visitors.messages.numbers import shown_path
+from bot.visitors.model.digests import Digest
+from bot.visitors.model.periods import Period
+from bot.visitors.model.questions import Numbers, Query
+from bot.visitors.model.readings import Counts
+from bot.visitors.model.reports import Page, Report
 from tests.builders import ANA, BEN
 from tests.messages.anything import GAPS, PATHS, PERIODS, addresses, built, reports
 from tests.messages.slack_limits import Allowed, modal_problems, problems_of, rendered
@@ -35,15 +41,17 @@ def essence(message: Message) -> Iterator[str]:
 @given(reports())
 def test_answer_is_valid_harmless_and_approximate(answer: Report) -> None:
     answered, shared = (
-        messages.answer(answer, QUESTION),
-        messages.answer(answer, QUESTION, shared_by=BEN),
+        answer_messages.answer(answer, QUESTION),
+        answer_messages.answer(answer, QUESTION, shared_by=BEN),
     )
     assert (
-        problems_of(answered, NOBODY) == problems_of(messages.more(answer, QUESTION), NOBODY) == []
+        problems_of(answered, NOBODY)
+        == problems_of(answer_messages.more(answer, QUESTION), NOBODY)
+        == []
     )
     assert problems_of(shared, Allowed({BEN})) == []
     assert all(f"<@{BEN}>" in form for form in essence(shared))
-    if not messages.no_visits(answer):
+    if not answer_messages.no_visits(answer):
         assert all("Unique visitors, approximate" in form for form in essence(answered))
 
 
@@ -59,7 +67,10 @@ def test_uncompared_numbers_never_rise_or_fall(answer: Report) -> None:
     # An unknown problem may be any text, and the label is the operator's.
     query = replace(answer.query, label="Handbook")
     answer = replace(answer, now=replace(answer.now, problem=None), query=query)
-    for message in (messages.answer(answer, QUESTION), messages.more(answer, QUESTION)):
+    for message in (
+        answer_messages.answer(answer, QUESTION),
+        answer_messages.more(answer, QUESTION),
+    ):
         text = re.sub(r"`[^`]*`", "", message.text)
         assert not re.search(r"[+−±]\d|\(new\)|(?<!Not )compared with", text)
 
@@ -68,7 +79,7 @@ def test_uncompared_numbers_never_rise_or_fall(answer: Report) -> None:
 def test_text_beside_a_file_is_harmless(
     query: Query, pages: dict[str, Counts], complete: bool
 ) -> None:
-    _, text = messages.csv_file(query, pages, complete=complete)
+    _, text = answer_messages.csv_file(query, pages, complete=complete)
     assert problems_of(Message(text), Allowed({ANA})) == []
 
 
@@ -76,7 +87,7 @@ def test_text_beside_a_file_is_harmless(
 def test_form_about_any_page_is_valid_and_quotes_its_path(
     path: str, counts: Counts, period: Period
 ) -> None:
-    text = gap_messages.improve_prompt(path, counts, period)
+    text = prompts.improve_prompt(path, counts, period)
     assert modal_problems(forms.ask_form(channel=None, private="{}", text=text)) == []
     first, _, last = text.split("\n\n")
     assert re.fullmatch(
@@ -87,8 +98,8 @@ def test_form_about_any_page_is_valid_and_quotes_its_path(
 
 @given(GAPS)
 def test_texts_of_readers_are_quoted_in_a_prompt(answer: Numbers) -> None:
-    for row in gap_messages.gap_table(answer):
-        first, *quotes, last = gap_messages.gap_prompt(answer.query, row).split("\n\n")
+    for row in gap_row_messages.gap_table(answer):
+        first, *quotes, last = gap_row_messages.gap_prompt(answer.query, row).split("\n\n")
         assert len(first.splitlines()) <= 1
         assert all(line.startswith("> ") for part in quotes for line in part.splitlines())
         assert not last.startswith(">")
@@ -127,7 +138,10 @@ def test_no_number_is_a_sum(site: Counts, before: Counts, first: Counts, second:
     answer = report(
         site=site, was=was, pages=pages, chart=((points[0], first), (points[1], second))
     )
-    forms = [*essence(messages.answer(answer, QUESTION)), *essence(messages.more(answer, QUESTION))]
+    forms = [
+        *essence(answer_messages.answer(answer, QUESTION)),
+        *essence(answer_messages.more(answer, QUESTION)),
+    ]
     forms += [*essence(digest(weekly(report=answer), QUESTION))]
     originals = {
         getattr(counts, name)

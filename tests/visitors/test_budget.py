@@ -14,7 +14,7 @@ from tests.work.readers import DAY, FIRST, LAST, START, asked
     [
         (1_500, "compared with"),
         (2_000, "none is called new or gone"),
-        (3_250, "Not compared with 19–25 Oct 2026: it couldn't be read."),
+        (3_250, "Not compared: 19–25 Oct 2026 couldn't be read: one question takes a third"),
     ],
 )
 async def test_comparison_is_dropped_beyond_a_third_of_the_hour(
@@ -33,7 +33,10 @@ async def test_repeated_question_reads_on(talk: Talk) -> None:
     talk.service.site.fill(7_500, START, LAST)
     await talk.ben.types("/docs-visitors")
     answer = await asked(talk)
-    first = "Only the first 5,000 pages were read: then no calls were left. Ask again, and I'll go on where"
+    first = (
+        "The pages after the first 5,000 couldn't be read: one question takes a third of the hour's "
+        "analytics calls at most. Ask again, and I'll go on where I stopped."
+    )
     assert first in answer
     assert first in talk.ben.reads()[-1]
     assert len(talk.service.site.calls) == 20, "both questions share the calls"
@@ -50,7 +53,7 @@ async def test_people_who_ask_at_once_share_a_third_of_the_hour(talk: Talk) -> N
         await person.types("/docs-visitors compare none")
     await talk.time.passes(20)
     answers = [person.reads()[-1] for person in people]
-    assert all("Only the first 5,000 pages were read" in answer for answer in answers)
+    assert all("The pages after the first 5,000 couldn't be read" in answer for answer in answers)
     assert len(talk.service.site.calls) == 20
 
 
@@ -58,10 +61,10 @@ async def test_answer_without_calls_left_has_the_next_time(talk: Talk) -> None:
     await talk.process.starts(analytics_calls_an_hour=1)
     talk.service.site.fill(300, START, LAST)
     answer = await asked(talk, "compare none")
-    assert "Only the first 250 pages were read: then no calls were left." in answer
+    assert "The pages after the first 250 couldn't be read: " in answer
     assert "Ask again after <!date^" in answer
     answer = await asked(talk, "last month compare none")
-    assert "all 1 analytics call of this hour are used" in answer.replace("is used", "are used")
+    assert "couldn't be read: all analytics calls of this hour are used. Ask again after" in answer
     assert len(talk.service.site.calls) == 1
 
 

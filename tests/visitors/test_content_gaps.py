@@ -33,7 +33,8 @@ async def form_of(talk: Talk, row: Shown, by: Person | None = None) -> str:
     await person.presses(row.buttons[0], on=row)
     view = person.form().message
     assert modal_problems(view) == []
-    prompt: str = view["blocks"][0]["element"]["initial_value"]
+    inputs = [block["element"] for block in view["blocks"] if "element" in block]
+    prompt: str = inputs[0]["initial_value"]
     return prompt
 
 
@@ -67,7 +68,7 @@ async def test_period_without_gaps_has_a_clear_answer(talk: Talk) -> None:
         "searches": searches(),
         "assistant": turns(("Install?", None, "answered")),
     }
-    answer = await asked(talk, "searches october")
+    answer = await asked(talk, "searches 2026-10-01..2026-10-31")
     assert answer.startswith("The docs service has no searches for 1–31 Oct 2026.")
     answer = await asked(talk, "questions")
     assert answer.startswith("The docs service has no unanswered questions for 26")
@@ -131,7 +132,7 @@ async def test_searches_are_shown_after_a_mention(talk: Talk, text: str) -> None
 async def test_option_that_searches_lack_is_answered(talk: Talk, more: str) -> None:
     answer = await talk.ana.answer_to(f"/docs-visitors searches {more}")
     assert more.split()[0] in answer
-    assert "try last week" in answer or "Try `searches last month`" in answer
+    assert "Try `2026-10-01..2026-10-31`." in answer or "Try `searches last month`" in answer
 
 
 @pytest.mark.parametrize("value", [None, "99:0", "", "1", "1:", "1:0", "x:y"])
@@ -179,7 +180,7 @@ async def test_searches_share_the_hours_calls_with_visitors(talk: Talk) -> None:
     await asked(talk, "searches")
     answer = await asked(talk, "searches last month")
     assert (
-        "I couldn't read what readers searched in the docs, 1–31 Oct 2026: all 1 analytics call"
+        "The numbers of 1–31 Oct 2026 couldn't be read: all analytics calls of this hour are used."
         in answer
     )
     assert talk.service.calls == ["searches"]
@@ -194,7 +195,7 @@ async def test_texts_of_readers_are_forgotten_and_read_again(talk: Talk) -> None
     assert talk.kept("rate limits") == []
     [note] = await pressed(talk, IMPROVE, on=answer)
     assert "no longer have those numbers" in note
-    assert "rate limits" in await asked(talk, "searches october")
+    assert "rate limits" in await asked(talk, "searches 2026-10-01..2026-10-31")
     assert talk.service.calls == ["searches"] * 2
 
 
@@ -203,13 +204,15 @@ async def test_worst_pages_come_first_with_their_newest_comment(talk: Talk) -> N
     talk.service.readers["feedback"] = feedback_of(
         ("/bad", "contextual", "No"),
         ("/bad", "contextual", "Step 3 fails"),
+        ("/bad", "praise", "Clear, thank you!"),
+        ("/good", "praise", "Exactly what I needed."),
         ("/good", "thumbs_only", None),
         ("/bad", "agent", "The example has no import"),
     )
     answer = await asked(talk, "feedback")
     assert answer.splitlines()[:5] == [
         f"*What readers said of the docs, {DAYS}*",
-        "*45 votes* on 2 pages · comments: 2 by people, 1 by AI agents",
+        "*45 votes* on 2 pages · comments: 4 by people, 1 by AI agents",
         "1. `/bad` 12 not helpful, 3 helpful: “Step 3 fails”",
         "2. `/good` 0 not helpful, 30 helpful",
         "3. `/bad` 1 remark of AI agents: “The example has no import”",

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.visitors.model import Counts
+from bot.visitors.model.readings import Counts
 from tests.properties import share
 from tests.site import Rows, Site, Visit, counted
 from tests.talk import Talk

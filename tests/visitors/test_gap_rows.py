@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.visitors.content_gaps import Search, page_of, rank_searches
+from bot.visitors.model.gaps import GapRow, page_of, rank_searches
 
 
 @pytest.mark.parametrize(
@@ -24,5 +24,10 @@ def test_address_of_a_page_is_cut_to_its_path(address: str | None, page: str | N
 
 
 def test_searches_without_a_click_come_first_then_frequent_ones() -> None:
-    rows = [Search("a b", 9, 9), Search("b c", 1, 0), Search("c d", 5, 0), Search("d e", 30, None)]
-    assert [search.words for search in rank_searches(rows)] == ["c d", "b c", "d e", "a b"]
+    rows = [
+        GapRow("a b", events=9, unmet=0),
+        GapRow("b c", events=1, unmet=1),
+        GapRow("c d", events=5, unmet=5),
+        GapRow("d e", events=30, unmet=None),
+    ]
+    assert [search.text for search in rank_searches(rows)] == ["c d", "b c", "d e", "a b"]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.visitors.periods import Period, day_start, last_full_week
+from bot.visitors.model.periods import Period, day_start, last_full_week
 from tests.talk import Talk
 from tests.work.readers import asked
 

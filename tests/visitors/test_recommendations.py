@@ -9,7 +9,6 @@ import pytest
 from bot.app import FEATURES
 from bot.feature import Feature, Hooks
 from bot.ids import Recommendation
-from tests.defects import known_defect
 from tests.services import LINK
 from tests.site import Site
 from tests.talk import Talk
@@ -141,7 +140,7 @@ async def test_drafted_row_has_its_job_instead_of_a_button(readers: Talk) -> Non
     again = digests(readers)[0]
     first, *rest = recommended(again)
     assert first.startswith(
-        "*Readers didn't find* “rate limits” · :pencil2: <@U02BEN> asked for it · <"
+        "*Readers didn't find* “rate limits” · :memo: <@U02BEN> asked for it · <"
     )
     assert first.endswith("|Job 1>")
     assert rest == recommended(digest)[1:]
@@ -154,8 +153,8 @@ async def test_drafted_row_has_its_job_instead_of_a_button(readers: Talk) -> Non
     [
         ("Add a page that explains the rate limits", True),
         ("Say what a rate limit is, and how limits are counted", True),
-        ("Explain rate limiting", True),
-        ("Explain retries", False),
+        ("Add a page on rate limiting", True),
+        ("Add a page on retries", False),
     ],
 )
 async def test_subject_of_an_open_job_is_left_out(
@@ -180,6 +179,52 @@ async def test_page_of_an_open_pull_request_is_left_out(readers: Talk) -> None:
     await readers.ana.presses("Reviewed")
     await until(readers, 16)
     assert "/guides/api-keys" in recommended_last(readers)
+    readers.everything()
+
+
+async def test_one_subject_is_one_idea_with_its_evidences(readers: Talk) -> None:
+    question = "Does single sign-on work with our identity provider?"
+    readers.service.readers |= {
+        "searches": searches(
+            ("single sign-on", 30, 0), ("saml", 8, 0), ("sso", 4, 0), ("sign up", 90, 90)
+        ),
+        "by-page": votes_of(("/guides/api-keys", 3, 12)),
+        "assistant": turns(*((text, None, "unanswered") for text in (question, "SSO?", question))),
+    }
+    digest = await first_digest(readers)
+    evidence = "searched 42 times in 3 wordings, nothing opened · 3 questions, no answer"
+    assert recommended(digest) == [
+        f"*Readers didn't find* “single sign-on” · {evidence}",
+        "*Readers dislike* `/guides/api-keys` · 12 of 15 votes",
+    ]
+    assert "more idea" not in "".join(digest.buttons)
+    await press_first(readers, digest)
+    [prompt] = readers.agent_got()
+    wordings = "“single sign-on”, “saml”, “sso”"
+    assert f"Readers searched the docs for {wordings}: 42 searches, no click." in prompt
+    assert f"\n> sso\n> {question} (3 questions, no answer)\n\nFind out" in prompt
+    readers.everything()
+
+
+async def test_disliked_page_leads_the_idea_of_its_subject(readers: Talk) -> None:
+    readers.service.readers["by-page"] = votes_of(("/guides/rate-limits", 3, 12))
+    digest = await first_digest(readers)
+    assert recommended(digest)[0] == (
+        "*Readers dislike* `/guides/rate-limits` · 12 of 15 votes"
+        " · searched 41 times, nothing opened"
+    )
+    assert "“rate limits”" not in digest
+
+
+@pytest.mark.parametrize("place", ["docs", "secret"])
+async def test_form_of_a_subject_names_its_open_job(readers: Talk, place: str) -> None:
+    digest = await first_digest(readers)
+    readers.opens_channel("secret", readers.ana, is_private=True)
+    await readers.ana.asks("Add a page on rate limiting", place)
+    await readers.time.passes()
+    await readers.ben.presses("Draft it", on=rows(digest)[0])
+    form = readers.ben.form()
+    assert ("is about this. Reply there, or send this for a new one." in form) == (place == "docs")
     readers.everything()
 
 
@@ -344,7 +389,6 @@ async def test_digest_after_an_outage_of_the_bot_has_its_recommendations(readers
     readers.everything()
 
 
-@known_defect("A subject that an old pull request names is never recommended again.")
 async def test_subject_of_an_old_pull_request_is_recommended_again(readers: Talk) -> None:
     """Its host cannot be asked, and nobody pressed *Reviewed*: it may be merged long ago."""
     await readers.started("Explain the rate limits of the beta")

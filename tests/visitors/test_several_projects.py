@@ -106,7 +106,7 @@ async def test_channel_has_a_digest_of_each_project(talk: Talk) -> None:
     await subscribe(talk)
     await subscribe(talk, "monday 09:00 UTC project:beta")
     again = await talk.ana.answer_to("/docs-visitors subscribe monday 09:00 UTC project:beta")
-    assert "already gets a digest" in again
+    assert "A digest comes here already" in again
     listed = await talk.ana.answer_to("/docs-visitors subscriptions")
     assert "for Acme docs" in listed
     assert "for Beta" in listed
@@ -128,7 +128,7 @@ async def test_digest_of_a_removed_project_ends_with_one_note(talk: Talk) -> Non
     assert "The weekly digest of beta-docs for <#C01DOCS> has ended" in note
     assert "no longer set up here" in note
     assert calls_of_beta(talk) == 0
-    assert "has no digest yet" in await talk.ana.answer_to("/docs-visitors subscriptions")
+    assert "No digest comes here yet" in await talk.ana.answer_to("/docs-visitors subscriptions")
     assert talk.errors() == {"digest_missed"}
 
 

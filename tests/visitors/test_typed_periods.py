@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.visitors.periods import MOST_DAYS, BadPeriod, Period, days_before, parse_period
+from bot.visitors.grammar import BadPeriod, parse_period
+from bot.visitors.model.periods import MAX_DAYS, Period, days_before
 from tests.talk import Talk
 
 NOW = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
@@ -17,35 +18,9 @@ TODAY = date(2026, 11, 21)
 DAYS = st.dates(date(2005, 1, 1), date(2034, 12, 31))
 PIECES = st.sampled_from(
     (
-        *(
-            "7",
-            "28",
-            "d",
-            "days",
-            "today",
-            "last",
-            "this",
-            "week",
-            "month",
-            "oct",
-            "May",
-            "2026",
-            "31",
-        ),
-        *("since", "monday", "Q3", "q", "year", "quarter", "1st", "Feb", "29", "1 Oct"),
-        *(
-            "2026-10",
-            "2026-02-31",
-            "0000",
-            "9999-12-31",
-            "9999-12",
-            "..",
-            "...",
-            "–",
-            "to",
-            "-",
-            " ",
-        ),
+        *("7", "28", "d", "days", "today", "last", "this", "week", "month", "year", "quarter"),
+        *("2026", "31", "29", "2026-10", "2026-10-05", "2026-02-31", "0000", "9999-12-31"),
+        *("..", "...", "–", "to", "-", " ", "since", "monday", "Q3", "oct"),
         *("٣", "９", "\0", "`", "İ", "\ud800"),
     )
 )
@@ -58,89 +33,49 @@ TYPED_AS = {
     "14–20 Nov 2026": ("", "7d", "last 7 days"),
     "24 Oct – 20 Nov 2026": ("28d", "the past 28 days"),
     "20 Nov 2025 – 20 Nov 2026": ("366d",),
-    "21 Nov 2026": ("today", "2026-11-21", "since Sat"),
+    "21 Nov 2026": ("today", "2026-11-21"),
     "20 Nov 2026": ("yesterday",),
-    "16–21 Nov 2026": ("this week", "since monday"),
+    "16–21 Nov 2026": ("this week",),
     "9–15 Nov 2026": ("last week",),
-    "1–21 Nov 2026": ("this month", "November", "2026-11"),
+    "1–21 Nov 2026": ("this month",),
     "1–31 Oct 2026": (
-        *("last month", "October", "2026-10", "2026-10-01..2026-10-31", "2026-10-01 .. 2026-10-31"),
+        *("last month", "Last  Month", "2026-10-01..2026-10-31", "2026-10-01 .. 2026-10-31"),
         *("  2026-10-01..2026-10-31  ", "2026-10-01...2026-10-31", "2026-10-01…2026-10-31"),
         *("2026-10-01–2026-10-31", "2026-10-01 – 2026-10-31", "2026-10-01—2026-10-31"),
         *("2026-10-01 - 2026-10-31", "2026-10-01 to 2026-10-31", "2026-10-01\tTO\n2026-10-31"),
-        *("OCTOBER", "oct.", "OcTobEr   2026", "October, 2026", "Last  Month"),
+        "2026-10-1..2026-10-31",
     ),
-    "1–30 Sep 2026": ("sept",),
-    "1–31 Dec 2025": ("December",),
-    "1–31 Oct 2025": ("October 2025",),
-    "1–29 Feb 2024": ("February 2024",),
-    "1–28 Feb 2026": ("2026-2",),
     "5 Oct 2026": ("2026-10-05", "2026-10-05..2026-10-05"),
     "29 Feb 2024": ("2024-02-29",),
-    "1 Sep – 31 Oct 2026": ("2026-09..2026-10", "Sep..Oct"),
-    "15 Oct – 21 Nov 2026": ("2026-10-15..2026-11", "2026-10-15..today"),
-    "1 Oct – 20 Nov 2026": ("last month to yesterday", "Oct..yesterday"),
-    "1 Oct – 30 Nov 2025": ("October 2025..November 2025",),
+    "15 Oct – 21 Nov 2026": ("2026-10-15..today", "2026-10-15..2026-11-21"),
+    "1 Oct – 20 Nov 2026": ("last month to yesterday",),
+    "9–21 Nov 2026": ("last week to today",),
     "21 Nov 2025 – 21 Nov 2026": ("2025-11-21..2026-11-21",),
-    # A month that begins a range is the one that leads to its end.
-    "1 Nov 2025 – 28 Feb 2026": ("Nov..Feb",),
-    "1 Sep – 31 Oct 2025": ("Sep..Oct 2025",),
-    "1 Dec 2025 – 15 Jan 2026": ("Dec..2026-01-15",),
-    "2025": ("last year", "2025"),
+    "2025": ("last year",),
     "1 Jan – 21 Nov 2026": ("this year",),
-    "1 Jul – 30 Sep 2026": ("Q3", "last quarter"),
-    "1 Oct – 21 Nov 2026": ("q4", "this quarter", "since 1 Oct", "since October"),
-    "1 Jul – 30 Sep 2025": ("Q3 2025",),
-    "1 Oct 2026": ("1 Oct", "1st October", "Oct 1"),
-    "1 Oct 2025": ("October 1, 2025", "1 October 2025"),
-    "1 Dec 2025": ("1 Dec",),
-    "1–15 Oct 2026": ("1 Oct to 15 Oct",),
-    "20 Dec 2025 – 5 Jan 2026": ("20 Dec to 5 Jan",),
-    "9–21 Nov 2026": ("since last week",),
+    "1 Jul – 30 Sep 2026": ("last quarter",),
+    "1 Oct – 21 Nov 2026": ("this quarter",),
 }
 """The texts for each period."""
 REFUSED = {
     "from 1 to 366": ("0d", "367d"),
-    "end comes before the beginning": ("2026-10-31..2026-10-01",),
-    "22 Nov 2026 hasn't come yet; today is 21 Nov": ("2026-11-22",),
-    "1 Jan 2027 hasn't come yet; today is 21 Nov": ("2027-01",),
-    "hasn't come yet": ("December 2026",),
+    "end comes before the beginning": ("2026-10-31..2026-10-01", "today..yesterday"),
+    "22 Nov 2026 hasn't come yet; today is 21 Nov": ("2026-11-22", "2026-11-22..2026-11-23"),
     "the calendar has no such day": (
-        *(
-            "9999-12-31",
-            "31 Feb",
-            "0 Oct",
-            "2026-02-31",
-            "2026-02-29",
-            "2026-10-00",
-            "2026-13",
-            "0000-01-01",
-        ),
+        *("9999-12-31", "2026-02-31", "2026-02-29", "2026-10-00", "2026-13-01", "0000-01-01"),
     ),
-    "1 Jan 2027 hasn't come yet": ("2027",),
-    "1 Oct 2027 hasn't come yet": ("Q4 2027",),
-    "1 Dec 2026 hasn't come yet; today is 21 Nov": ("1 December 2026",),
-    "1 Dec 2026 hasn't come yet": ("since 1 Dec 2026",),
-    "more than 366 days": ("since 2024", "2025-11-20..2026-11-21"),
+    "more than 366 days": ("2025-11-20..2026-11-21",),
     "or long ago": ("1999-12-31",),
 }
 """The texts that are refused for each reason."""
 UNKNOWN = (
-    *(
-        "nonsense",
-        "..",
-        "2026-10..",
-        "..2026-10",
-        "to",
-        "oc",
-        "7",
-        "7 weeks",
-        "-7d",
-        "7.5d",
-        "20261005",
-    ),
-    *("2026-W41", "2026-10-05T12:00", "10/05/2026", "２０２６-１０", "٧d", "2026-10-٠٥"),
-    *("2026-09..2026-10..2026-11", "7d.." * 1_000 + "7d", "." * 4_000 + " x y", "9" * 5_000 + "d"),
+    *("nonsense at all", "..", "2026-10-01..", "..2026-10-01", "to", "oc", "7", "7 weeks", "-7d"),
+    *("7.5d", "20261005", "2026-W41", "2026-10-05T12:00", "10/05/2026", "２０２６-１０-０５", "٧d"),
+    *("2026-10-٠٥", "2026-09-01..2026-10-01..2026-11-01", "7d.." * 1_000 + "7d", "9" * 5_000 + "d"),
+    "." * 4_000 + " x y",
+    # Other programs know these.
+    *("October", "October 2025", "2026-10", "2025", "Q3", "Q3 2025", "1 Oct", "1 Oct to 15 Oct"),
+    *("Oct 1, 2025", "since 1 Oct", "since last week"),
 )
 
 
@@ -179,7 +114,6 @@ async def test_today_depends_on_the_zone(talk: Talk) -> None:
                 "last month": "1–31 Dec 2026",
                 "this month": "1 Jan 2027",
                 "yesterday": "31 Dec 2026",
-                "December": "1–31 Dec 2026",
             },
         ),
         (
@@ -202,15 +136,15 @@ async def test_refused_period_has_its_reason(talk: Talk) -> None:
             assert reason in await read(talk, text)
 
 
-async def test_unknown_period_is_not_guessed(talk: Talk) -> None:
+async def test_unknown_period_has_one_example(talk: Talk) -> None:
     for text in UNKNOWN:
         answer = await read(talk, text)
-        assert answer.startswith("I don't know the period `")
-        assert "try last week" in answer or "that is too long for a period" in answer
+        assert answer.startswith("I don't know the period `"), text
+        assert answer.endswith("`. Try `2026-10-01..2026-10-31`."), text
 
 
 @given(TYPED)
-@example("9999-12")
+@example("9999-12-31")
 @example("7d.." * 1_000)
 def test_any_text_is_a_past_period_or_refused(text: str) -> None:
     try:
@@ -218,38 +152,25 @@ def test_any_text_is_a_past_period_or_refused(text: str) -> None:
     except BadPeriod:
         return
     assert period.last <= TODAY
-    assert period.days <= MOST_DAYS
+    assert period.days <= MAX_DAYS
 
 
-@given(st.dates(date(2005, 1, 1), date(2034, 12, 31)), st.integers(0, 365), DAYS)
-def test_days_are_the_same_in_every_form(first: date, more: int, today: date) -> None:
-    names = f"{first.day} {first:%B %Y}", f"{first:%b} {first.day}, {first:%Y}", first.isoformat()
+@given(DAYS, st.integers(0, 365), DAYS)
+def test_iso_days_are_a_day_or_a_range(first: date, more: int, today: date) -> None:
     if first > today:
-        for name in names:
-            with pytest.raises(BadPeriod, match="hasn't come yet"):
-                parse_period(name, today)
+        with pytest.raises(BadPeriod, match="hasn't come yet"):
+            parse_period(first.isoformat(), today)
         return
-    assert {parse_period(name, today) for name in names} == {
-        Period(first, first + timedelta(days=1))
-    }
+    assert parse_period(first.isoformat(), today) == Period(first, first + timedelta(days=1))
     last = min(first + timedelta(days=more), today)
     assert parse_period(f"{first}..{last}", today) == Period(first, last + timedelta(days=1))
 
 
-@given(DAYS, st.integers(1, MOST_DAYS), st.integers(0, 6), st.integers(1, 4))
-def test_relative_periods_are_whole_and_end_by_today(
-    today: date, count: int, weekday: int, quarter: int
-) -> None:
+@given(DAYS, st.integers(1, MAX_DAYS))
+def test_relative_periods_are_whole_and_end_by_today(today: date, count: int) -> None:
     period = parse_period(f"{count}d", today)
     assert (period.days, period.end) == (count, today)
     assert days_before(today, 7) == parse_period("7d", today)
-    for unit in ("week", "month"):
+    for unit in ("week", "month", "quarter", "year"):
         this, last = (parse_period(f"{which} {unit}", today) for which in ("this", "last"))
         assert last.end == this.first <= this.last == today
-    name = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")[weekday]
-    since = parse_period(f"since {name}", today)
-    assert (since.first.weekday(), since.last) == (weekday, today)
-    assert since.days <= 7
-    three_months = parse_period(f"Q{quarter}", today)
-    assert (three_months.first.month, three_months.first.day) == (3 * quarter - 2, 1)
-    assert three_months.last <= today

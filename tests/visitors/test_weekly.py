@@ -57,7 +57,7 @@ async def test_digest_names_a_risen_a_fallen_and_a_new_page(talk: Talk) -> None:
     assert "\n*Up* `/up` 40 → 160   *Down* `/down` 160 → 40   *New* `/new` 30\n" in digest
 
 
-async def test_all_numbers_answer_each_presser_alone(talk: Talk) -> None:
+async def test_all_numbers_are_a_reply_in_the_thread_of_the_digest(talk: Talk) -> None:
     for weeks in range(9):
         first = MONDAY - weeks * 7 * DAY
         talk.service.site.fill(30, first, first + 6 * DAY, seed=weeks)
@@ -65,16 +65,32 @@ async def test_all_numbers_answer_each_presser_alone(talk: Talk) -> None:
     await until(talk, 9)
     [digest] = digests(talk)
     numbers = await all_numbers(talk, digest)
+    assert talk.ben.reads() == []
     assert numbers.startswith("*All numbers of 2–8 Nov 2026*\n*")
     assert "Unique visitors by week (Mon–Sun): 14–20 Sep People" in numbers
     assert "*Top 20 of 30 pages*" in numbers
     assert numbers.buttons[0] == "All pages as CSV"
-    await talk.chika.presses("All numbers", on=digest)
-    assert talk.chika.reads() == [numbers]
     await talk.ben.presses("All pages as CSV", on=numbers)
     await talk.time.passes(20)
     assert any(note.message.get("files") for note in talk.ben.reads())
     assert await files(talk) == []
+
+
+async def test_all_numbers_are_posted_once(talk: Talk) -> None:
+    talk.service.site.fill(3, MONDAY, MONDAY + 6 * DAY)
+    await subscribe(talk)
+    await until(talk, 9)
+    [digest] = digests(talk)
+    await talk.ben.presses("All numbers", on=digest)
+    await talk.chika.presses("All numbers", on=digest)
+    await talk.time.passes(5)
+    await talk.ben.presses("All numbers", on=digest)
+    assert talk.chika.reads() == ["All numbers are on their way into this digest's thread."]
+    [numbers] = talk.replies(2)
+    [note] = talk.ben.reads()
+    address = f"archives/{digest.message['channel']}/p{numbers.message['ts'].replace('.', '')}"
+    assert f"{address}?thread_ts={digest.message['ts']}" in note
+    assert "|in this digest's thread>" in note
 
 
 async def test_digest_has_the_jobs_to_review(talk: Talk) -> None:
@@ -173,7 +189,7 @@ async def test_broken_token_pauses_no_subscription(talk: Talk, code: str, reason
     assert f"Last: not posted: {reason} (" in subscriptions
     assert "Next: 16 Nov 09:00" in subscriptions
     [note] = talk.ana.reads()
-    assert f"couldn't be posted: {reason}." in note
+    assert f"for the weekly docs digest: {reason}." in note
     talk.log()
 
 
@@ -203,11 +219,14 @@ async def test_owner_gets_one_note_about_an_unreadable_week(talk: Talk) -> None:
 
 async def test_digest_beyond_the_budget_has_the_first_pages(talk: Talk) -> None:
     await talk.process.starts(analytics_calls_an_hour=1)
-    talk.service.site.fill(2_500, MONDAY, MONDAY + 6 * DAY)
+    talk.service.site.fill(3_500, MONDAY, MONDAY + 6 * DAY)
     await subscribe(talk)
+    await until(talk, 9, 3)
     await until(talk, 9, 13)
     [digest] = digests(talk)
-    assert "Only the first" in digest
+    assert re.search(r"The pages after the first \d,\d{3} couldn't be read: all analytics", digest)
+    missing = "Searches, votes, comments and questions couldn't be read: all analytics calls of"
+    assert missing in digest
 
 
 async def test_requested_digest_keeps_the_weekly_one(talk: Talk) -> None:

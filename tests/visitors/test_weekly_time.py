@@ -9,8 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.visitors.model import Weekday
-from bot.visitors.periods import WeeklyTime
+from bot.visitors.model.subscriptions import Weekday, WeeklyTime
 
 _MINUTE = timedelta(minutes=1)
 _BEGIN = datetime(2000, 1, 1, tzinfo=UTC)

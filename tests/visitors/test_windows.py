@@ -38,8 +38,8 @@ NAMED = {
     "": (date(2026, 10, 26), TODAY),
     "last week": (date(2026, 10, 26), TODAY),
     "this month": (date(2026, 11, 1), TODAY + DAY),
-    "october": (date(2026, 10, 1), date(2026, 11, 1)),
-    "since thursday": (date(2026, 10, 29), TODAY + DAY),
+    "last month": (date(2026, 10, 1), date(2026, 11, 1)),
+    "2026-10-29 to today": (date(2026, 10, 29), TODAY + DAY),
     "today": (TODAY, TODAY + DAY),
     "yesterday": (date(2026, 11, 1), TODAY),
 }
@@ -72,15 +72,8 @@ def a_window(chance: random.Random) -> Window:
         return Window(chance.choice((f"{days}d", f"last {days} days")), TODAY - days * DAY, TODAY)
     first = TODAY - (days + chance.randrange(9)) * DAY
     last = first + (days - 1) * DAY
-    if days == 1:
-        forms = (f"{first}", f"{first:%B} {first.day}", f"{first.day}. {first:%b} 2026")
-    else:
-        forms = (
-            f"{first}..{last}",
-            f"{first.day} {first:%b} to {last.day} {last:%B}",
-            f"{first} – {last}",
-        )
-    return Window(chance.choice(forms), first, last + DAY)
+    forms = [f"{first}..{last}", f"{first} to {last}", f"{first} – {last}"]
+    return Window(f"{first}" if days == 1 else chance.choice(forms), first, last + DAY)
 
 
 def read_events(folder: Path, topic: str) -> list[tuple[int, Any]]:
@@ -155,63 +148,69 @@ def searches(events: Sequence[tuple[str, str | None]]) -> Told:
 
 
 class Page(NamedTuple):
-    """What people or AI agents said of a page: not helpful, helpful, remarks on code; and comments."""
+    """What people or AI agents said of a page: not helpful, helpful, remarks on code; and comments.
+
+    ``quoted``: the comments against it.
+    """
 
     path: str
     counts: tuple[int, int, int] | None
-    said: list[str]
+    comments: int
+    quoted: list[str]
     who: str = "people"
 
     def line(self) -> str:
-        down, up, code = self.counts or (0, 0, 0)
-        parts = [f"{down} not helpful", f"{up} helpful"] if self.counts else []
-        parts += [counted(code, "remark on code", "remarks on code")] if code else []
-        parts += (
-            [] if self.who == "people" else [f"{counted(len(self.said), 'remark')} of AI agents"]
-        )
-        quote = f": “{escape(self.said[0], quote=False)}”" if self.said else ""
+        if self.who != "people":
+            parts = [f"{counted(self.comments, 'remark')} of AI agents"]
+        elif self.counts is None:
+            parts = [counted(self.comments, "comment")]
+        else:
+            down, up, code = self.counts
+            parts = [f"{down} not helpful", f"{up} helpful"]
+            parts += [counted(code, "remark on code", "remarks on code")] if code else []
+        quote = f": “{escape(self.quoted[0], quote=False)}”" if self.quoted else ""
         return f"`{self.path}` {', '.join(parts)}{quote}"
 
     def cells(self) -> list[str]:
         counts = map(str, self.counts or ("", "", ""))
-        return [self.path, *counts, self.who, str(len(self.said)), *(self.said[:1] or [""])]
+        return [self.path, *counts, self.who, str(self.comments), *(self.quoted[:1] or [""])]
 
 
 def feedback(remarks: Sequence[Json]) -> Told:
     marked = Counter(each["path"] for each in remarks)
     read = sorted(marked, key=lambda page: (-marked[page], page))[:MOST]
-    up, down, code, said = (
-        Counter[str](),
-        Counter[str](),
-        Counter[str](),
-        defaultdict[str, list[str]](list),
-    )
+    up, down, code = Counter[str](), Counter[str](), Counter[str]()
     for each in remarks:
         if (page := each["path"]) in read:
             up[page] += each.get("helpful") is True
             down[page] += each.get("helpful") is False
             code[page] += each["source"] == "code_snippet"
-    by_agents = defaultdict[str, list[str]](list)
+    said = Counter[str]()
+    against, by_agents = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
     for each in remarks[:MOST]:
-        if each["comment"] is not None:
-            (by_agents if each["source"] == "agent" else said)[each["path"]].append(
-                kept(each["comment"])
-            )
+        if each["comment"] is None:
+            continue
+        if each["source"] == "agent":
+            by_agents[each["path"]].append(kept(each["comment"]))
+            continue
+        said[each["path"]] += 1
+        if each.get("helpful") is False:
+            against[each["path"]].append(kept(each["comment"]))
     voted = [page for page in read if up[page] or down[page]]
     pages = {*voted, *said, *(page for page in read if code[page])}
-    people_first = sorted(pages, key=lambda page: (-down[page], -len(said[page]), up[page], page))
-    agents_last = sorted(by_agents, key=lambda page: (-len(by_agents[page]), page))
-    rows = [
-        *(
-            Page(page, (down[page], up[page], code[page]) if page in read else None, said[page])
-            for page in people_first
-        ),
-        *(Page(page, None, by_agents[page], "AI agents") for page in agents_last),
-    ]
-    votes, people, agents = (
-        up.total() + down.total(),
-        *(sum(map(len, each.values())) for each in (said, by_agents)),
+    people_first = sorted(
+        pages, key=lambda page: (-down[page], -len(against[page]), up[page], page)
     )
+    agents_last = sorted(by_agents, key=lambda page: (-len(by_agents[page]), page))
+    rows = []
+    for page in people_first:
+        counts = (down[page], up[page], code[page]) if page in read else None
+        rows.append(Page(page, counts, said[page], against[page]))
+    rows += [
+        Page(page, None, len(by_agents[page]), by_agents[page], "AI agents") for page in agents_last
+    ]
+    votes, people = up.total() + down.total(), said.total()
+    agents = sum(map(len, by_agents.values()))
     first = "the first " if len(marked) > MOST else ""
     newest = "newest " if len(remarks) > MOST else ""
     comments = f"{newest}comments: {people} by people, {agents} by AI agents"
@@ -221,7 +220,7 @@ def feedback(remarks: Sequence[Json]) -> Told:
         votes or people + agents,
         [row.line() for row in rows],
         [row.cells() for row in rows],
-        rows[0].said[:MOST_QUOTES] if rows else [],
+        rows[0].quoted[:MOST_QUOTES] if rows else [],
     )
 
 

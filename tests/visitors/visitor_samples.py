@@ -9,22 +9,13 @@ from typing import Any
 from bot.ids import QuestionId, ReadingId, SubscriptionId
 from bot.jobs.model.jobs import ToReview
 from bot.jobs.model.quota import Budget
-from bot.visitors.content_gaps import Source
-from bot.visitors.model import (
-    Counts,
-    Digest,
-    Page,
-    Query,
-    Question,
-    QuestionKind,
-    QuestionState,
-    Reading,
-    Report,
-    Subscription,
-    SubscriptionState,
-    Weekday,
-)
-from bot.visitors.periods import Period, WeeklyTime
+from bot.visitors.model.digests import Digest
+from bot.visitors.model.gaps import Source
+from bot.visitors.model.periods import Period
+from bot.visitors.model.questions import Query, Question, QuestionKind, QuestionState
+from bot.visitors.model.readings import Counts, Reading
+from bot.visitors.model.reports import Page, Report
+from bot.visitors.model.subscriptions import Subscription, SubscriptionState, Weekday, WeeklyTime
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
 
 WEEK = Period(date(2026, 10, 26), date(2026, 11, 2))
@@ -107,6 +98,7 @@ def weekly(**values: Any) -> Digest:
     """Return a digest of which the next comes on Monday."""
     defaults: dict[str, Any] = {
         "report": report(),
+        "query": (values.get("report") or report()).query,
         "to_review": ToReview((), NOW),
         "next_at": datetime(2026, 11, 9, 9, 0, tzinfo=UTC),
     }

@@ -66,9 +66,10 @@ def digests(talk: Talk, channel: str = "docs") -> list[Shown]:
 
 
 async def all_numbers(talk: Talk, digest: Shown) -> Shown:
-    """Let Ben press *All numbers*, and read the reply."""
+    """Let Ben press *All numbers*, and read the reply in the digest's thread."""
     await talk.ben.presses("All numbers", on=digest)
-    return talk.ben.reads()[-1]
+    await talk.time.passes(5)
+    return talk.thread(digest.message)[-1]
 
 
 def searches(*rows: tuple[str, int, float | None], **more: Any) -> dict[str, Any]:
@@ -87,14 +88,19 @@ def searches(*rows: tuple[str, int, float | None], **more: Any) -> dict[str, Any
 
 
 def feedback_of(*rows: tuple[str, str, str | None]) -> dict[str, Any]:
-    """Return comments as the service reports them: page, source and text, each newer than the one before."""
+    """Return comments as the service reports them: page, source and text, each newer than the one before.
+
+    A contextual one is of a "not helpful" vote, and ``praise`` one of a "helpful" vote.
+    """
+    votes = {"contextual": {"helpful": False}, "praise": {"helpful": True}}
     found = [
         {
             "id": str(at),
             "path": page,
-            "source": source,
+            "source": "contextual" if source == "praise" else source,
             "comment": text,
             "createdAt": f"2026-10-28T00:{at:02}:00Z",
+            **votes.get(source, {}),
         }
         for at, (page, source, text) in enumerate(rows)
     ]

@@ -16,7 +16,7 @@ from bot.app import open_store
 from bot.store import Store, Transaction
 from bot.store.database import Database
 from bot.store.schema import metadata
-from bot.visitors.model import Question
+from bot.visitors.model.questions import Question
 from tests.builders import rows_of
 from tests.limits import HANG_SECONDS
 from tests.talk import Talk
@@ -110,10 +110,10 @@ async def test_redelivered_message_of_an_unconfirmed_commit_is_stored_once(
     await talk.process.starts()
     await talk.works()
     fail(database, lambda: bool(talk.slack.line.sent), {"after": [AWAY]})
-    await talk.ana.says("@docs-agent Add a page")
+    await talk.ana.says("@docs-agent Add a page on keys")
     assert database.after == []
     await talk.time.passes(100)
-    assert talk.agent_got() == ["Add a page"]
+    assert talk.agent_got() == ["Add a page on keys"]
     assert talk.errors() == {"event_not_stored"}
     talk.everything()
 

@@ -42,7 +42,7 @@ async def test_every_worker_is_a_job_of_the_scheduler_with_its_id(talk: Talk) ->
     assert {job.max_instances for job in jobs.values()} == {1}
     assert all(job.coalesce for job in jobs.values())
     assert jobs[LOOK].trigger.interval == timedelta(hours=1)
-    assert jobs["heartbeat"].trigger.interval == timedelta(seconds=20)
+    assert jobs["remind"].trigger.interval == timedelta(minutes=1)
 
 
 async def test_every_queue_has_a_worker_and_every_worker_a_row_in_the_map(talk: Talk) -> None:

@@ -11,7 +11,7 @@ LEASE_SECONDS = 91
 
 async def test_hanging_post_delays_no_other_channel(talk: Talk) -> None:
     talk.faults.hangs("chat.postMessage")
-    await talk.started("Add a page")
+    await talk.started("Add a page on keys")
     for number in range(11):
         talk.opens_channel(f"page{number}")
         await talk.ben.asks(f"Add page {number}", f"page{number}")
@@ -24,10 +24,10 @@ async def test_hanging_post_delays_no_other_channel(talk: Talk) -> None:
 
 async def test_hanging_create_delays_no_other_prompt(talk: Talk) -> None:
     talk.service.hangs("create")
-    await talk.started("Add a page")
+    await talk.started("Add a page on keys")
     for person in (talk.ben, talk.chika):
-        await talk.started(f"Add a page by {person}", by=person)
-    assert talk.agent_got() == ["Add a page by Ben", "Add a page by Chika"]
+        await talk.started(f"Add a page on keys by {person}", by=person)
+    assert talk.agent_got() == ["Add a page on keys by Ben", "Add a page on keys by Chika"]
     assert "Waiting" in talk.status()
     talk.everything()
 
@@ -37,7 +37,7 @@ async def test_hanging_create_delays_no_other_project(talk: Talk) -> None:
         docs_projects='{"acme": {"id": "acme-docs"}, "beta": {"id": "beta-docs"}}'
     )
     talk.service.hangs("create")
-    await talk.ana.asks("Write One project:acme")
+    await talk.ana.asks("Write Keys project:acme")
     await talk.ana.asks("Write Two project:beta")
     await talk.time.passes(5)
     assert talk.service.by_project == {"beta-docs": ["Write Two"]}

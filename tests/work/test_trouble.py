@@ -113,11 +113,11 @@ async def test_a_follow_up_in_doubt_that_never_began_ends_in_silence(talk: Talk)
 
 async def test_over_the_limit_prompts_wait_and_go_out_when_a_use_is_free(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1)
-    await talk.started("Add one")
+    await talk.started("Add keys")
     await talk.started("Add two")
-    assert talk.agent_got() == ["Add one"]
+    assert talk.agent_got() == ["Add keys"]
     await talk.time.passes(3_602)
-    assert talk.agent_got() == ["Add one", "Add two"]
+    assert talk.agent_got() == ["Add keys", "Add two"]
     talk.everything()
 
 
@@ -133,11 +133,11 @@ async def test_a_429_is_believed_and_waited_for(talk: Talk) -> None:
 
 async def test_a_job_that_has_been_sent_cannot_be_withdrawn(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=1)
-    await talk.started("Add one")
+    await talk.started("Add keys")
     await talk.started("Add two")
     waiting = talk.job(2)
     await talk.time.passes(3_602)
-    assert talk.agent_got() == ["Add one", "Add two"]
+    assert talk.agent_got() == ["Add keys", "Add two"]
     await talk.ana.presses("Withdraw", on=waiting)
     await talk.time.passes()
     assert "Working on it" in talk.job(2)

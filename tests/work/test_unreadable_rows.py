@@ -13,7 +13,7 @@ from tests.work.readers import DAY, FIRST, LAST, digests, subscribe
 
 async def two_ask(talk: Talk) -> None:
     """Let Ana and Ben ask in two channels at the same moment."""
-    await talk.ana.asks("Write One")
+    await talk.ana.asks("Write Keys")
     await talk.ben.asks("Write Two", "partners")
 
 
@@ -32,7 +32,7 @@ async def test_prompt_of_a_newer_version_is_retried_and_stops_no_other(talk: Tal
     await talk.time.passes(20)
     assert talk.agent_got() == ["Write Two"], "its lease has not run out"
     await talk.time.passes(100)
-    assert talk.agent_got() == ["Write Two", "Write One"]
+    assert talk.agent_got() == ["Write Two", "Write Keys"]
     assert unreadable(talk) == {"prompts"}
     talk.everything()
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
+from bot.access.admit import Allowed
 from bot.commands.command import (
     Answer,
     Command,
@@ -20,11 +21,14 @@ from bot.commands.command import (
     Word,
     number_in,
 )
+from bot.commands.meaning import find_meaning
 from bot.context import Context
 from bot.ids import Block, ChannelId, JobNumber, PromptId
+from bot.intent.kinds import STARTS_JOB, Place
+from bot.intent.vocabulary import ButtonLabel
 from bot.jobs.access import Readable, if_visible, steerable
 from bot.jobs.ask import ask
-from bot.jobs.commands.intents import is_form_unsent, send_anyway, unsent
+from bot.jobs.commands import unsent
 from bot.jobs.commands.job_lists import WORDS, choose, projects_to_choose, status_of, turn_page
 from bot.jobs.commands.job_references import for_reader
 from bot.jobs.conversation import offer_thread
@@ -39,20 +43,23 @@ from bot.jobs.decisions import (
     to_withdraw,
     withdraw,
 )
-from bot.jobs.messages import changes, forms, intents, status_message
+from bot.jobs.gates import ask_first, note_start
+from bot.jobs.messages import changes, forms, status_message
 from bot.jobs.messages import job_answers as say
+from bot.jobs.messages import unsent as unsent_messages
 from bot.jobs.messages.forms import NOT_SERVED
 from bot.jobs.model.jobs import About, Review, TakeThread
 from bot.jobs.model.prompts import Act, Prompt, PromptRequest, PromptState
 from bot.jobs.previews import ask_by_press
 from bot.jobs.pull_requests import read_changes, use_repository
+from bot.jobs.respond import answer_unless_request, respond
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread_events import answer_in_private, ask_first, note_doubt
 from bot.messages import general, slack_text
 from bot.messages.blocks import Action
 from bot.messages.general import EXAMPLE
 from bot.messages.help import about_replies
+from bot.outbox.private_answers import answer_in_private
 from bot.ports import Origin, ThreadRef
 from bot.projects import Project, UnknownProject, with_project
 
@@ -65,56 +72,70 @@ async def _open_form(context: Context, invocation: Invocation, _match: re.Match[
 
 
 async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
+    """Start a job with a text, or answer one that is no change."""
     allowed = invocation.allowed
-    answer = await unsent(context, allowed, invocation.words, invocation.text)
-    if answer is not None:
-        return answer
-    project = invocation.project.id if invocation.project else None
-    request = PromptRequest(invocation.words, project=project)
-    question = await ask_first(context, allowed, request, invocation.text)
+    meaning = find_meaning(
+        context, invocation.text, Place.COMMAND, author=allowed.user, command=NAME
+    )
+    if meaning.kind not in STARTS_JOB:
+        message = await respond(context, allowed, meaning, Place.COMMAND, command=NAME)
+        return Answer(message=message)
+    project = meaning.project.id if meaning.project else None
+    request = PromptRequest(meaning.text, project=project)
+    question = await ask_first(context, allowed, request, meaning.whole)
     if question is not None:
         return Answer(message=question)
     asked = await ask(context, allowed, request)
     if asked.same:
         return Answer(message=say.same_job(asked.job))
-    note = await note_doubt(context, allowed.origin, request, asked, invocation.text)
-    return Answer(message=note)
+    if asked.repeated:
+        return Answer()
+    return Answer(message=await note_start(context, allowed, meaning, asked.job, is_held=False))
 
 
 async def _submit(context: Context, submission: Submission) -> FormErrors | None:
-    text = submission.fields.get("prompt") or ""
-    channel = ChannelId(submission.fields.get("channel") or submission.claimed.origin.channel)
+    """Start a job with the text of the form."""
+    fields = submission.fields
+    text = fields.get("prompt") or ""
+    channel = ChannelId(fields.get("channel") or submission.claimed.origin.channel)
     if slack_text.is_blank(text):
         return FormErrors({"prompt": say.EMPTY_FORM})
     if not channel:
         return FormErrors({"channel": say.NO_CHANNEL_CHOSEN})
     try:
-        name = submission.fields.get("project")
+        name = fields.get("project")
         project = context.projects.named(name) if name else None
     except UnknownProject:
         return FormErrors({"project": NOT_SERVED})
     allowed = await submission.claimed.prove(context, channel)
     if allowed is None:
         return FormErrors({"channel": say.CHANNEL_NOT_YOURS})
-    earlier = submission.fields.get("earlier") if submission.fields.get("take_earlier") else None
-    take = TakeThread.GIVEN if earlier else None
+    earlier = fields.get("earlier") if fields.get("take_earlier") else None
     request = PromptRequest(
         slack_text.from_plain(text),
-        take_thread=take,
+        take_thread=TakeThread.GIVEN if earlier else None,
         given=earlier,
         project=project.id if project else None,
         about=About(*submission.form.about) if submission.form.about else None,
     )
-    if not earlier and not submission.form.about:
-        full_text = with_project(project, request.raw)
-        if await is_form_unsent(context, allowed, request.raw, full_text):
-            return None
-        question = await ask_first(context, allowed, request, full_text)
-        if question is not None:
-            await answer_in_private(context, allowed.origin, "sure", question)
-            return None
+    has_more = earlier is not None or request.about is not None
+    if not has_more and await _is_answered(context, allowed, request, project):
+        return None
     asked = await ask(context, allowed, request)
     return FormErrors({"prompt": say.SAME_ANEW}) if asked.same else None
+
+
+async def _is_answered(
+    context: Context, allowed: Allowed, request: PromptRequest, project: Project | None
+) -> bool:
+    """Answer the text of a form in its channel if it is no request, or asks for a page in work."""
+    whole = with_project(project, request.raw)
+    answer = await answer_unless_request(context, allowed, request.raw, Place.COMMAND)
+    answer = answer or await ask_first(context, allowed, request, whole)
+    if answer is None:
+        return False
+    await answer_in_private(context, allowed.origin, "unsent", answer)
+    return True
 
 
 async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
@@ -333,8 +354,13 @@ async def _fix_preview(context: Context, _press: Press, target: Readable) -> Ans
     return Answer() if result.accepted else Answer(message=say.cannot_follow_up(result.job))
 
 
+@_on_job
+async def _choose_messages(context: Context, press: Press, target: Readable) -> Answer:
+    return await unsent.choose_messages(context, press, target)
+
+
 async def _cancel(_context: Context, _press: Press) -> Answer:
-    return Answer(message=intents.CANCELLED, replaces=True)
+    return Answer(message=unsent_messages.CANCELLED, replaces=True)
 
 
 async def _tried(context: Context, press: Press) -> Answer:
@@ -375,6 +401,18 @@ COMMAND = Command(
     ),
     words=WORDS,
     also=about_replies,
+    labels=(
+        ButtonLabel("My jobs", "jobs mine"),
+        ButtonLabel("Help", "help"),
+        ButtonLabel("Details", "status"),
+        ButtonLabel("Changes", "changes"),
+        ButtonLabel("Preview", "preview"),
+        ButtonLabel("Open preview", "preview"),
+        ButtonLabel("Run again", "retry"),
+        ButtonLabel("Withdraw", "stop"),
+        ButtonLabel("Don't", "stop"),
+        ButtonLabel("Keep quiet about it", "stop"),
+    ),
     buttons={
         Action.REVIEWED: _review,
         Action.UNDO_REVIEW: _review,
@@ -390,9 +428,19 @@ COMMAND = Command(
         Action.FIX_PREVIEW: _fix_preview,
         Action.ASK_ANYWAY: _ask_anyway,
         Action.FOLLOW_UP_ANYWAY: _follow_up_anyway,
-        Action.SEND_ANYWAY: send_anyway,
-        Action.SEND_WITH_KEY: send_anyway,
-        Action.SEND_TO_JOB: send_anyway,
+        Action.SEND_ANYWAY: unsent.send_anyway,
+        Action.SEND_WITH_KEY: unsent.send_anyway,
+        Action.SEND_TO_JOB: unsent.send_anyway,
+        Action.LEAVE_IT: unsent.leave_it,
+        Action.CHANGE_IT: unsent.change_it,
+        Action.DRAFT_PAGE: unsent.draft_page,
+        Action.ANSWER_IT: unsent.answer_it,
+        Action.JUST_ANSWER: unsent.just_answer,
+        Action.DONT: unsent.dont,
+        Action.RUN_WORD: unsent.run_word,
+        Action.WRITE_THREAD: unsent.write_thread,
+        Action.ANSWER_THREAD: unsent.answer_thread,
+        Action.CHOOSE_MESSAGES: _choose_messages,
         Action.CANCEL: _cancel,
         Action.KEEP_QUIET: _keep_quiet,
         Action.DETAILS: _details,

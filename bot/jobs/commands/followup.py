@@ -22,19 +22,21 @@ from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
 from bot.jobs.access import Readable, if_visible
 from bot.jobs.ask import follow_up, takes_follow_ups
-from bot.jobs.commands.intents import is_form_unsent, unsent
 from bot.jobs.commands.job_references import LINK, NUMBER, find_job, for_reader
+from bot.jobs.interpret import FOLLOW_UP_COMMAND
 from bot.jobs.messages import forms
 from bot.jobs.messages import job_answers as say
-from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.model.jobs import TakeThread, TrackedJob
 from bot.jobs.model.prompts import PromptRequest
+from bot.jobs.respond import answer_unless_request, place_of_job
 from bot.jobs.store.jobs import Jobs
 from bot.messages import slack_text
 from bot.messages.blocks import bare, with_prompt
 from bot.messages.help import about_replies
+from bot.outbox.private_answers import answer_in_private
 from bot.store import Transaction
 
-NAME = "/docs-followup"
+NAME = FOLLOW_UP_COMMAND
 _MAX_OFFERED = 20
 _AFTER_NAME = re.compile(rf"\s*(?:#{NUMBER}(?=[\s,:]|$)|\S+)[\s,:]*(.*)", re.DOTALL)
 """The text after the name of a job in a wire text."""
@@ -49,17 +51,18 @@ async def _send_to_guessed(
 
     If this person can see no job of that id, the word is part of the follow-up.
     """
-    first_word = slack_text.to_plain(invocation.text, {}, {}).split(maxsplit=1)[0]
+    text = invocation.text
+    first_word = slack_text.to_plain(text, {}, {}).split(maxsplit=1)[0]
     job = await find_job(context, first_word)
     if await if_visible(context, invocation.allowed, job) is not None:
         return await _send_to(context, invocation, job, Answer())
     user = invocation.origin.user
     channel = invocation.origin.channel
     latest = await context.store.read(lambda tx: Jobs(tx).latest_of(user, channel))
-    unknown = _refused(say.no_job_yet(NAME), invocation, invocation.text)
+    unknown = _refused(say.no_job_yet(NAME), invocation, text)
 
     async def send(target: Readable) -> Answer:
-        return await _send(context, invocation, target, invocation.text, guessed=True)
+        return await _send(context, invocation, target, text, guessed=True)
 
     return await for_reader(context, invocation.allowed, latest, unknown, send)
 
@@ -76,10 +79,10 @@ async def _send_to(
     text = _text_after_name(invocation)
 
     async def send(target: Readable) -> Answer:
-        if not text:
-            private = FormState.at(invocation.origin, target.job.number).dumps()
-            return Answer(modal=forms.follow_up_form([target.job], private=private, is_chosen=True))
-        return await _send(context, invocation, target, text, guessed=False)
+        if text:
+            return await _send(context, invocation, target, text, guessed=False)
+        private = FormState.at(invocation.origin, target.job.number).dumps()
+        return Answer(modal=forms.follow_up_form([target.job], private=private, is_chosen=True))
 
     return await for_reader(context, invocation.allowed, job, unknown, send)
 
@@ -114,9 +117,12 @@ async def _form(context: Context, invocation: Invocation, _match: re.Match[str])
 async def _send(
     context: Context, invocation: Invocation, target: Readable, raw: str, *, guessed: bool
 ) -> Answer:
-    answer = await unsent(context, invocation.allowed, raw, target=target)
+    place = place_of_job(target.job)
+    answer = await answer_unless_request(
+        context, invocation.allowed, raw, place, target, invocation.command
+    )
     if answer is not None:
-        return answer
+        return Answer(message=answer)
     result = await follow_up(context, target, PromptRequest(raw))
     if not result.accepted:
         return _refused(say.cannot_follow_up(result.job), invocation, raw)
@@ -135,23 +141,39 @@ def _refused(message: Message, invocation: Invocation, raw: str) -> Answer:
 
 
 async def _submit(context: Context, submission: Submission) -> FormErrors | None:
-    if slack_text.is_blank(submission.fields.get("prompt") or ""):
+    """Send the text of the form, with the messages that its author chose."""
+    fields = submission.fields
+    text = fields.get("prompt") or ""
+    if slack_text.is_blank(text):
         return FormErrors({"prompt": say.EMPTY_FORM})
-    number = submission.form.job or JobNumber(number_in(submission.fields.get("job")))
+    number = submission.form.job or JobNumber(number_in(fields.get("job")))
     job = await context.store.read(lambda tx: Jobs(tx).get(number))
     target = await if_visible(context, submission.claimed.elsewhere(), job)
     if target is None:
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
-    raw = slack_text.from_plain(submission.fields.get("prompt") or "")
-    allowed = target.allowed.but(channel=target.job.channel)
-    if await is_form_unsent(context, allowed, raw, raw, target):
+    raw = slack_text.from_plain(text)
+    earlier = fields.get("earlier") if fields.get("take_earlier") else None
+    if not earlier and await _is_answered(context, target, raw):
         return None
-    result = await follow_up(context, target, PromptRequest(raw))
+    take_thread = TakeThread.GIVEN if earlier else None
+    request = PromptRequest(raw, take_thread=take_thread, given=earlier)
+    result = await follow_up(context, target, request)
     if result.same is not None:
         return FormErrors({"prompt": say.SAME_ANEW})
     if not result.accepted:
         return FormErrors({"prompt": bare(say.cannot_follow_up(target.job))})
     return None
+
+
+async def _is_answered(context: Context, target: Readable, raw: str) -> bool:
+    """Answer the text of the form in the channel of its job, if it is no request."""
+    allowed = target.allowed.but(channel=target.job.channel)
+    place = place_of_job(target.job)
+    answer = await answer_unless_request(context, allowed, raw, place, target)
+    if answer is None:
+        return False
+    await answer_in_private(context, allowed.origin, "unsent", answer)
+    return True
 
 
 COMMAND = Command(

@@ -12,6 +12,7 @@ from bot.context import Context
 from bot.ids import ChannelId, Message, UserId, is_direct_message
 from bot.jobs.access import Readable
 from bot.jobs.commands.job_references import of_job
+from bot.jobs.job_words import answer_status
 from bot.jobs.messages import job_answers as say
 from bot.jobs.model.jobs import Listed, TrackedJob
 from bot.jobs.model.prompts import Act
@@ -23,7 +24,6 @@ from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.waits import Waits
 from bot.jobs.thread import status_message_link
-from bot.jobs.thread_events import answer_status
 from bot.jobs.welcome import find_readable
 from bot.messages import general
 from bot.ports import Origin

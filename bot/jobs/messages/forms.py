@@ -10,7 +10,7 @@ from bot.jobs.model.jobs import OmitReason, TrackedJob
 from bot.messages import blocks as b
 from bot.messages.blocks import counted
 from bot.messages.general import EXAMPLE
-from bot.messages.plain_text import clip, one_line, visible
+from bot.messages.plain_text import clip, one_line, quotation, visible
 from bot.projects import Project
 
 NOT_SERVED = "These docs are no longer set up here. Close this and try again."
@@ -93,12 +93,14 @@ def ask_form(
     projects: Sequence[Project] = (),
     earlier: Sequence[Block] = (),
     left_out: Sequence[str] = (),
+    notes: Sequence[Block] = (),
 ) -> Block:
     """Return the form for a new job. It also asks for the channel if ``channel`` is None.
 
     Args:
         projects: Those to choose from, the suggested one first.
         earlier: See ``earlier_blocks``.
+        notes: Shown above the prompt.
         left_out: The names of the parts of a message that do not go along.
     """
     prompt = _prompt_input(
@@ -120,7 +122,16 @@ def ask_form(
             (one_line(docs.label, b.OPTION_LENGTH) or docs.name, docs.name) for docs in projects
         ]
         chosen.append(_input("project", "Which docs?", _select(options)))
-    return _view("ask", "Ask the docs agent", private, prompt, *chosen, *earlier)
+    return _view("ask", "Ask the docs agent", private, *notes, prompt, *chosen, *earlier)
+
+
+def job_note(job: TrackedJob, permalink: str | None) -> Block:
+    """Return the note that an open job has the subject of the form."""
+    since = b.moment(job.asked_at, "{date_short_pretty}")
+    link = b.link(permalink, name(job.number))
+    return b.context(
+        f"{link}, open since {since}, is about this. Reply there, or send this for a new one."
+    )
 
 
 def run_again_form(job: TrackedJob, *, private: str) -> Block:
@@ -136,22 +147,42 @@ def run_again_form(job: TrackedJob, *, private: str) -> Block:
     return _view("run_again", "Run again", private, prompt)
 
 
-def follow_up_form(jobs: Sequence[TrackedJob], *, private: str, is_chosen: bool = False) -> Block:
-    """Return the form for a follow-up. It also asks for the job unless one was chosen."""
+def draft_prompt(text: str) -> str:
+    """Return the suggested prompt about a question."""
+    request = "Answer that in the docs: improve the page that should, or add one."
+    return f"Readers ask:\n\n{quotation(text)}\n\n{request}"
+
+
+def follow_up_form(
+    jobs: Sequence[TrackedJob],
+    *,
+    private: str,
+    is_chosen: bool = False,
+    text: str = "",
+    earlier: Sequence[Block] = (),
+) -> Block:
+    """Return the form for a follow-up. It also asks for the job unless one was chosen.
+
+    Args:
+        jobs: The jobs to choose from, or the chosen one.
+        private: The state of the form.
+        is_chosen: There is nothing to choose.
+        text: The suggested follow-up.
+        earlier: See ``earlier_blocks``.
+    """
     prompt = _prompt_input(
         "What else should change?",
         "Mention Python 3.11 too",
-        "",
+        text,
         "The agent goes on where it stopped, on the same pull request.",
     )
     if is_chosen:
         line = f"*{name(jobs[0].number)}* {b.quoted(jobs[0].text, 150)}"
-        return _view("follow_up", "Follow up", private, b.section(line), prompt)
+        return _view("follow_up", "Follow up", private, b.section(line), prompt, *earlier)
     titles = [job.pull_request.title if job.pull_request else job.text for job in jobs]
     options = [
         (f"{name(job.number)} {one_line(title, b.OPTION_LENGTH)}", str(job.number))
         for job, title in zip(jobs, titles, strict=True)
     ]
-    return _view(
-        "follow_up", "Follow up", private, _input("job", "Which job?", _select(options)), prompt
-    )
+    which = _input("job", "Which job?", _select(options))
+    return _view("follow_up", "Follow up", private, which, prompt, *earlier)

@@ -25,7 +25,7 @@ from bot.jobs.model.jobs import JobState, Listed, TrackedJob, Wait
 from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
 from bot.messages.blocks import counted, number
-from bot.messages.general import EXAMPLE
+from bot.messages.general import EXAMPLE, QUESTION_EXAMPLE
 from bot.messages.help import WAYS_ON
 from bot.messages.plain_text import one_line
 from bot.outbox.model import NotPosted
@@ -121,21 +121,33 @@ PROMPTS = {
 """The prompts of the welcome: a button, and the text that it puts into the form."""
 
 
-def welcome_message(
-    jobs: Sequence[tuple[TrackedJob, str | None]], bot_name: str, *, is_direct: bool
-) -> Message:
-    """Return the welcome: three prompts to press, the reader's jobs, and those to review.
+def greeting(bot_name: str, *, is_direct: bool, can_answer: bool) -> Message:
+    """Return the short welcome: a question and a change as examples, and prompts to press.
+
+    Args:
+        bot_name: The name after which people mention the bot.
+        is_direct: It is shown in direct messages, where nobody has to be mentioned.
+        can_answer: The bot answers questions.
+    """
+    before = "" if is_direct else f"@{bot_name} "
+    change = b.code(f"{before}{EXAMPLE}")
+    text = f"Hi! Tell me what to write or fix in the docs: {change}"
+    if can_answer:
+        question = b.code(f"{before}{QUESTION_EXAMPLE}")
+        text = f"Hi! Ask me about the docs, or tell me what to change: {question} or {change}"
+    prompts = [b.button(label, action, action) for action, (label, _) in PROMPTS.items()]
+    return b.message(b.section(text), *b.actions(prompts), *b.actions(WAYS_ON))
+
+
+def welcome_message(jobs: Sequence[tuple[TrackedJob, str | None]], greeted: Message) -> Message:
+    """Return the welcome with the reader's jobs and those to review, before its last buttons.
 
     ``jobs``: each with the permalink of its thread, if known; finished ones are left out.
     """
-    example = b.code(EXAMPLE if is_direct else f"@{bot_name} {EXAMPLE}")
-    prompts = [b.button(label, action, action) for action, (label, _) in PROMPTS.items()]
     going = [(job, permalink) for job, permalink in jobs if _group_of(job) is not _Group.DONE]
     rows = b.text_blocks("\n".join(_grouped(going, JobListing())))
-    return b.message(
-        b.section(f"Hi! Tell me what to write or fix in the docs. For example: {example}"),
-        *(*b.actions(prompts), *rows, *b.actions(WAYS_ON)),
-    )
+    *first, ways_on = greeted.blocks
+    return b.message(*first, *rows, ways_on)
 
 
 class _Group(Enum):

@@ -70,15 +70,44 @@ def newest_that_fit(
     return lines
 
 
-def attachments(signed: str, conversation: str, files: Sequence[tuple[str, str]] = ()) -> str:
+def attachments(
+    signed: str,
+    conversation: str,
+    files: Sequence[tuple[str, str]] = (),
+    merged: TrackedJob | None = None,
+) -> str:
     """Return the attachments after the text of a prompt; "" for none.
 
-    ``files``: their names and texts. Each line of the conversation and of the files is quoted, so that none
-    can pretend to be part of the prompt.
+    Each line of the conversation and of the files is quoted, so that none can pretend to be part of the
+    prompt.
+
+    Args:
+        signed: The sentence with the requester.
+        conversation: Earlier messages.
+        files: Their names and texts.
+        merged: The job whose pull request is merged, in whose thread the prompt was said.
     """
+    after = after_merge(merged) if merged else ""
     background = f"{_HEADING}\n{quotation(conversation)}" if conversation else ""
     contents = (f"File {one_line(name, _NAME_LENGTH)}:\n{quotation(text)}" for name, text in files)
-    return "\n\n".join(part for part in (signed, background, *contents) if part)
+    return "\n\n".join(part for part in (signed, after, background, *contents) if part)
+
+
+def after_merge(job: TrackedJob) -> str:
+    """Return the paragraph about the merged pull request to which a prompt is a follow-up."""
+    pull = job.pull_request
+    title = one_line(pull.title if pull else job.text, _TITLE_LENGTH)
+    pages = list(dict.fromkeys((*pull.paths, *(line.page for line in pull.lines)))) if pull else []
+    lines = [
+        "This was asked under a pull request that is merged. What it says is about that change."
+    ]
+    facts = {
+        "Title": title,
+        "Link": job.pr_link or "",
+        "Pages": ", ".join(one_line(page, _NAME_LENGTH) for page in pages[:_MOST_NAMED]),
+    }
+    lines += [f"> {label}: {one_line(fact, _PART_LENGTH)}" for label, fact in facts.items() if fact]
+    return "\n".join(lines)
 
 
 def file_names(names: Sequence[str]) -> str:

@@ -12,9 +12,19 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.ids import ChannelId, MessageTs, RequestKey, UserId
-from bot.jobs.model.intents import Door
 from bot.jobs.model.prompts import Prompt, PromptState
 from bot.ports import Origin, SharedFile
+
+
+class Door(StrEnum):
+    """The way by which a text came. A plain reply where only mentions steer has none: it is left alone."""
+
+    FIRST = "first"
+    """By command, form, mention or direct message, to start a job."""
+    ADDRESSED = "addressed"
+    """By ``/docs-followup``, its form, or a mention in the job's thread."""
+    REPLY = "reply"
+    """A reply without a mention in the job's own thread."""
 
 
 class HeardState(StrEnum):

@@ -262,6 +262,8 @@ class TrackedJob:
     """The earlier messages attached to the newest prompt that could have some."""
     again_of: JobNumber | None = None
     """The job whose prompt it runs again."""
+    follows: JobNumber | None = None
+    """The merged job in whose thread it was asked for, whose pull request its prompt names."""
     review: Review | None = None
     """The outcome of the pull request."""
     reviewed_by: UserId | None = None

@@ -180,6 +180,8 @@ class PromptRequest:
     project: ProjectId | None = None
     """None for that of the channel."""
     about: About | None = None
+    follows: JobNumber | None = None
+    """The merged job in whose thread a new job is asked for."""
 
 
 @dataclass(frozen=True, slots=True)

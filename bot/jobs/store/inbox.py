@@ -23,8 +23,7 @@ from sqlalchemy import (
 )
 
 from bot.ids import ChannelId, MessageTs, RequestKey, UserId
-from bot.jobs.model.inbox import HeardState, InboxMessage, UnreadConversation
-from bot.jobs.model.intents import Door
+from bot.jobs.model.inbox import Door, HeardState, InboxMessage, UnreadConversation
 from bot.jobs.model.jobs import JobState
 from bot.jobs.model.prompts import PromptState
 from bot.jobs.store.tables import inbox, jobs, prompts

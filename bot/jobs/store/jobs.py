@@ -190,9 +190,14 @@ class Jobs(Rows[TrackedJob]):
             raise LookupError(f"job {number} is not in the store")
         return job
 
-    def in_thread(self, thread: ThreadRef) -> TrackedJob | None:
-        """Return the newest job with its status message in this thread; None when there is none."""
-        return self._newest(_is_in(thread))
+    def in_thread(self, thread: ThreadRef, before: JobNumber | None = None) -> TrackedJob | None:
+        """Return the newest job with its status message in this thread; None when there is none.
+
+        ``before``: only an older job than this one.
+        """
+        if before is None:
+            return self._newest(_is_in(thread))
+        return self._newest(and_(_is_in(thread), jobs.c.number < before))
 
     def all_in_thread(self, thread: ThreadRef) -> Mapping[JobNumber, bool]:
         """Return the jobs of a thread, each with whether it has ended with a pull request."""

@@ -384,6 +384,21 @@ class Prompts(Rows[Prompt]):
         rows = self.connection.execute(_WAITING_PROJECTS, {NOW.key: now})
         return [ProjectId(name) for name in rows.scalars()]
 
+    def doubt_unsettled(self) -> None:
+        """Mark the unsettled prompts as being sent by nobody, so that a person decides about them.
+
+        A follow-up behind a first prompt waits for the decision about that.
+        """
+        has_begun = exists().where(jobs.c.number == prompts.c.job, jobs.c.service_id.is_not(None))
+        unsettled = prompts.update().where(
+            prompts.c.state.in_(UNSETTLED), or_(STARTS_JOB, has_begun)
+        )
+        # Each attempt has its own question.
+        attempts = prompts.c.attempts + 1
+        self.connection.execute(
+            unsettled.values(state=PromptState.SENDING, attempts=attempts, **FREE)
+        )
+
     def perhaps_carried_out(self, job: JobNumber) -> Prompt | None:
         """Return a job's newest follow-up that may be accepted: unconfirmed, dismissed or sent again."""
         state, attempts = prompts.c.state, prompts.c.attempts

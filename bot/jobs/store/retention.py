@@ -1,18 +1,16 @@
-"""The rules of retention for jobs, their parts and messages, and forgetting of one job."""
+"""The rules of retention for jobs, their parts and messages."""
 
 from __future__ import annotations
 
 from sqlalchemy import ColumnElement, and_, exists
 
-from bot.ids import JobNumber
 from bot.jobs.model.jobs import JobProblem, JobState
 from bot.jobs.model.prompts import PromptState
 from bot.jobs.store.audit import IS_OVER
 from bot.jobs.store.tables import audit, jobs, previews, prompts, pull_requests
 from bot.outbox.store import OPEN, deliveries, is_being_delivered
 from bot.store.leases import FREE
-from bot.store.retention import Retention, RetentionRule, RowCounts
-from bot.store.schema import Transaction
+from bot.store.retention import RetentionRule
 
 _UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING, PromptState.UNCONFIRMED)
 _OPEN_JOBS = (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
@@ -70,12 +68,3 @@ DELIVERIES = RetentionRule(
     delete_when=~exists().where(jobs.c.number == deliveries.c.job, jobs.c.requester != ""),
 )
 AUDIT = RetentionRule("audit rows", audit, IS_OVER, audit.c.at)
-
-
-def forget_job(tx: Transaction, number: JobNumber) -> RowCounts | None:
-    """Forget one job, with its prompts and people. Return None while something of it is under way."""
-    counts = Retention(tx).forget(JOBS, [number])
-    if not counts:
-        return None
-    counts[AUDIT.name] = Retention(tx).change(audit, audit.c.job == number, AUDIT.emptied)
-    return counts

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, and_, text
 
-from bot.jobs.model.inbox import Correction, HeardState
-from bot.jobs.model.intents import Door
+from bot.jobs.model.inbox import Correction, Door, HeardState
 from bot.jobs.model.jobs import About, JobState, QueueWhy, Review, TakeThread, ThreadContext
 from bot.jobs.model.prompts import Act, PromptKind, PromptState
 from bot.jobs.model.pull_requests import PreviewState, SeenPullRequest
@@ -70,6 +69,7 @@ jobs = Table(
     Column("created_at", UtcDateTime),
     Column("archived_at", UtcDateTime),
     Column("again_of", Integer),
+    Column("follows", Integer),
     Column("review", Choice(Review)),
     Column("reviewed_by", Person(40)),
     Column("reviewed_at", UtcDateTime),
@@ -88,6 +88,7 @@ jobs = Table(
     partial_index("review IS NULL", "ix_jobs_state", "state", "channel"),
     # Forgotten jobs, which become the most by far, need no entry.
     partial_index("requester <> ''", "ix_jobs_ended_at", "ended_at"),
+    sqlite_autoincrement=True,
 )
 AWAITS_STATUS_MESSAGE = and_(jobs.c.root_ts.is_(None), jobs.c.state == JobState.WAITING)
 
@@ -121,6 +122,7 @@ prompts = Table(
     if_set("ix_prompts_sent_at", "project", "sent_at"),
     Index("ix_prompts_asked_by", "asked_by", "asked_at"),
     Index("ix_prompts_waiting", "asked_by", "state"),
+    sqlite_autoincrement=True,
 )
 STARTS_JOB = prompts.c.kind == PromptKind.START
 
@@ -230,6 +232,7 @@ inbox = Table(
     if_set("ix_inbox_due_at", "due_at"),
     if_set("ix_inbox_request", "request"),
     Index("ix_inbox_place", "channel", "place", "user"),
+    sqlite_autoincrement=True,
 )
 
 audit = Table(
@@ -250,6 +253,7 @@ audit = Table(
     # Most jobs have one row, so this finds the row of a prompt, too.
     Index("ix_audit_job", "job"),
     partial_index("\"user\" <> ''", "ix_audit_at", "at"),
+    sqlite_autoincrement=True,
 )
 
 analytics_calls = Table(
@@ -259,4 +263,5 @@ analytics_calls = Table(
     Column("project", Id(200), nullable=False),
     Column("at", UtcDateTime, nullable=False),
     Index("ix_analytics_calls_at", "project", "at"),
+    sqlite_autoincrement=True,
 )

@@ -110,31 +110,31 @@ class Waits(Repository):
         until = _ahead(row, now)
         return Wait(Waiting.MESSAGE, None, created_at, until, row["job"], stuck_since=stuck_since)
 
-    def backlog(self, now: datetime) -> dict[str, float]:
-        """Return the unsettled work of all processes, by the name of its gauge: numbers of rows, and ages.
+    def waiting_seconds(self, now: datetime) -> dict[str, float]:
+        """Return for how long the oldest work of each kind has waited; 0 if none waits.
 
-        An age is that of the oldest unsettled request since it was made; 0 if there is none. Edits and
-        reactions are silent, so they do not count as deliveries here. A poll ages from its due time.
+        A prompt waits from the time at which it could be claimed, a message from its creation, and a
+        poll from its due time. Edits and reactions are silent, so they do not count as messages.
         """
-        unsettled, is_edit = deliveries.c.state.in_(OPEN), deliveries.c.kind.in_(QUIET)
-        dead = deliveries.c.state == DeliveryState.DEAD
-        ages: dict[str, ScalarSelect[datetime]] = {
-            "oldest_prompt_seconds": _oldest(prompts.c.asked_at, prompts.c.state.in_(UNSETTLED)),
-            "oldest_delivery_seconds": _oldest(deliveries.c.created_at, and_(unsettled, ~is_edit)),
-            "most_overdue_poll_seconds": _oldest(jobs.c.poll_at, jobs.c.poll_at <= now),
-        }
-        counts: dict[str, ScalarSelect[int]] = {
-            "open_jobs": _count(jobs, jobs.c.poll_at.is_not(None)),
-            "unconfirmed_prompts": _count(prompts, prompts.c.state == PromptState.UNCONFIRMED),
-            "dead_letters": _count(deliveries, dead & (deliveries.c.kind != DeliveryKind.REACTION)),
-        }
-        row = self.connection.execute(select(*ages.values(), *counts.values())).one()
+        is_open = and_(deliveries.c.state.in_(OPEN), deliveries.c.kind.not_in(QUIET))
+        oldest_message = _oldest(deliveries.c.created_at, is_open)
+        oldest_poll = _oldest(jobs.c.poll_at, jobs.c.poll_at <= now)
+        row = self.connection.execute(select(oldest_message, oldest_poll)).one()
+        claimable = [wait.stuck_since for wait in self.all_prompts(now) if wait.stuck_since]
+        since = {"prompt": min(claimable, default=None), "message": row[0], "poll": row[1]}
         return {
-            name: max((now - value).total_seconds(), 0.0)
-            if isinstance(value, datetime)
-            else float(value or 0)
-            for name, value in zip([*ages, *counts], row, strict=True)
+            what: 0.0 if at is None else max((now - at).total_seconds(), 0.0)
+            for what, at in since.items()
         }
+
+    def needs_person(self) -> dict[str, int]:
+        """Return how many rows of each kind wait for a person: unconfirmed prompts and dead letters."""
+        is_dead = and_(
+            deliveries.c.state == DeliveryState.DEAD, deliveries.c.kind != DeliveryKind.REACTION
+        )
+        unconfirmed = _count(prompts, prompts.c.state == PromptState.UNCONFIRMED)
+        row = self.connection.execute(select(unconfirmed, _count(deliveries, is_dead))).one()
+        return {"prompt": row[0], "message": row[1]}
 
     def _prompts(self, which: ColumnElement[bool], now: datetime) -> list[Wait]:
         rows = self.connection.execute(_PROMPTS.where(which), {NOW.key: now}).mappings()

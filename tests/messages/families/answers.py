@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.answers import messages
 from bot.answers.model import DocsPage, Inquiry, InquiryId, InquiryState
-from bot.ids import MessageTs, RequestKey
+from bot.ids import JobNumber, MessageTs, RequestKey
 from bot.jobs.model.jobs import JobState
 from bot.messages.markdown import is_blank, parse
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
@@ -39,8 +39,6 @@ def samples() -> Mapping[str, object]:
     answer = messages.format_answer(QUESTION, parse(text, site), PAGES)
     long = parse("```\n" + "rotate --key\n" * 400, site)
     return {
-        "reading": messages.READING,
-        "reading while the agent works": messages.READING_TOO,
         "an answer in private": answer,
         "a long answer in a thread": messages.format_answer(IN_THREAD, long, ()).blocks[0]["text"][
             -60:
@@ -56,7 +54,9 @@ def samples() -> Mapping[str, object]:
         "a page of gaps": messages.gap_list([[QUESTION]] * 22, 20),
         "no gaps": messages.gap_list([]),
         "too many questions": messages.TOO_MANY,
-        "the prompt": messages.draft_prompt(messages.quoted_question(QUESTION)),
+        "about a topic": messages.passages_found(replace(QUESTION, is_topic=True), PAGES),
+        "under a job": messages.passages_found(replace(IN_THREAD, in_job=JobNumber(7)), PAGES),
+        "background of a prompt": messages.conversation(QUESTION),
         "written": messages.written_notice(QUESTION, job(JobState.PULL_REQUEST)),
         "written without a pull request": messages.written_notice(
             QUESTION, job(JobState.NO_PULL_REQUEST)

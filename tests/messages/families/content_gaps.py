@@ -6,41 +6,40 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bot.visitors import gap_messages as say
-from bot.visitors.content_gaps import (
-    Comment,
-    GapRows,
-    Search,
-    Source,
-    Topic,
-    UnansweredQuestion,
-    Votes,
-)
-from bot.visitors.model import FileTo, Numbers, Query, ReadingProblem
+from bot.visitors.messages import gap_rows as gap_row_messages
+from bot.visitors.messages import gaps as gap_messages
+from bot.visitors.model.gaps import GapRow, GapRows, Source, Topic
+from bot.visitors.model.questions import FileTo, Numbers, Query
+from bot.visitors.model.readings import ReadingProblem
 from tests.builders import BEN
 from tests.visitors.visitor_samples import QUESTION, WEEK, reading
 
 SEARCHES = GapRows(
-    searches=(
-        Search("rate <limits>", 41, 0),
-        Search("install", 40, 30, "/quickstart"),
-        Search("webhooks", 1, None),
+    (
+        GapRow("rate <limits>", events=41, unmet=41),
+        GapRow("install", "/quickstart", events=40, unmet=10),
+        GapRow("webhooks", events=1, unmet=None),
     ),
     events=82,
 )
-VOTES = GapRows(votes=(Votes("/api", 2, 7, 1), Votes("/limits", 1, 0, 2)))
+VOTES = GapRows(
+    (
+        GapRow(page="/api", events=9, unmet=7, on_code=1),
+        GapRow(page="/limits", events=1, unmet=0, on_code=2),
+    )
+)
 COMMENTS = GapRows(
-    comments=(
-        Comment("/api", "Where is <paging>?\nI can't find it."),
-        Comment("/api", "No curl example", by_agent=True),
-        Comment("/new", "Thanks"),
+    (
+        GapRow("Where is <paging>?\nI can't find it.", "/api"),
+        GapRow("No curl example", "/api", by_agent=True),
+        GapRow("Thanks", "/new", unmet=0),
     )
 )
 QUESTIONS = GapRows(
-    questions=(
-        UnansweredQuestion("How do I rotate keys?", page="/api"),
-        UnansweredQuestion("how do i rotate keys"),
-        UnansweredQuestion("Who <pays>?"),
+    (
+        GapRow("How do I rotate keys?", "/api"),
+        GapRow("how do i rotate keys"),
+        GapRow("Who <pays>?"),
     ),
     events=9,
 )
@@ -63,60 +62,79 @@ def numbers(topic: Topic, *, is_part: bool = False, **query: Any) -> Numbers:
 def frequent(topic: Topic) -> Numbers:
     """Return numbers that are large enough to recommend rows."""
     numbers_of = numbers(topic)
-    many = GapRows(
-        searches=(Search("sso", 41, 0), Search("audit log", 34, 1), Search("teams", 60, 3)),
-        votes=VOTES.votes,
-        comments=COMMENTS.comments,
-        questions=QUESTIONS.questions * 3,
+    searches = (
+        GapRow("sso", events=41, unmet=41),
+        GapRow("audit log", events=34, unmet=33),
+        GapRow("teams", events=60, unmet=57),
     )
-    return replace(
-        numbers_of, readings=tuple(replace(item, gap_rows=many) for item in numbers_of.readings)
-    )
+    many = {
+        Source.SEARCHES: searches,
+        Source.VOTES: VOTES.rows,
+        Source.COMMENTS: COMMENTS.rows,
+        Source.QUESTIONS: QUESTIONS.rows * 3,
+    }
+    readings = [replace(item, gap_rows=GapRows(many[item.source])) for item in numbers_of.readings]
+    return replace(numbers_of, readings=readings)
 
 
 def samples() -> Mapping[str, object]:
     """Return answers by topic, their files, and the prompts of their rows."""
     by_topic = {topic: numbers(topic) for topic in READ}
-    failed = reading(source=Source.VOTES, problem=ReadingProblem.UNWELL)
-    unread = reading(source=Source.COMMENTS)
+    failed = reading(source=Source.VOTES, totals=None, problem=ReadingProblem.UNWELL)
+    unread = reading(source=Source.COMMENTS, totals=None)
     searches, feedback = by_topic[Topic.SEARCHES], by_topic[Topic.FEEDBACK]
     return {
-        **{f"{topic}": say.gap_answer(read, QUESTION) for topic, read in by_topic.items()},
+        **{f"{topic}": gap_messages.gap_answer(read, QUESTION) for topic, read in by_topic.items()},
         **{
-            f"{topic}: the first rows of the service": say.gap_answer(
+            f"{topic}: the first rows of the service": gap_messages.gap_answer(
                 numbers(topic, is_part=True, top=1, label="Acme"), QUESTION
             )
             for topic in READ
         },
         **{
-            f"{topic}: none": say.gap_answer(replace(read, readings=()), QUESTION)
+            f"{topic}: none": gap_messages.gap_answer(replace(read, readings=()), QUESTION)
             for topic, read in by_topic.items()
         },
-        "a file": say.gap_answer(numbers(Topic.SEARCHES, file_to=FileTo.PRIVATE), QUESTION),
-        "shared": say.gap_answer(searches, QUESTION, shared_by=BEN),
-        "not to share": say.gap_answer(searches, QUESTION, can_share=False),
-        "a part was not read": say.gap_answer(
+        "a file": gap_messages.gap_answer(
+            numbers(Topic.SEARCHES, file_to=FileTo.PRIVATE), QUESTION
+        ),
+        "shared": gap_messages.gap_answer(searches, QUESTION, shared_by=BEN),
+        "not to share": gap_messages.gap_answer(searches, QUESTION, can_share=False),
+        "a part was not read": gap_messages.gap_answer(
             replace(feedback, readings=(failed, *feedback.readings[1:])), QUESTION
         ),
-        "nothing was read": say.gap_answer(replace(feedback, readings=(failed, unread)), QUESTION),
-        "more": say.more_gaps(searches, QUESTION),
-        "not offered": say.not_offered(searches.query),
+        "nothing was read": gap_messages.gap_answer(
+            replace(feedback, readings=(failed, unread)), QUESTION
+        ),
+        "more": gap_messages.more_gaps(searches, QUESTION),
+        "not offered": gap_messages.not_offered(searches.query),
+        "a prompt with more of its subject": gap_row_messages.quote_more(
+            "Readers searched.\n\n> sso\n\nWrite it.", [("Is there <SSO>?", "3 questions")]
+        ),
+        "a prompt without quotes, with more of its subject": gap_row_messages.quote_more(
+            "Write it.", [("saml", "searched 9 times")]
+        ),
         "recommendations": [
-            item.evidence for topic in READ for item in say.gap_recommendations(frequent(topic))
+            item.evidence
+            for topic in READ
+            for item in gap_row_messages.gap_recommendations(frequent(topic))
         ],
         **{
-            f"{topic}: a month later": say.compare_unmet(
-                read, numbers(topic), say.gap_table(read)[0].key
+            f"{topic}: a month later": gap_row_messages.compare_unmet(
+                read, numbers(topic), gap_row_messages.gap_table(read)[0].key
             )
             for topic, read in by_topic.items()
         },
-        **{f"{topic}: the file": list(say.gap_file(read)) for topic, read in by_topic.items()},
+        **{
+            f"{topic}: the file": list(gap_row_messages.gap_file(read))
+            for topic, read in by_topic.items()
+        },
         "a part of one of several docs, as a file": list(
-            say.gap_file(numbers(Topic.SEARCHES, is_part=True, label="Acme <docs>"))
+            gap_row_messages.gap_file(numbers(Topic.SEARCHES, is_part=True, label="Acme <docs>"))
         ),
         **{
-            f"{topic}: the prompt of row {at}": say.gap_prompt(read.query, row)
+            f"{topic}: the prompt of row {at}": gap_row_messages.gap_prompt(read.query, row)
             for topic, read in by_topic.items()
-            for at, row in enumerate(say.gap_table(read), 1)
+            for at, row in enumerate(gap_row_messages.gap_table(read), 1)
         },
     }

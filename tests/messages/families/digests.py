@@ -11,17 +11,14 @@ from bot.ids import Message, ProjectId, ReadingId, Recommendation, Refusal
 from bot.jobs.model.jobs import Review, ToReview
 from bot.outbox.model import NotPosted
 from bot.projects import Project, Projects
-from bot.visitors import digest_messages as say
-from bot.visitors.content_gaps import GapRows, Source
-from bot.visitors.gap_messages import row_reference
-from bot.visitors.model import (
-    NO_VISITORS,
-    Counts,
-    Outcome,
-    ReadingProblem,
-    SubscriptionChange,
-    SubscriptionState,
-)
+from bot.visitors.messages import digests as digest_messages
+from bot.visitors.messages import subscriptions as subscription_messages
+from bot.visitors.messages.prompts import row_reference
+from bot.visitors.model.digests import Outcome
+from bot.visitors.model.gaps import Source
+from bot.visitors.model.readings import NO_VISITORS, Counts, ReadingProblem
+from bot.visitors.model.reports import NoComparison, NotComparable
+from bot.visitors.model.subscriptions import SubscriptionChange, SubscriptionState
 from tests.builders import CHANNEL, NOW, PROJECT
 from tests.messages.samples import PERMALINK, job
 from tests.visitors.visitor_samples import (
@@ -40,6 +37,7 @@ ONE = Projects((ACME,))
 BOTH = Projects((ACME, Project(ProjectId("p-2"), "beta", "beta")))
 EVIDENCE = "searched 1,043 times, opened twice"
 DRAFTED = ("Write it.", "", False), ("Mend it.", "Where is *paging*?", True)
+NOT_READ = NoComparison(NotComparable.UNREAD, WEEK.before(), ReadingProblem.SHARE)
 FOUND = (
     Recommendation("Readers didn't find", "a1", "webhook <b>retries", EVIDENCE, 1_043, *DRAFTED[0]),
     Recommendation(
@@ -51,15 +49,16 @@ FOUND = (
 
 def brief(**values: Any) -> Message:
     """Return a digest."""
-    return say.digest(weekly(**values), QUESTION)
+    return digest_messages.digest(weekly(**values), QUESTION)
 
 
 def digests() -> Mapping[str, object]:
     """Return digests by their content."""
     merged = job(review=Review.MERGED, about=row_reference("a1", "webhook <b>retries"))
-    part = reading(source=Source.SEARCHES, gap_rows=GapRows(is_part=True))
-    failed = reading(source=Source.VOTES, problem=ReadingProblem.UNWELL)
+    failed = reading(source=Source.VOTES, totals=None, problem=ReadingProblem.UNWELL)
+    other = replace(failed, source=Source.SEARCHES, problem=ReadingProblem.KEPT)
     absent = replace(failed, source=Source.QUESTIONS, problem=ReadingProblem.NOT_HERE)
+    unread = replace(failed, source=Source.VISITORS, problem=ReadingProblem.LIMITED)
     same = reading(WEEK.before(), id=ReadingId(2), totals=Counts(1_200, 3_400, 4_480))
     waiting = ToReview((job(),), NOW + timedelta(days=4), more=2)
     return {
@@ -67,10 +66,14 @@ def digests() -> Mapping[str, object]:
         "digest: asked for once": brief(next_at=None),
         "digest: one of several docs": brief(report=report(query={"label": "Acme <docs>"})),
         "digest: a section": brief(report=report(query={"section": "/api"})),
-        "digest: about as many": brief(report=report(was=same)),
-        "digest: no week before": brief(
-            report=report(was=None, not_compared="it couldn't be read")
+        "digest: a section with its views": brief(
+            report=report(query={"section": "/api"}, views=Counts(1, 0, 1))
         ),
+        "digest: a section without its views": brief(
+            report=report(query={"section": "/api"}, views_problem=ReadingProblem.TOO_LARGE)
+        ),
+        "digest: about as many": brief(report=report(was=same)),
+        "digest: no week before": brief(report=report(was=None, not_compared=NOT_READ)),
         "digest: no visits": brief(report=report(site=NO_VISITORS, pages=(), was=None)),
         **{
             f"digest: {ai} of {total} are AI agents": brief(
@@ -87,11 +90,16 @@ def digests() -> Mapping[str, object]:
                 Outcome(replace(merged, review=Review.REVIEWED)),
             )
         ),
-        "digest: sources not read": brief(gap_readings=(part, failed, absent)),
+        "digest: sources not read": brief(unread=(failed, other, absent)),
+        "digest: readers not read": brief(
+            report=None, recommendations=FOUND, unread=(unread, failed, absent)
+        ),
         "digest: to review": brief(to_review=waiting),
         "digest: one to review": brief(to_review=replace(waiting, more=0)),
-        "more ideas": say.ideas_view(FOUND, QUESTION, private="{}"),
-        "more ideas: none": say.ideas_view((), QUESTION, private="{}"),
+        "all numbers, pressed again": digest_messages.numbers_posted_before(PERMALINK),
+        "all numbers, pressed again at once": digest_messages.numbers_posted_before(None),
+        "more ideas": digest_messages.ideas_view(FOUND, QUESTION, private="{}"),
+        "more ideas: none": digest_messages.ideas_view((), QUESTION, private="{}"),
     }
 
 
@@ -101,19 +109,13 @@ def lists() -> Mapping[str, object]:
     late = subscription(last_result=f"no digest: {ReadingProblem.LATE}", section="/api")
     paused = subscription(state=SubscriptionState.PAUSED)
     return {
-        "list": say.subscription_list([active, late], NOW, ONE),
-        "list: several docs": say.subscription_list([active], NOW, BOTH),
-        "list: none": say.subscription_list([], NOW, ONE),
-        "list: paused": say.subscription_list([paused], NOW, ONE),
-        "list: more than fit": say.subscription_list(
+        "list": subscription_messages.subscription_list([active, late], NOW, ONE),
+        "list: several docs": subscription_messages.subscription_list([active], NOW, BOTH),
+        "list: none": subscription_messages.subscription_list([], NOW, ONE),
+        "list: paused": subscription_messages.subscription_list([paused], NOW, ONE),
+        "list: more than fit": subscription_messages.subscription_list(
             [subscription(section="/" + "&" * 1_000)] * 18, NOW, ONE
         ).text[-60:],
-        **{
-            f"which to {change}": say.which_to_change(
-                change, [subscription(), subscription(section="/<api>")], BOTH
-            )
-            for change in SubscriptionChange
-        },
     }
 
 
@@ -124,32 +126,49 @@ def samples() -> Mapping[str, object]:
     of_subscription = question(subscription=all_of_it.id)
     return {
         **digests(),
-        "first post": say.first_post(all_of_it, RUN, WEEK, NOW, None),
-        "first post: today, a section, several docs": say.first_post(api, RUN, WEEK, RUN, ACME),
-        "subscribing": say.subscribing(all_of_it, None, changes=False),
-        "subscribing: a change, a section, several docs": say.subscribing(api, ACME, changes=True),
-        "already subscribed": say.already_subscribed(api, ACME),
-        "paused": say.paused(all_of_it, refused, bot, None),
-        "paused: a section, several docs": say.paused(api, refused, bot, ACME),
-        "missed": say.missed(of_subscription, WEEK, ReadingProblem.LATE, None),
-        "missed: several docs": say.missed(of_subscription, WEEK, "newer", ACME),
-        "missed: no longer set up": say.missed(
-            of_subscription, WEEK, ReadingProblem.NOT_SERVED, ACME
+        "first post": subscription_messages.first_post(all_of_it, RUN, WEEK, NOW, None),
+        "first post: today, a section, several docs": subscription_messages.first_post(
+            api, RUN, WEEK, RUN, ACME
         ),
-        "missed: asked for once": say.missed(question(), WEEK, ReadingProblem.UNWELL, None),
-        "not posted": say.not_posted(api, NotPosted(Refusal.TOKEN, CHANNEL, NOW), bot, None),
-        "digest coming": say.digest_coming(None, None),
-        "digest coming: a section, several docs": say.digest_coming("/api", ACME),
-        "changed: no subscription": say.subscription_changed(
-            SubscriptionChange.PAUSE, None, 0, NOW
+        "first post: its week ends later": subscription_messages.first_post(
+            all_of_it, RUN, WEEK, NOW, None, RUN + timedelta(hours=2)
         ),
-        "changed: no such one": say.subscription_changed(SubscriptionChange.PAUSE, None, 2, NOW),
-        "unsubscribed, 1 left": say.subscription_changed(
-            SubscriptionChange.UNSUBSCRIBE, all_of_it, 1, NOW
+        "not in the channel": subscription_messages.not_in_channel(bot),
+        "digest requested before": digest_messages.digest_requested_before(PERMALINK),
+        "digest requested before, not posted": digest_messages.digest_requested_before(None),
+        "subscribing": subscription_messages.subscribing(all_of_it, None, changes=False),
+        "subscribing: a change, a section, several docs": subscription_messages.subscribing(
+            api, ACME, changes=True
+        ),
+        "already subscribed": subscription_messages.already_subscribed(api, ACME),
+        "paused": subscription_messages.paused(all_of_it, refused, bot, None),
+        "paused: a section, several docs": subscription_messages.paused(api, refused, bot, ACME),
+        "missed": digest_messages.missed(of_subscription, ReadingProblem.LATE, None),
+        "missed: several docs": digest_messages.missed(of_subscription, "newer", ACME),
+        "missed: no longer set up": digest_messages.missed(
+            of_subscription, ReadingProblem.NOT_SERVED, ACME
+        ),
+        "missed: asked for once": digest_messages.missed(question(), ReadingProblem.UNWELL, None),
+        "not posted": subscription_messages.not_posted(
+            api, NotPosted(Refusal.TOKEN, CHANNEL, NOW), bot, None
+        ),
+        "digest coming": digest_messages.digest_coming(None, None),
+        "digest coming: a section, several docs": digest_messages.digest_coming("/api", ACME),
+        "changed: no subscription": subscription_messages.subscriptions_changed(
+            SubscriptionChange.PAUSE, [], 0, NOW
+        ),
+        "changed: no such one": subscription_messages.subscriptions_changed(
+            SubscriptionChange.PAUSE, [], 2, NOW
+        ),
+        "unsubscribed, 1 left": subscription_messages.subscriptions_changed(
+            SubscriptionChange.UNSUBSCRIBE, [all_of_it], 1, NOW
         ),
         **{
-            f"changed: {change}": say.subscription_changed(change, all_of_it, 0, NOW)
+            f"changed: {change}, {len(changed)} of {len(changed) + others}": (
+                subscription_messages.subscriptions_changed(change, changed, others, NOW)
+            )
             for change in SubscriptionChange
+            for changed, others in (([all_of_it], 0), ([all_of_it, api], 0), ([all_of_it, api], 1))
         },
         **lists(),
     }

@@ -14,7 +14,7 @@ from bot.messages import blocks as b
 from bot.messages import general
 from bot.projects import Project, Projects
 from tests.builders import ANA, CHANNEL
-from tests.messages.samples import job
+from tests.messages.samples import PERMALINK, job
 
 ACME, BETA = (
     Project(ProjectId("p-1"), "acme", "Acme <docs>"),
@@ -31,6 +31,9 @@ def form_samples() -> Mapping[str, object]:
     jobs = [job(), job(number=JobNumber(41), text="Explain\n" + "every error " * 20)]
     return {
         "form: the channel is known": forms.ask_form(channel=CHANNEL, private="kept"),
+        "form: an open job has the subject": forms.ask_form(
+            channel=CHANNEL, private="kept", notes=[forms.job_note(job(), PERMALINK)]
+        ),
         "form: a message with a file": forms.ask_form(
             channel=CHANNEL, private="kept", text="Look", left_out=["a.png", "chart: Visits"]
         ),
@@ -54,6 +57,7 @@ def form_samples() -> Mapping[str, object]:
         "form: run again, too long": forms.run_again_form(job(text="word " * 1_000), private=""),
         "form: follow up": forms.follow_up_form(jobs, private=""),
         "form: follow up on a job": forms.follow_up_form(jobs[1:], private="", is_chosen=True),
+        "form: about a question": forms.draft_prompt("How do I rotate keys?"),
         "form: docs that are no longer set up": forms.NOT_SERVED,
     }
 

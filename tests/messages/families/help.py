@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.jobs.messages.forms import ask_form
-from bot.jobs.messages.job_answers import PROMPTS, welcome_message
+from bot.jobs.messages.job_answers import PROMPTS, greeting, welcome_message
 from bot.jobs.model.jobs import JobState
 from bot.messages import help as say
 from tests.builders import CHANNEL
@@ -29,8 +29,14 @@ def samples() -> Mapping[str, object]:
                 "only mentions steer": replace(several, by_mention=True, is_direct=True),
             }.items()
         },
-        "welcome": welcome_message([(made, None)], "docs-agent", is_direct=False),
-        "welcome: no job, in a direct message": welcome_message([], "docs-agent", is_direct=True),
+        "greeting": greeting("docs-agent", is_direct=False, can_answer=True),
+        "greeting, answers off": greeting("docs-agent", is_direct=False, can_answer=False),
+        "welcome": welcome_message(
+            [(made, None)], greeting("docs-agent", is_direct=True, can_answer=True)
+        ),
+        "welcome: no job": welcome_message(
+            [], greeting("docs-agent", is_direct=True, can_answer=False)
+        ),
         **{
             f"form of the welcome: {label}": ask_form(channel=CHANNEL, private="", text=text)
             for label, text in PROMPTS.values()

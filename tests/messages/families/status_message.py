@@ -129,6 +129,11 @@ def samples() -> Mapping[str, object]:
             "\n".join(newest_that_fit([("Ben", "Wrong page.\n> It is old."), ("", "")])),
             [("notes.txt", "one\ntwo")],
         ),
+        "to the agent: after a merge": attachments(
+            signature("Ana", None),
+            "",
+            merged=job(pull_request=replace(MERGED, paths=("docs/a.md",))),
+        ),
         "to the agent: at the end of a reply": IN_A_REPLY,
         "the whole prompt": prompt_view(
             job(text="Add <it>\nnow"), ["Asked by Ana.", "File a.txt:\n> <one>"]

@@ -9,12 +9,15 @@ from typing import Any
 
 from bot.ids import Refusal
 from bot.jobs.model.quota import Budget
-from bot.messages.plain_text import without_quotation_marks
 from bot.outbox.model import NotPosted
-from bot.visitors import digest_messages, gap_messages, messages
-from bot.visitors.content_gaps import Topic
-from bot.visitors.model import NO_VISITORS, Counts, FileTo, Query, ReadingProblem, Report, SortBy
-from bot.visitors.periods import Period
+from bot.visitors.messages import answers as answer_messages
+from bot.visitors.messages import digests as digest_messages
+from bot.visitors.messages import prompts, reasons, usage
+from bot.visitors.model.gaps import Topic
+from bot.visitors.model.periods import Period
+from bot.visitors.model.questions import FileTo, Query, SortBy
+from bot.visitors.model.readings import NO_VISITORS, Counts, ReadingProblem
+from bot.visitors.model.reports import NoComparison, NotComparable, Report
 from tests.builders import BEN, CHANNEL, NOW
 from tests.visitors.visitor_samples import PAGES, QUESTION, WEEK, page, reading, report
 
@@ -22,15 +25,13 @@ BEFORE = WEEK.before()
 TODAY = Period(date(2026, 11, 2), date(2026, 11, 3))
 MONTH, QUARTER = (Period(date(2026, 7, 1), date(2026, month, 1)) for month in (8, 10))
 YEAR = Period(date(2025, 1, 1), date(2026, 1, 1))
-CUT: dict[str, Any] = {"complete": False, "rows": 500}
+CUT: dict[str, Any] = {"complete": False, "rows": 500, "problem": ReadingProblem.NO_CALLS}
 DAYS = tuple((day, Counts(10 + at, 20, 25 + at)) for at, day in enumerate(WEEK.chart_points()))
 NONE: dict[str, Any] = {"was": None}
 MOVED = {
     "risen": (page("/rising", (300, 700, 950), (240, 500, 700)), page("/b", (0, 0, 50), (0, 0, 5))),
     "fallen": (page("/falling", (0, 0, 401), (0, 0, 510)),),
     "appeared": (page("/new", (90, 60, 140), (0, 0, 0)),),
-    "hardly people": (page("/machines", (1, 400, 401)), page("/b", (0, 90, 90))),
-    "hardly AI": (page("/humans", (80, 1, 81)),),
 }
 GONE = page("/old", (0, 0, 0), (60, 10, 70))
 
@@ -51,7 +52,12 @@ def answers() -> Mapping[str, Report]:
         "one of several docs": report(query={"label": "Acme <docs>"}),
         "a day that is not over": report(query={"period": TODAY}, is_open=True, **NONE),
         "days that are not over": report(query=none, is_open=True, **NONE),
-        "not compared": report(not_compared="no visits for it", **NONE),
+        **{
+            f"not compared: {reason}": report(
+                not_compared=NoComparison(reason, BEFORE, total=1_200), **NONE
+            )
+            for reason in NotComparable
+        },
         "a point of the chart is missing": report(
             query={"chart": (*WEEK.chart_points(),)}, chart=DAYS[1:]
         ),
@@ -60,6 +66,15 @@ def answers() -> Mapping[str, Report]:
                 query={"section": "/api", "sort": sort, "top": 2}, chart=DAYS
             )
             for sort in SortBy
+        },
+        "a section with its views": report(
+            query={"section": "/api"}, views=Counts(9_120, 12_004, 21_124)
+        ),
+        **{
+            f"a section without its views: {problem}": report(
+                query={"section": "/api"}, views_problem=problem
+            )
+            for problem in (ReadingProblem.TOO_LARGE, ReadingProblem.SHARE)
         },
         "a section without visits": report(query={"section": "/api", "label": "Acme"}, **no_pages),
         "a section of which no page was read": report(
@@ -100,53 +115,60 @@ def samples() -> Mapping[str, object]:
     counts = {page.path: page.now for page in PAGES}
     codes = (*ReadingProblem, Refusal.ARCHIVED, "newer")
     return {
-        **{name: messages.answer(report, QUESTION) for name, report in reports.items()},
-        "options without the marks of a phone": without_quotation_marks("path “/api”"),
-        "shared": messages.answer(report(), QUESTION, shared_by=BEN),
-        "shared, no visits": messages.answer(reports["no visits"], QUESTION, shared_by=BEN),
-        "not to share": messages.answer(report(), QUESTION, can_share=False),
-        "more": messages.more(week, QUESTION),
-        "more: of a digest": messages.more(week, QUESTION, is_digest=True),
-        "more: nothing to compare with": messages.more(
+        **{name: answer_messages.answer(report, QUESTION) for name, report in reports.items()},
+        "shared": answer_messages.answer(report(), QUESTION, shared_by=BEN),
+        "shared, no visits": answer_messages.answer(reports["no visits"], QUESTION, shared_by=BEN),
+        "not to share": answer_messages.answer(report(), QUESTION, can_share=False),
+        "more": answer_messages.more(week, QUESTION),
+        "all numbers of a digest": answer_messages.all_numbers(week, QUESTION),
+        "more: nothing to compare with": answer_messages.more(
             reports["nothing to compare with"], QUESTION
         ),
-        "more: everything moved": messages.more(report(pages=every, gone=(GONE,)), QUESTION),
-        "more: no page, several docs": messages.more(
+        "more: everything moved": answer_messages.more(report(pages=every, gone=(GONE,)), QUESTION),
+        "more: no page, several docs": answer_messages.more(
             report(query={"label": "Acme"}, pages=(), was=None, now=reading(complete=False)),
             QUESTION,
         ),
         **{
-            f"reading: {topic}": messages.progress_note(replace(query, topic=topic))
+            f"reading: {topic}": answer_messages.progress_note(replace(query, topic=topic))
             for topic in Topic
         },
-        "reading: one of several docs": messages.progress_note(replace(query, label="Acme <docs>")),
-        **{f"not read: {code}": messages.reading_problem(code) for code in codes},
-        "not readable": messages.not_readable(query, ReadingProblem.KEY),
-        "budget used up": messages.budget_used_up(query, Budget(100, 100, NOW)),
-        "budget used up, nobody knows until when": messages.budget_used_up(
-            query, Budget(1, 1, None)
+        "reading: one of several docs": answer_messages.progress_note(
+            replace(query, label="Acme <docs>")
         ),
-        "did you mean": messages.offer_corrected("last <week>", is_question=True),
-        "did you mean, about a digest": messages.offer_corrected("pause", is_question=False),
-        "shared before": messages.SHARED_BEFORE,
-        "file sent before": messages.FILE_SENT_BEFORE,
-        "not kept": messages.NOT_KEPT,
-        "still reading": messages.STILL_READING,
-        "file follows": messages.FILE_FOLLOWS,
-        "a file": list(messages.csv_file(query, counts, complete=True)),
+        **{f"not read: {code}": reasons.not_read("Votes", code) for code in codes},
+        "unanswered": answer_messages.unanswered(query, ReadingProblem.KEY, None),
+        "unanswered: no calls left": answer_messages.unanswered(
+            query, ReadingProblem.NO_CALLS, NOW
+        ),
+        "unanswered: nobody knows until when": answer_messages.unanswered(
+            query, ReadingProblem.LATE, None
+        ),
+        "did you mean": usage.offer_corrected("last <week>", is_question=True),
+        "did you mean, about a digest": usage.offer_corrected("pause", is_question=False),
+        "did you mean the help": usage.suggest_help(),
+        "did you mean a page": usage.offer_page("I don't know the period `faq`.", "/faq"),
+        "shared before": answer_messages.SHARED_BEFORE,
+        "file sent before": answer_messages.FILE_SENT_BEFORE,
+        "not kept": answer_messages.NOT_KEPT,
+        "still reading": answer_messages.STILL_READING,
+        "file follows": answer_messages.FILE_FOLLOWS,
+        "a file": list(answer_messages.csv_file(query, counts, complete=True)),
         "a file of a section, in part": list(
-            messages.csv_file(replace(query, section="/api", label="Acme"), counts, complete=False)
+            answer_messages.csv_file(
+                replace(query, section="/api", label="Acme"), counts, complete=False
+            )
         ),
         "undelivered": [
             digest_messages.answer_undelivered(refused, "docs-agent", is_file=is_file)
             for is_file in (False, True)
         ],
         **{
-            f"the prompt about a page, read by {who}": gap_messages.improve_prompt(
+            f"the prompt about a page, read by {who}": prompts.improve_prompt(
                 "/api/<users>", Counts(*numbers), WEEK
             )
             for who, numbers in visits.items()
         },
-        "help about periods": messages.period_help(),
-        "whole help about periods": messages.FULL_HELP,
+        "help about periods": usage.period_help(),
+        "whole help about periods": usage.FULL_HELP,
     }

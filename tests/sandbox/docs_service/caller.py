@@ -67,6 +67,9 @@ class Caller:
     async def visitors(self, query: str = "", project: str = "acme-docs") -> Reply:
         return await self.request("GET", f"/v1/analytics/{project}/visitors{query}")
 
+    async def views(self, query: str = "", project: str = "acme-docs") -> Reply:
+        return await self.request("GET", f"/v1/analytics/{project}/views{query}")
+
     async def order_fault(self, **order: Any) -> None:
         reply = await self.request("POST", "/sandbox/faults", json={"next": [order]})
         assert reply.status == 200, reply.text

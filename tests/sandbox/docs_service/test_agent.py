@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.jobs.model.intents import Door, Intent, classify
+from bot.intent.kinds import STARTS_JOB, Place
 from sandbox.docs_service.agent import EXAMPLES, Change, End, Unchanged, asked_end, decide, is_slow
 from sandbox.docs_service.agent.site import Page
 from sandbox.docs_service.agent.writing import seed_files
+from tests.intent.words import decide_at
 
 SITE = seed_files("acme-docs")
 
@@ -164,7 +165,7 @@ def test_other_ends_need_their_phrase(prompt: str, end: End | None) -> None:
 
 @pytest.mark.parametrize("prompt", [prompt for prompt, _ in EXAMPLES])
 def test_the_bot_sends_every_example_as_a_prompt(prompt: str) -> None:
-    assert classify(prompt, Door.FIRST) is Intent.INSTRUCTION
+    assert decide_at(prompt, Place.COMMAND).kind in STARTS_JOB
 
 
 WORDS = """

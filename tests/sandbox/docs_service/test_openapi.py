@@ -42,7 +42,7 @@ max-examples = 14
 """
 
 
-ANALYTICS = ("visitors", "searches", "feedback_by_page", "feedback", "assistant")
+ANALYTICS = ("visitors", "views", "searches", "feedback_by_page", "feedback", "assistant")
 
 
 async def test_schemathesis_finds_nothing_in_any_phase(

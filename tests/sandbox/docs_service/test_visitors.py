@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -132,3 +133,48 @@ async def test_visits_come_with_time_and_none_from_the_future(
 
 
 # The same over HTTP, with the visits that the service generated.
+
+
+async def test_views_are_events_that_add_up_over_days_and_pages(caller: Caller) -> None:
+    days = ["2026-10-12", "2026-10-13", "2026-10-14"]
+    single = [
+        (await caller.views(f"?dateFrom={first}&dateTo={end}&limit=250")).json
+        for first, end in pairwise(days)
+    ]
+    both = (await caller.views(f"?dateFrom={days[0]}&dateTo={days[-1]}&limit=250")).json
+    assert both["totals"] == add(day["totals"] for day in single)
+    assert both["totals"] == add(both["views"])
+    assert both["totals"]["total"] == both["totals"]["human"] + both["totals"]["ai"]
+    by_path = defaultdict[str, list[Row]](list)
+    for row in [*single[0]["views"], *single[1]["views"]]:
+        by_path[row["path"]].append(row)
+    assert {row["path"]: plain_counts(row) for row in both["views"]} == {
+        path: add(rows) for path, rows in by_path.items()
+    }
+    visitors = (await caller.visitors(f"?dateFrom={days[0]}&dateTo={days[-1]}&limit=250")).json
+    assert {row["path"] for row in visitors["visitors"]} == set(by_path)
+    assert visitors["totals"]["total"] < both["totals"]["total"]
+
+
+async def test_views_come_in_pages_and_none_twice(caller: Caller) -> None:
+    whole = (await caller.views("?dateFrom=2026-10-12&dateTo=2026-10-14&limit=250")).json["views"]
+    rows: list[Row] = []
+    has_more = True
+    while has_more:
+        page = (
+            await caller.views(f"?dateFrom=2026-10-12&dateTo=2026-10-14&limit=7&offset={len(rows)}")
+        ).json
+        rows += page["views"]
+        has_more = page["hasMore"]
+    assert rows == whole
+
+
+def plain_counts(row: Row) -> Row:
+    return {name: row[name] for name in ("human", "ai", "total")}
+
+
+def add(rows: Iterable[Row]) -> Row:
+    total = Counter[str]()
+    for row in rows:
+        total.update({name: int(str(count)) for name, count in plain_counts(row).items()})
+    return {name: total[name] for name in ("human", "ai", "total")}

@@ -1,0 +1,90 @@
+"""The meaning of what people say and type: every door asks here, and here the one decision is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.context import Context
+from bot.ids import UserId
+from bot.intent.decision import Decision, decide
+from bot.intent.kinds import Kind, Place
+from bot.messages import slack_text
+from bot.projects import Project, UnknownProject, with_project
+
+_BETWEEN = " \t\n,:;-"
+"""Signs between a mention and the text after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The meaning of a text, and its part for the bot."""
+
+    decision: Decision
+    text: str
+    """The part for the bot as Slack's wire text, without mentions of the bot around it."""
+    project: Project | None = None
+    """The project that the text names, which is no longer in ``text``."""
+
+    @property
+    def kind(self) -> Kind:
+        return self.decision.kind
+
+    @property
+    def whole(self) -> str:
+        """The part for the bot with the name of its project."""
+        return with_project(self.project, self.text)
+
+
+def find_meaning(
+    context: Context,
+    raw: str,
+    place: Place,
+    *,
+    author: UserId,
+    command: str = "",
+    has_files: bool = False,
+) -> Meaning:
+    """Return the meaning of a wire text.
+
+    An unknown project stays in the text: what is done with the text names it as unknown.
+
+    Args:
+        context: The words of the bot, and its settings.
+        raw: The text as Slack sent it.
+        place: Where it stands.
+        author: Who said or typed it. Apps are not asked back.
+        command: The slash command after which it was typed; empty elsewhere.
+        has_files: Files came with it.
+    """
+    text = slack_text.without_leading_mention(raw, context.bot_user)
+    addressee = raw[: len(raw) - len(text)]
+    project = None
+    unknown = None
+    try:
+        text, project = context.projects.take(text)
+    except UnknownProject as error:
+        unknown = text
+        text = error.text
+    mention = f"@{context.bot_user}"
+    decision = decide(
+        slack_text.to_plain(addressee, {}, {}) + slack_text.to_plain(text, {}, {}),
+        place,
+        context.vocabulary,
+        mention=mention if slack_text.mentions(raw, context.bot_user) else "",
+        command=command,
+        has_files=has_files,
+        is_app=author in context.settings.allowed_bots,
+        can_answer=bool(context.discovery),
+    )
+    part = unknown or _wire_part(context, text, decision.part)
+    return Meaning(decision, part, project)
+
+
+def _wire_part(context: Context, text: str, part: str) -> str:
+    """Return the part of a wire text for the bot: what follows one of its mentions, or the whole."""
+    for after in slack_text.after_mentions(text, context.bot_user):
+        plain = slack_text.to_plain(after, {}, {}).rstrip()
+        between = plain.removesuffix(part)
+        if plain.endswith(part) and not between.strip(_BETWEEN):
+            return after[len(between) :].strip()
+    return slack_text.without_outer_mentions(text, context.bot_user).strip()

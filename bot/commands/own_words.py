@@ -1,0 +1,112 @@
+"""The bot's own words: the vocabulary of all commands, and the run of a word that somebody used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bot.access.admit import Allowed
+from bot.commands.command import Answer, Command, Invocation, Word
+from bot.commands.meaning import find_meaning
+from bot.context import Context
+from bot.intent.kinds import Kind, Place
+from bot.intent.own_words import FoundWord
+from bot.intent.vocabulary import OwnWord, Vocabulary
+from bot.messages import slack_text
+from bot.projects import Project, Projects, with_project
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """One of the bot's own words, as somebody said or typed it."""
+
+    word: FoundWord
+    raw: str
+    """The wire text in which it was found, without the name of a project."""
+    project: Project | None = None
+    """The project that the text names."""
+    command: str = ""
+    """The slash command after which it was typed; empty elsewhere."""
+
+
+def list_own_words(commands: Sequence[Command], projects: Projects) -> Vocabulary:
+    """Return the words that the commands have at every door, and the labels of their buttons."""
+    labels = [label for command in commands for label in command.labels]
+    return Vocabulary(list(_own_words(commands, projects)), labels)
+
+
+def _own_words(commands: Sequence[Command], projects: Projects) -> Iterator[OwnWord]:
+    for command in commands:
+        for word in (*command.words, command.other):
+            if word.after_mention is not None and not word.has_own_text:
+                yield _own_word(command, word, projects)
+
+
+def _own_word(command: Command, word: Word, projects: Projects) -> OwnWord:
+    shape = re.compile(word.after_mention or word.shape, re.IGNORECASE | re.DOTALL)
+
+    def is_match(text: str) -> bool:
+        # The shape first: a parser of options takes longer.
+        if shape.fullmatch(text) is None:
+            return False
+        return word.match(text, projects, after_mention=True) is not None
+
+    def is_typed_match(text: str) -> bool:
+        return word in command.words and word.match(text, projects) is not None
+
+    name = (word.head or word.usage).split()[0]
+    return OwnWord(name, command.name, is_match, is_typed_match)
+
+
+async def run_own_word(
+    commands: Sequence[Command], context: Context, allowed: Allowed, used: Used
+) -> Answer:
+    """Run a word by the first of its commands."""
+    name = used.word.commands[0]
+    [command] = [command for command in commands if command.name == name]
+    text = restore_entities(used.word.typed, used.raw)
+    if used.project is not None and command.takes_project:
+        text = with_project(used.project, text)
+    # The message belongs to the person's conversation, which may not be that of a job that they name.
+    invocation = Invocation(allowed.but(message_ts=None), used.command, text)
+    return await command.run(context, invocation)
+
+
+async def run_other_word(context: Context, invocation: Invocation) -> Answer | None:
+    """Run the word of any command that a typed text means in other words; None if it means none."""
+    meaning = find_meaning(
+        context,
+        invocation.text,
+        Place.COMMAND,
+        author=invocation.allowed.user,
+        command=invocation.command,
+    )
+    word = meaning.decision.word
+    if meaning.kind is not Kind.OWN_WORD or word is None or not word.commands:
+        return None
+    plain = slack_text.to_plain(meaning.text, {}, {})
+    if word.typed == plain and invocation.command in word.commands:
+        return None  # its command has not understood just that
+    used = Used(word, meaning.text, meaning.project, invocation.command)
+    for hooks in context.hooks:
+        if hooks.run_word is not None:
+            return await hooks.run_word(context, invocation.allowed, used)
+    return None
+
+
+def restore_entities(typed: str, raw: str) -> str:
+    """Return the wire text of a word that was found in the plain form of ``raw``.
+
+    "reviewers @U02BEN" names Ben by an entity: ``reviewers <@U02BEN>``.
+    """
+    wire = slack_text.from_plain(typed)
+    entities = {
+        slack_text.to_plain(entity, {}, {}).casefold(): entity
+        for entity in slack_text.entities_in(raw)
+    }
+    if not entities:
+        return wire
+    longest_first = sorted(map(re.escape, entities), key=len, reverse=True)
+    named = re.compile("|".join(longest_first), re.IGNORECASE)
+    return named.sub(lambda found: entities[found[0].casefold()], wire)

@@ -1,0 +1,77 @@
+"""What the author of a prompt is asked before a use is spent on it, or told right after."""
+
+from __future__ import annotations
+
+import structlog
+
+from bot.access.admit import Allowed, asking_slack
+from bot.commands.meaning import Meaning
+from bot.context import Context
+from bot.ids import JobNumber, Message, is_direct_message
+from bot.intent.kinds import LIKELY_CHANGES
+from bot.jobs.ask import find_rival
+from bot.jobs.files import describe_files, fitting_files
+from bot.jobs.messages import unsent
+from bot.jobs.model.prompts import PromptRequest, Unsent
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.thread import status_message_link
+from bot.ports import SlackError
+
+log = structlog.get_logger(__name__)
+
+
+async def ask_first(
+    context: Context, allowed: Allowed, request: PromptRequest, whole: str
+) -> Message | None:
+    """Return the question to its author before a prompt starts a job; None if there is none.
+
+    ``whole``: the prompt with its project.
+    """
+    if request.is_sure or len(whole) > Unsent.LONGEST:
+        return None
+    draft = Unsent(allowed.origin.key, allowed.origin.thread, whole.strip())
+    files = await describe_files(context, request.files)
+    if files and not fitting_files(files):
+        return unsent.files_cannot_go([file.name for file in files], draft)
+    rival = await find_rival(context, allowed, request.raw, request.project)
+    if rival is None:
+        return None
+    return unsent.page_is_taken(rival, status_message_link(context, rival), draft)
+
+
+async def note_start(
+    context: Context, allowed: Allowed, meaning: Meaning, job: JobNumber, *, is_held: bool
+) -> Message | None:
+    """Return the private note to the author of a text that has started a job; None if there is none.
+
+    Of a text that is only likely a change: that it was taken as one. Of one in a private channel's
+    thread: that the thread stays there.
+
+    Args:
+        context: The store, Slack and the settings.
+        allowed: The request of its author.
+        meaning: The text.
+        job: The job that it has started.
+        is_held: It waits a few seconds before it is sent.
+    """
+    draft = Unsent(allowed.origin.key, allowed.origin.thread, meaning.whole.strip())
+    if meaning.kind in LIKELY_CHANGES:
+        can_answer = bool(context.discovery)
+        return unsent.taken_as_change(draft, can_answer=can_answer, is_held=is_held)
+    if allowed.origin.thread is not None and await _is_in_private_channel(context, allowed):
+        started = await context.store.read(lambda tx: Jobs(tx).get_or_raise(job))
+        return unsent.thread_stays_here(started)
+    return None
+
+
+async def _is_in_private_channel(context: Context, allowed: Allowed) -> bool:
+    """Return whether a text was written in a private channel, as far as Slack says."""
+    origin = allowed.origin
+    if is_direct_message(origin.channel) or context.settings.context == "none":
+        return False
+    try:
+        async with asking_slack():
+            return not await context.messenger.is_public(origin.channel)
+    except (SlackError, TimeoutError) as error:
+        log.info("channel_not_described", channel=origin.channel, reason=type(error).__name__)
+        return False

@@ -1,0 +1,137 @@
+"""The bot's own words about a job, which no command has alone: status, stop, retry, merge, changes."""
+
+from __future__ import annotations
+
+import re
+
+from bot.access.admit import Allowed
+from bot.context import Context
+from bot.ids import JobNumber, Message
+from bot.intent.own_words import FoundWord
+from bot.jobs.access import Readable, if_visible, may_steer, steerable
+from bot.jobs.decisions import review, run_again, to_withdraw, withdraw
+from bot.jobs.messages import job_answers, unsent
+from bot.jobs.model.jobs import Review, TrackedJob
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.prompts import Prompts
+from bot.jobs.store.waits import Waits
+from bot.jobs.thread import can_preview
+from bot.store import Transaction
+
+JOB_WORDS = frozenset({"status", "stop", "retry", "merge", "reviewed", "changes", "preview"})
+_WORD = re.compile(r"([a-z]+)(?:\s+(?:job\s+)?#?([1-9][0-9]{0,8}))?", re.IGNORECASE)
+
+
+def takes_job_word(word: FoundWord) -> bool:
+    """Return whether a word is about a job that has a number or is understood: not a link to one."""
+    return word.name in JOB_WORDS and _WORD.fullmatch(word.typed) is not None
+
+
+def job_of(word: FoundWord) -> JobNumber | None:
+    """Return the job that a word about a job names; None if it is understood."""
+    match = _WORD.fullmatch(word.typed)
+    return JobNumber(int(match[2])) if match and match[2] else None
+
+
+async def run_job_word(
+    context: Context, allowed: Allowed, word: FoundWord, target: Readable | None
+) -> Message | None:
+    """Carry out a word about a job. Return the private answer; None if the thread shows the result.
+
+    Args:
+        context: The store and the settings.
+        allowed: The request of its author.
+        word: The word.
+        target: The job of the thread. Without one it is about the job that the word names, or else
+            the newest here.
+    """
+    number = job_of(word)
+    if number is not None or target is None:
+        target = await _find_job(context, allowed, number, of_others=word.name == "status")
+    if target is None:
+        return job_answers.no_such_job(str(number)) if number else unsent.NO_JOB_HERE
+    if target.job.is_forgotten:
+        return job_answers.forgotten(target.job)
+    match word.name:
+        case "stop":
+            return await _stop(context, target)
+        case "retry":
+            return await _retry(context, target)
+        case "merge":
+            return unsent.cannot_merge(target.job)
+        case "reviewed":
+            return await _mark_reviewed(context, target)
+        case "changes":
+            return await show_changes(context, target)
+        case "preview":
+            return await _offer_preview(context, target)
+    return await answer_status(context, target.job)
+
+
+async def _find_job(
+    context: Context, allowed: Allowed, number: JobNumber | None, *, of_others: bool
+) -> Readable | None:
+    """Return the job with this number, or else its author's newest here; ``of_others``, or anybody's."""
+    user = allowed.user
+    channel = allowed.origin.channel
+
+    def look(tx: Transaction) -> TrackedJob | None:
+        if number is not None:
+            return Jobs(tx).get(number)
+        newest = Jobs(tx).in_channel(channel, 1, user) if of_others else ()
+        return Jobs(tx).latest_of(user, channel) or next(iter(newest), None)
+
+    return await if_visible(context, allowed, await context.store.read(look))
+
+
+async def _stop(context: Context, target: Readable) -> Message:
+    """Take back what waits of a job, if its author may decide that."""
+    job = target.job
+    waiting = await to_withdraw(context, job.number, target.allowed.user)
+    if waiting is not None and may_steer(context, target, waiting):
+        if await withdraw(context, steerable(context, target, waiting)):
+            return unsent.TAKEN_BACK
+        job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(job.number))
+    first = await context.store.read(lambda tx: Prompts(tx).starting(job.number))
+    decides = first is not None and may_steer(context, target, first)
+    return unsent.cannot_stop(job, may_steer=decides)
+
+
+async def _retry(context: Context, target: Readable) -> Message | None:
+    """Run a job again that ended without a result. The thread shows the new one."""
+    if not target.job.can_run_again:
+        return unsent.not_failed(target.job)
+    await run_again(context, target, target.allowed.origin.key)
+    return None
+
+
+async def _mark_reviewed(context: Context, target: Readable) -> Message:
+    job = target.job
+    if job.awaits_review:
+        await review(context, target, Review.REVIEWED)
+        job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(job.number))
+    return unsent.reviewed(job)
+
+
+async def show_changes(context: Context, target: Readable) -> Message:
+    """Return the way to a job's changed words, or its status while there are none."""
+    if target.job.pull_request is None:
+        return await answer_status(context, target.job)
+    return unsent.changes_of(target.job)
+
+
+async def _offer_preview(context: Context, target: Readable) -> Message:
+    job = target.job
+    is_possible = await context.store.read(lambda tx: can_preview(context, tx, job))
+    return unsent.offer_preview(job) if is_possible else unsent.NO_PREVIEW
+
+
+async def answer_status(context: Context, job: TrackedJob) -> Message:
+    """Return the status of a job in one line, with whom its review waits for."""
+    now = context.clock()
+
+    def look(tx: Transaction) -> Message:
+        waiting = Waits(tx).of_job(job.number, now)
+        return unsent.status_line(job, waiting, Jobs(tx).usual_time(job.project))
+
+    return await context.store.read(look)

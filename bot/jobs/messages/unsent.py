@@ -1,0 +1,336 @@
+"""Answers to texts that are not sent to the agent: questions back, and the bot's own words about a job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from bot.ids import Block, Message
+from bot.jobs.messages.status_message import (
+    file_names,
+    name,
+    open_words,
+    run_again_button,
+    running,
+    state_words,
+    view,
+    wait_lines,
+)
+from bot.jobs.model.jobs import JobState, TrackedJob, Wait
+from bot.jobs.model.prompts import Unsent
+from bot.messages import blocks as b
+from bot.messages.blocks import COPIED_LENGTH
+from bot.messages.plain_text import one_line, visible
+
+_TITLE_LENGTH = 80
+
+
+# ---- a text that is asked back
+
+
+WHAT_SHOULD_CHANGE = b.words("What should change? Reply with what it should say.")
+"""The answer to a no in a job's thread."""
+WHAT_IS_WRONG = b.words("What should change? Name the page, and what it should say.")
+"""The answer to a no elsewhere."""
+
+
+def _with_text(draft: Unsent, buttons: Sequence[Block]) -> Sequence[Block]:
+    """Return the buttons whose values contain a text; none if it is too long for a button."""
+    return buttons if len(draft.raw) <= Unsent.LONGEST else ()
+
+
+def what_should_i_do(draft: Unsent, *, can_answer: bool, is_understood: bool = True) -> Message:
+    """Return the question about a text that may ask for a change or for an answer.
+
+    Args:
+        draft: The text.
+        can_answer: The bot answers questions.
+        is_understood: The text is in a language that the bot understands.
+    """
+    text = "What should I do?"
+    if not is_understood:
+        text = f"{_OTHER_LANGUAGE} {text}"
+    return b.with_buttons(text, ways_on(draft, can_answer=can_answer))
+
+
+def ways_on(draft: Unsent, *, can_answer: bool) -> Sequence[Block]:
+    """Return the buttons that take a text as a change or as a question."""
+    buttons = [b.button("Change the docs", b.Action.CHANGE_IT, draft.dumps())]
+    if can_answer:
+        buttons.append(b.button("Answer it", b.Action.ANSWER_IT, draft.dumps()))
+    return _with_text(draft, buttons)
+
+
+_OTHER_LANGUAGE = "I don't understand that language."
+
+
+def shall_i_send(draft: Unsent, *, is_understood: bool = True) -> Message:
+    """Return the question about a reply that may be for the agent."""
+    buttons = [
+        b.button("Send it to the agent", b.Action.SEND_ANYWAY, draft.dumps()),
+        b.button("Leave it", b.Action.LEAVE_IT, "1"),
+    ]
+    text = "Shall I send that to the agent?"
+    if not is_understood:
+        text = f"{_OTHER_LANGUAGE} {text}"
+    return b.with_buttons(text, _with_text(draft, buttons))
+
+
+LEFT = b.words("Left. Nothing was sent.")
+"""The text in the place of that question."""
+
+
+def what_about_thread(draft: Unsent, *, can_answer: bool) -> Message:
+    """Return the question about a call in people's thread that asks for nothing."""
+    buttons = [b.button("Write this thread up", b.Action.WRITE_THREAD, draft.dumps())]
+    if can_answer:
+        buttons.append(b.button("Answer it", b.Action.ANSWER_THREAD, draft.dumps()))
+    return b.with_buttons("What should I do with this thread?", buttons)
+
+
+WRITE_UP = "Write up what this thread says, on the page where readers look for it."
+"""The prompt of *Write this thread up*."""
+NO_MESSAGES = b.words("There is nothing in this thread that I could answer.")
+"""The answer to *Answer it* in a thread without words of people."""
+
+
+def did_you_mean(typed: str, command: str) -> Message:
+    """Return the question about a word that is almost one of the bot's own."""
+    return b.with_buttons(f"Did you mean {b.code(typed)}?", [_word_button(typed, command)])
+
+
+def which_command(typed: str, commands: Sequence[str]) -> Message:
+    """Return the question about a word that several commands have."""
+    rows = (b.actions([_word_button(f"{command} {typed}", command, typed)]) for command in commands)
+    blocks = [block for row in rows for block in row]
+    return b.message(b.section("Which one?"), *blocks)
+
+
+def _word_button(label: str, command: str, typed: str = "") -> Block:
+    shown = one_line(label, b.BUTTON_LENGTH)
+    return b.button(shown, b.Action.RUN_WORD, f"{command}|{typed or label}")
+
+
+# ---- questions
+
+
+READING = b.words(":eyes: Reading the docs…")
+"""The immediate reply to a question whose answer only its author sees."""
+READING_TOO = b.words(
+    ":eyes: Reading the docs… The agent has its task already, and nobody can stop it."
+)
+"""The reply where the text has started a job that runs."""
+
+
+def cannot_answer(draft: Unsent) -> Message:
+    """Return the answer to a question where the bot answers none."""
+    buttons = [b.button("Draft a page on it", b.Action.DRAFT_PAGE, draft.dumps())]
+    return b.with_buttons("I can't answer here.", _with_text(draft, buttons))
+
+
+def changes_of(job: TrackedJob) -> Message:
+    """Return the answer to a question about a job's changes."""
+    return b.with_buttons("*Changes* shows what it did.", [changes_button(job)])
+
+
+def changes_button(job: TrackedJob) -> Block:
+    """Return the button that shows a job's changed words."""
+    return b.button("Changes", b.Action.CHANGES, str(job.number))
+
+
+def no_reasons(job: TrackedJob) -> Message:
+    """Return the answer to a question for the agent's reasons."""
+    if not job.pr_link:
+        return b.words("The agent gives no reasons. What should change?")
+    text = "The agent gives no reasons; *Changes* shows what it did. What should change?"
+    return b.with_buttons(text, [changes_button(job)])
+
+
+def offer_preview(job: TrackedJob) -> Message:
+    """Return the answer to a wish to see a job's pages."""
+    return b.with_buttons(
+        "*Preview* shows its pages.", [b.button("Preview", b.Action.PREVIEW, str(job.number))]
+    )
+
+
+NO_PREVIEW = b.words("I can't show its pages.")
+"""The answer to a wish to see a job's pages, where there is no preview."""
+
+
+# ---- a job that its author can take back
+
+
+def taken_as_change(draft: Unsent, *, can_answer: bool, is_held: bool) -> Message | None:
+    """Return the note to the author of a text that started a job and is only likely a change.
+
+    None if there is nothing to choose.
+
+    Args:
+        draft: The text.
+        can_answer: The bot answers questions.
+        is_held: It waits a few seconds before it is sent.
+    """
+    buttons = []
+    if can_answer:
+        buttons.append(b.button("Just answer it", b.Action.JUST_ANSWER, draft.dumps()))
+    if is_held:
+        buttons.append(b.button("Don't", b.Action.DONT, draft.dumps()))
+    shown = _with_text(draft, buttons)
+    return b.with_buttons("I took that as a change for the docs.", shown) if shown else None
+
+
+NOT_STARTED = b.words("Okay, nothing was sent.")
+"""The text in the place of that note once its author has taken the job back."""
+
+
+def thread_stays_here(job: TrackedJob) -> Message:
+    """Return the note that a private channel's thread does not go to the agent."""
+    text = "This channel is private, so the thread's earlier messages stay here."
+    return b.with_buttons(
+        text, [b.button("Choose messages", b.Action.CHOOSE_MESSAGES, str(job.number))]
+    )
+
+
+MESSAGES_GO_ALONG = "These earlier messages are what it is about."
+"""The follow-up with messages that their author chose after the job was sent."""
+
+
+def merged_before(job: TrackedJob) -> Message:
+    """Return the reply about a change in the thread of a job whose pull request is merged."""
+    url = b.web_address(job.pr_link)
+    subject = b.link(url, open_words(url, "PR")) if url else "It"
+    return b.words(f"{subject} is merged, so this is a new job.")
+
+
+# ---- questions before a use is spent
+
+
+def page_is_taken(job: TrackedJob, permalink: str | None, draft: Unsent) -> Message:
+    """Return the question before a prompt about a page that ``job`` changes."""
+    since = b.moment(job.asked_at, "{date_short_pretty}")
+    whose = (
+        f"{b.link(permalink, name(job.number))} ({b.mention(job.requester)}, open since {since})"
+    )
+    reply = replace(draft, job=job.number).dumps()
+    to_job = b.button(f"Send it to {name(job.number)}", b.Action.SEND_TO_JOB, reply)
+    anew = b.button("Start a new one", b.Action.SEND_ANYWAY, draft.dumps())
+    return b.with_buttons(
+        f"{whose} changes this page. Reply there, or start a new one.", [to_job, anew]
+    )
+
+
+def files_cannot_go(files: Sequence[str], draft: Unsent) -> Message:
+    """Return the question before a prompt whose files cannot be sent."""
+    start = b.button("Start without it", b.Action.SEND_ANYWAY, draft.dumps())
+    cancel = b.button("Cancel", b.Action.CANCEL, "1")
+    return b.with_buttons(f"I can't send {file_names(files)}.", [start, cancel])
+
+
+CANCELLED = b.words("Nothing was started.")
+"""The text in the place of a question that was cancelled."""
+
+
+def key_found(draft: Unsent | None, typed: str = "") -> Message:
+    """Return the answer to a prompt with a key in it. ``typed``: the text to copy, if Slack hides it."""
+    steps = [b.button("Send it anyway", b.Action.SEND_WITH_KEY, draft.dumps())] if draft else []
+    made_up = "" if draft else " If it is made up, write “example” into it."
+    text = (
+        "There is a key or a password in it, so I didn't send it. "
+        f"Take it out and try again.{made_up}"
+    )
+    quotes = [b.quote(part) for part in list(b.split(visible(typed).strip(), COPIED_LENGTH))[:1]]
+    return b.message(b.section(text), *quotes, *b.actions(steps))
+
+
+SENT = b.words("Sent to the agent.")
+"""The text in the place of a question once its text was sent to the agent."""
+
+
+# ---- the bot's own words about a job
+
+
+YOU_ARE_WELCOME = b.words(":+1:")
+"""The answer to thanks by a command, which leaves no message to react to."""
+NO_JOB_HERE = b.words("You have no job here yet. Tell me what to change, and I'll start one.")
+"""The answer to a word about a job, from somebody without one in this channel."""
+
+
+def reviewed(job: TrackedJob) -> Message:
+    """Return the answer to "merged" by a command. Its job's first message shows the rest."""
+    return b.words(f":+1: {name(job.number)}: {state_words(job)}")
+
+
+TAKEN_BACK = b.words("Taken back: nothing was sent.")
+"""The answer to ``stop`` about a request that was not sent."""
+
+
+def cannot_stop(job: TrackedJob, *, may_steer: bool) -> Message:
+    """Return the answer to ``stop`` about a job of which nothing waits that its reader may take back.
+
+    ``may_steer``: they may decide about the job.
+    """
+    title = name(job.number)
+    if job.state is JobState.WAITING:
+        return b.words(f"{title} hasn't started yet. {b.mention(job.requester)} can take it back.")
+    if job.state is JobState.WORKING:
+        quiet = b.button("Keep quiet about it", b.Action.KEEP_QUIET, str(job.number))
+        text = f"The agent has {title} already, and nobody can stop it."
+        return b.with_buttons(text, [quiet] if may_steer else [])
+    close = " Close its pull request there:" if view(job) else ""
+    return b.with_buttons(f"{title} is over, so there is nothing to stop.{close}", view(job))
+
+
+def not_failed(job: TrackedJob) -> Message:
+    """Return the answer to ``retry`` about a job that has not failed."""
+    return b.with_buttons(f"{name(job.number)} hasn't failed.", [run_again_button(job)])
+
+
+def cannot_merge(job: TrackedJob) -> Message:
+    """Return the answer to ``merge it`` and ``close the PR``."""
+    if not view(job):
+        return b.words(f"{name(job.number)} has no pull request that I could link to.")
+    return b.with_buttons("I can't merge or close it from here:", view(job))
+
+
+def _unanswered(job: TrackedJob) -> Sequence[str]:
+    """Return since when polls of a job fail; nothing while they are answered."""
+    if job.unread_since is None:
+        return ()
+    since = b.moment(job.unread_since, "{time}")
+    return [f"the docs service hasn't answered about it since {since}"]
+
+
+def status_line(
+    job: TrackedJob,
+    waiting: Sequence[Wait],
+    usual: timedelta | None = None,
+) -> Message:
+    """Return a job's status in one line.
+
+    Args:
+        job: The job.
+        waiting: Its pending work.
+        usual: The usual time of the project's jobs; None if unknown.
+    """
+    url = b.web_address(job.pr_link)
+    title = b.quoted(job.pull_request.title if job.pull_request else job.text, _TITLE_LENGTH)
+    sign, _, state = state_words(job).partition(" ")
+    link = f" · {b.link(url, open_words(url, 'PR'))}" if url else ""
+    facts = [f"{sign} *{title}*{link} · {state.replace('*', '')}"]
+    if job.state is JobState.WORKING:
+        facts.append(running(job, usual))
+    elif job.ended_at:
+        facts.append(f"since {b.moment(job.ended_at, '{time}')}")
+    facts += _unanswered(job) or wait_lines(waiting)
+    text = ", ".join(filter(None, facts))
+    if job.is_merged:
+        text += ". Whether it is live, I can't see."
+    elif job.awaits_review:
+        text += f". Reminders of its review go to {b.mention(job.recipient)}."
+    details = b.button("Details", b.Action.DETAILS, str(job.number))
+    return b.message({**b.section(text), "accessory": details})
+
+
+CANNOT_SEE = b.words("I can't see that.")
+"""The answer to a question about a job that is forgotten."""

@@ -1,0 +1,69 @@
+"""Questions about the docs: the door to the feature that answers them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.access.admit import Allowed
+from bot.context import Context
+from bot.ids import Message
+from bot.jobs.ask import Also
+from bot.jobs.messages.unsent import cannot_answer
+from bot.jobs.model.jobs import About
+from bot.jobs.model.prompts import Unsent
+from bot.ports import ThreadRef
+from bot.store import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class DocsQuestion:
+    """A text to answer from the docs."""
+
+    draft: Unsent
+    """The text, and the request that it came by."""
+    is_topic: bool = False
+    """It names a topic and asks nothing: pages about it are shown, which costs nothing."""
+    is_private: bool = False
+    """Only its author sees the answer, where they wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The newest question that was answered in a thread."""
+
+    about: About
+    """The question as a row of the content gaps, whose askers are told when the docs answer it."""
+    conversation: str
+    """Question and answer, as background of a prompt."""
+
+
+def can_ask_docs(context: Context) -> bool:
+    """Return whether the bot has a feature that answers questions."""
+    return any(hooks.ask_docs is not None for hooks in context.hooks)
+
+
+def find_answered(context: Context, tx: Transaction, thread: ThreadRef) -> Answered | None:
+    """Return the newest question that was answered in a thread; None if there is none."""
+    found = (hooks.find_answered(tx, thread) for hooks in context.hooks)
+    return next((answered for answered in found if answered is not None), None)
+
+
+async def ask_docs(
+    context: Context, allowed: Allowed, question: DocsQuestion, also: Also = lambda _tx: None
+) -> Message | None:
+    """Have a question answered. Return an immediate reply; None if the answer comes by itself.
+
+    ``also`` is written with the question.
+    """
+    for hooks in context.hooks:
+        if hooks.ask_docs is not None:
+            return await hooks.ask_docs(context, allowed, question, also)
+    return cannot_answer(question.draft)
+
+
+async def note_no_help(context: Context, allowed: Allowed, thread: ThreadRef) -> Message | None:
+    """Make the newest question of a thread a gap. Return the answer; None in a bot that answers none."""
+    for hooks in context.hooks:
+        if hooks.did_not_help is not None:
+            return await hooks.did_not_help(context, allowed, thread)
+    return None

@@ -1,0 +1,413 @@
+"""The rows of an answer about content gaps, and of its file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from bot.ids import Recommendation
+from bot.messages import blocks as b
+from bot.messages.blocks import counted
+from bot.messages.plain_text import BOM, csv_line, one_line
+from bot.visitors.messages.numbers import path_code
+from bot.visitors.model.gaps import (
+    GAP_TOPICS,
+    SOURCES,
+    GapRow,
+    PageFeedback,
+    Source,
+    Topic,
+    add_search,
+    group_feedback,
+    group_questions,
+    page_row_key,
+    question_key,
+    rank_searches,
+    search_key,
+)
+from bot.visitors.model.questions import Numbers, Query, in_section
+from bot.visitors.model.subjects import group_by_subject
+
+_QUOTE_LENGTH = 150
+_SUBJECT_LENGTH = 60
+_PROMPT_QUOTES_LENGTH = 1_500
+"""Characters of all quotes in a prompt, so that the form has room for the text after them."""
+_MAX_QUOTES = 5
+FEW_EVENTS = 30
+"""Fewer events prove little."""
+_MIN_SEARCHES = 10
+_MIN_VOTES = 5
+_MIN_QUESTIONS = 3
+_SEARCHES_A_CLICK = 5
+"""Searches are recommended if fewer than one in so many was followed by a click."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of an answer."""
+
+    key: str
+    title: str
+    text: str
+    """Mrkdwn."""
+    cells: tuple[str | int, ...]
+    """The row of the file."""
+    facts: str
+    """The first paragraph of the prompt."""
+    quotes: Sequence[str]
+    aim: str
+    """The request of the prompt."""
+    unmet: int
+    """Searches without a click, votes against, or questions without an answer."""
+    events: int = 0
+    evidence: str = ""
+    """The numbers for which a digest recommends it; empty if it does not."""
+    same: tuple[str, ...] = ()
+    """The keys of the rows of the same subject whose numbers are added to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """The rows and the texts of a topic."""
+
+    none: str
+    heading: str
+    """The heading of its recommendations."""
+    unmet: str
+    """The noun of the events that recommend a row."""
+    header: tuple[str, ...]
+    rows: Callable[[Numbers], Sequence[Row]]
+    subjects: Callable[[Numbers], Sequence[Row]]
+    """Returns the rows to recommend, the numbers of one subject added."""
+    total: Callable[[Numbers, Sequence[Row]], tuple[str, int]]
+    """Returns the line below the heading, and its number of events."""
+
+
+# ---- searches
+
+
+def _search_rows(numbers: Numbers) -> Sequence[Row]:
+    return [_search_row(search) for search in rank_searches(numbers.rows_of(Source.SEARCHES))]
+
+
+def _search_subjects(numbers: Numbers) -> Sequence[Row]:
+    """Return a row for each subject of the searches that few clicks follow."""
+    unmet = [search for search in numbers.rows_of(Source.SEARCHES) if _is_unmet(search)]
+    unmet.sort(key=lambda search: (-search.events, search.text))
+    return [_search_row(*group) for group in group_by_subject(unmet, lambda row: row.text)]
+
+
+def _is_unmet(search: GapRow) -> bool:
+    """Return whether fewer than one in so many searches was followed by a click."""
+    return search.met is not None and search.met * _SEARCHES_A_CLICK < search.events
+
+
+def _search_row(first: GapRow, *others: GapRow) -> Row:
+    """Return the row of a search, with the numbers of other wordings added to it."""
+    search = reduce(add_search, others, first)
+    wordings = [first.text, *(other.text for other in others)]
+    hits = counted(search.events, "search", "searches")
+    clicked = _clicked(search.met)
+    quoted = ", ".join(map(quoted_subject, wordings[:_MAX_QUOTES]))
+    facts = f"Readers searched the docs for {quoted}: {hits}, {clicked}."
+    if search.page and search.met != 0:
+        facts += f" The page clicked most is “{search.page}”."
+    return Row(
+        key=search_key(first.text),
+        title=first.text,
+        text=f"{b.code(first.text, _QUOTE_LENGTH)} {hits}, {clicked}",
+        cells=(
+            first.text,
+            search.events,
+            "" if search.met is None else search.met,
+            search.page or "",
+        ),
+        facts=facts,
+        quotes=wordings[:_MAX_QUOTES],
+        aim="Find out what they looked for. Write the page that tells it, or make the page that does easier "
+        "to find with these words.",
+        unmet=search.events if search.unmet is None else search.unmet,
+        events=search.events,
+        evidence=_search_evidence(search, len(wordings)),
+        same=tuple(search_key(other.text) for other in others),
+    )
+
+
+def _clicked(clicks: int | None) -> str:
+    if clicks is None:
+        return "clicks not told"
+    return f"{clicks:,} with a click" if clicks else "no click"
+
+
+def _search_evidence(search: GapRow, wordings: int) -> str:
+    """Return why a search is recommended; "" if it has too few searches, or enough clicks."""
+    if search.events < _MIN_SEARCHES or not _is_unmet(search):
+        return ""
+    words = f" in {wordings} wordings" if wordings > 1 else ""
+    clicks = search.met or 0
+    opened = {0: "nothing opened", 1: "opened once"}.get(clicks, f"opened {clicks} times")
+    return f"searched {counted(search.events, 'time', 'times')}{words}, {opened}"
+
+
+def _search_total(numbers: Numbers, rows: Sequence[Row]) -> tuple[str, int]:
+    searches = numbers.gap_rows(Source.SEARCHES)
+    if searches is None:
+        return "", 0
+    events = searches.events or 0
+    total = counted(events, "search", "searches")
+    which = counted(len(rows), "wording", "wordings")
+    if searches.is_part:
+        which = f"the {len(rows)} most frequent words"
+    unclicked = sum(row.cells[2] == 0 for row in rows)
+    return f"*{total}* · {unclicked:,} of {which} found nothing to click", events
+
+
+# ---- feedback
+
+
+def _feedback_rows(numbers: Numbers) -> Sequence[Row]:
+    """Return the pages with people's feedback, and below them those with comments of AI agents."""
+    pages = group_feedback(numbers.rows_of(Source.VOTES), numbers.rows_of(Source.COMMENTS))
+    section = numbers.query.section
+    return [_page_row(feedback) for feedback in pages if in_section(feedback.page, section)]
+
+
+def _page_row(feedback: PageFeedback) -> Row:
+    summary = _feedback_summary(feedback)
+    quotes = feedback.quotes[:_MAX_QUOTES]
+    newest = f": “{b.quoted(quotes[0], _QUOTE_LENGTH)}”" if quotes else ""
+    who = "people"
+    readers = "Readers"
+    if feedback.by_agents:
+        who = "AI agents"
+        readers = "AI agents that read it"
+    votes = feedback.votes
+    against = (votes.unmet or 0) if votes else 0
+    counts = (against, votes.met or 0, votes.on_code) if votes else ("", "", "")
+    return Row(
+        key=page_row_key(feedback.page, by_agents=feedback.by_agents),
+        title=feedback.page,
+        text=f"{path_code(feedback.page)} {summary}{newest}",
+        cells=(feedback.page, *counts, who, len(feedback.comments), quotes[0] if quotes else ""),
+        facts=f"Improve the page “{feedback.page}”. {readers} left feedback: {summary}.",
+        quotes=quotes,
+        aim="Find out what is missing, wrong or hard to follow on that page, and mend it.",
+        unmet=against,
+        events=against,
+        evidence=_page_evidence(votes),
+    )
+
+
+def _feedback_summary(feedback: PageFeedback) -> str:
+    """Return 12 not helpful, 3 helpful; without votes the number of comments."""
+    votes = feedback.votes
+    count = len(feedback.comments)
+    if feedback.by_agents:
+        return counted(count, "remark", "remarks") + " of AI agents"
+    if votes is None:
+        return counted(count, "comment", "comments")
+    parts = [f"{votes.unmet or 0:,} not helpful", f"{votes.met or 0:,} helpful"]
+    if votes.on_code:
+        parts.append(counted(votes.on_code, "remark on code", "remarks on code"))
+    return ", ".join(parts)
+
+
+def _page_evidence(votes: GapRow | None) -> str:
+    """Return why a page is recommended; "" if it has too few votes, or enough that found it helpful."""
+    if votes is None or votes.events < _MIN_VOTES:
+        return ""
+    against = votes.unmet or 0
+    if against * 2 <= votes.events:
+        return ""
+    return f"{against:,} of {counted(votes.events, 'vote', 'votes')}"
+
+
+def _feedback_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
+    votes = numbers.gap_rows(Source.VOTES)
+    comments = numbers.gap_rows(Source.COMMENTS)
+    parts = []
+    events = 0
+    if votes:
+        counts = [page.events for page in votes.rows]
+        events = sum(counts)
+        pages = counted(sum(map(bool, counts)), "page", "pages")
+        on = f"the first {pages}" if votes.is_part else pages
+        parts.append(f"*{counted(events, 'vote', 'votes')}* on {on}")
+    if comments:
+        by_agents = sum(comment.by_agent for comment in comments.rows)
+        by_people = len(comments.rows) - by_agents
+        newest = "newest " if comments.is_part else ""
+        parts.append(f"{newest}comments: {by_people:,} by people, {by_agents:,} by AI agents")
+        events = events or len(comments.rows)
+    return " · ".join(parts), events
+
+
+# ---- questions
+
+
+def _question_rows(numbers: Numbers) -> Sequence[Row]:
+    return [_question_row(group) for group in _group_asked(numbers)]
+
+
+def _question_subjects(numbers: Numbers) -> Sequence[Row]:
+    """Return a row for each subject of the questions."""
+    groups = group_by_subject(_group_asked(numbers), lambda group: group[0].text)
+    return [_question_row([row for group in same for row in group]) for same in groups]
+
+
+def _group_asked(numbers: Numbers) -> list[list[GapRow]]:
+    """Return the questions of the section, those with the same words together."""
+    section = numbers.query.section
+    asked = numbers.rows_of(Source.QUESTIONS)
+    return group_questions(row for row in asked if in_section(row.page or "", section))
+
+
+def _question_row(group: Sequence[GapRow]) -> Row:
+    first = group[0]
+    count = counted(len(group), "question", "questions")
+    subject = quoted_subject(first.text)
+    facts = f"Readers asked the docs' assistant {subject}, without an answer: {count}."
+    if first.page:
+        facts += f" The first was asked on “{first.page}”."
+    texts = list(dict.fromkeys(question.text for question in group))
+    keys = dict.fromkeys(question_key(text) for text in texts)
+    times = counted(len(group), "time", "times")
+    return Row(
+        key=question_key(first.text),
+        title=first.text,
+        text=f"Asked {times}: “{b.quoted(first.text, _QUOTE_LENGTH)}”",
+        cells=(len(group), first.text, first.page or ""),
+        facts=facts,
+        quotes=texts[:_MAX_QUOTES],
+        aim="Write the page that answers it, or add the answer to the page where readers look for it.",
+        unmet=len(group),
+        events=len(group),
+        evidence=f"{count}, no answer" if len(group) >= _MIN_QUESTIONS else "",
+        same=tuple(keys)[1:],
+    )
+
+
+def _question_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
+    questions = numbers.gap_rows(Source.QUESTIONS)
+    if questions is None:
+        return "", 0
+    events = questions.events or 0
+    read = counted(events, "question", "questions")
+    which = f"the first {read}" if questions.is_part else read
+    return f"*{len(questions.rows):,} unanswered* of {which}", events
+
+
+FORMATS: Mapping[Topic, _Format] = {
+    Topic.SEARCHES: _Format(
+        none="searches",
+        heading="Readers didn't find",
+        unmet="searches without a click",
+        header=("words", "searches", "with_click", "page"),
+        rows=_search_rows,
+        subjects=_search_subjects,
+        total=_search_total,
+    ),
+    Topic.FEEDBACK: _Format(
+        none="feedback",
+        heading="Readers dislike",
+        unmet="votes against",
+        header=("page", "not_helpful", "helpful", "on_code", "who", "comments", "newest"),
+        rows=_feedback_rows,
+        subjects=_feedback_rows,
+        total=_feedback_total,
+    ),
+    Topic.QUESTIONS: _Format(
+        none="unanswered questions",
+        heading="Readers asked",
+        unmet="questions without an answer",
+        header=("questions", "question", "page"),
+        rows=_question_rows,
+        subjects=_question_subjects,
+        total=_question_total,
+    ),
+}
+
+
+def gap_table(numbers: Numbers) -> Sequence[Row]:
+    """Return the rows of an answer in their order."""
+    return FORMATS[numbers.query.topic].rows(numbers)
+
+
+# ---- recommendations
+
+
+def gap_recommendations(numbers: Numbers) -> Iterator[Recommendation]:
+    """Yield the subjects of a week that stand out."""
+    for topic in GAP_TOPICS:
+        is_page = topic is Topic.FEEDBACK
+        for row in FORMATS[topic].subjects(numbers):
+            if not row.evidence:
+                continue
+            yield Recommendation(
+                heading=FORMATS[topic].heading,
+                key=row.key,
+                title=row.title,
+                evidence=row.evidence,
+                events=row.events,
+                prompt=gap_prompt(numbers.query, row),
+                quote=row.quotes[0] if is_page and row.quotes else "",
+                is_page=is_page,
+                same=row.same,
+            )
+
+
+def compare_unmet(then: Numbers, now: Numbers, key: str) -> str:
+    """Return how a row's unmet needs changed between two weeks; "" if that is unknown."""
+    for topic in GAP_TOPICS:
+        before = _count_unmet(then, topic, key)
+        if before:
+            count = _count_unmet(now, topic, key)
+            return "" if count is None else f"{FORMATS[topic].unmet} {before:,} → {count:,}"
+    return ""
+
+
+def _count_unmet(numbers: Numbers, topic: Topic, key: str) -> int | None:
+    """Return the unmet needs of a row, 0 if there is no such row; None if rows are missing."""
+    for row in FORMATS[topic].rows(numbers):
+        if row.key == key:
+            return row.unmet
+    rows = numbers.gap_rows(SOURCES[topic][0])
+    return 0 if rows and not rows.is_part else None
+
+
+# ---- the file and the prompt
+
+
+def gap_file(numbers: Numbers) -> tuple[str, str]:
+    """Return the file with all rows, and the text that accompanies it."""
+    query = numbers.query
+    rows = gap_table(numbers)
+    lines = [FORMATS[query.topic].header, *(row.cells for row in rows)]
+    of = f" of {b.label(query.label)}" if query.label else ""
+    is_part = any(reading.gap_rows.is_part for reading in numbers.readings if reading.gap_rows)
+    most = ", the first that the docs service names" if is_part else ""
+    count = counted(len(rows), "row", "rows")
+    text = f"{query.topic.capitalize()}{of}, {query.period}: {count}{most}."
+    return BOM + "".join(map(csv_line, lines)), text
+
+
+def quoted_subject(text: str) -> str:
+    """Return a reader's text for the line by which people know a job. It can't end its quotation."""
+    return "“{}”".format(re.sub('["“”<>]', "'", one_line(text, _SUBJECT_LENGTH)))
+
+
+def gap_prompt(query: Query, row: Row) -> str:
+    """Return the suggested prompt for a row. Readers' texts stand on lines of their own, behind ">"."""
+    room = _PROMPT_QUOTES_LENGTH // max(len(row.quotes), 1)
+    quotes = "\n".join(f"> {one_line(text, room)}" for text in row.quotes)
+    return "\n\n".join(filter(None, [f"{row.facts} ({query.period})", quotes, row.aim]))
+
+
+def quote_more(prompt: str, quotes: Sequence[tuple[str, str]]) -> str:
+    """Return a suggested prompt with further texts of the same subject, each with its numbers."""
+    lines = [f"> {one_line(text, _SUBJECT_LENGTH)} ({evidence})" for text, evidence in quotes]
+    facts, *paragraphs = prompt.split("\n\n")
+    aim = paragraphs.pop() if paragraphs else ""
+    return "\n\n".join(filter(None, [facts, "\n".join([*paragraphs, *lines]), aim]))

@@ -1,0 +1,73 @@
+"""Subjects of readers' texts, pages and jobs: the words by which two of them mean the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from bot.messages.plain_text import one_line
+
+Item = TypeVar("Item")
+_MAX_LENGTH = 300
+"""A long text names many subjects besides its own, which stands at its beginning."""
+_WORD = re.compile(r"[^\W_]+")
+_ENDING = re.compile(r"(?<=...)(?:ing|ies|ed|es|s|e|y)$")
+_COMMON_WORDS = """
+    a an and are at can do docs does for from how i in is it me my not of on or our page the there
+    to use we what when where which who why with you your
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+_ABBREVIATIONS = {
+    "sso": "single sign",
+    "saml": "single sign",
+    "2fa": "two factor",
+    "mfa": "two factor",
+}
+"""Abbreviations that readers use for a subject, with the words of its name."""
+
+
+def find_subject(text: str) -> frozenset[str]:
+    """Return the stems of the words that distinguish a text; none if it has only common words."""
+    stems = set[str]()
+    for word in _WORD.findall(one_line(text, _MAX_LENGTH).casefold()):
+        if word not in _COMMON:
+            stems.update(_stem(each) for each in _ABBREVIATIONS.get(word, word).split())
+    return frozenset(stems)
+
+
+def find_page_subject(path: str) -> frozenset[str]:
+    """Return the subject of a page: the words of the last part of its path."""
+    return find_subject(path.rstrip("/").rpartition("/")[2])
+
+
+def _stem(word: str) -> str:
+    return _ENDING.sub("", word)
+
+
+def is_about(subject: frozenset[str], text: frozenset[str]) -> bool:
+    """Return whether a text has all words of a subject."""
+    return bool(subject) and subject <= text
+
+
+def is_same_subject(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Return whether two subjects are equal, or one of two words or more is a part of the other.
+
+    One word is no proof: *keys* are a part of too many subjects.
+    """
+    smaller, larger = sorted((one, other), key=len)
+    return is_about(smaller, larger) and (len(smaller) > 1 or smaller == larger)
+
+
+def group_by_subject(items: Iterable[Item], text_of: Callable[[Item], str]) -> list[list[Item]]:
+    """Return the items of each subject. The first of a group is the one that the others mean."""
+    groups = list[tuple[frozenset[str], list[Item]]]()
+    for item in items:
+        subject = find_subject(text_of(item))
+        for known, group in groups:
+            if is_same_subject(known, subject):
+                group.append(item)
+                break
+        else:
+            groups.append((subject, [item]))
+    return [group for _, group in groups]

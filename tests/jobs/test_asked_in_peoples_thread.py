@@ -1,0 +1,120 @@
+"""A mention in a thread of people: what goes along, and what the bot asks."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.workspace.state import Json
+from tests.services import ASSISTANT_KEY, DOMAIN
+from tests.talk import Talk
+from tests.talk_people import Shown
+
+BOT = "@docs-agent"
+SAID = "The limits differ: it is 100 since May"
+STAYS = "This channel is private, so the thread's earlier messages stay here."
+
+
+@pytest.fixture
+def talk(talk: Talk) -> Talk:
+    """Return a conversation with a private channel and a bot that answers questions."""
+    talk.process.settings |= {"ASSISTANT_KEY": ASSISTANT_KEY, "ASSISTANT_DOMAIN": DOMAIN}
+    talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
+    return talk
+
+
+async def mentions(
+    talk: Talk, text: str, channel: str = "docs", seconds: float = 3
+) -> tuple[Json, Shown | None]:
+    """Let Ana mention the bot under what Ben said; return that, and her newest private answer."""
+    begun = await talk.ben.says(SAID, channel)
+    await talk.ana.replies(f"{BOT} {text}", to=begun)
+    await talk.time.passes(seconds)
+    answers = talk.ana.reads()
+    return begun, answers[-1] if answers else None
+
+
+async def test_change_takes_the_thread_along(talk: Talk) -> None:
+    _, answer = await mentions(talk, "please fix the limits page", seconds=20)
+    assert answer is None
+    [prompt] = talk.agent_got()
+    assert prompt.startswith("please fix the limits page\n\n")
+    assert SAID in prompt
+    talk.everything()
+
+
+async def test_request_in_a_private_channel_is_taken_back_to_choose_messages(talk: Talk) -> None:
+    _, note = await mentions(talk, "please fix the limits page", "secret")
+    assert note == STAYS
+    await talk.ana.presses("Choose messages", note)
+    assert await talk.ana.fills_in(take_earlier="yes") == {}
+    await talk.time.passes(30)
+    [prompt] = talk.agent_got()
+    assert prompt.startswith("please fix the limits page\n\n")
+    assert SAID in prompt
+    assert "Withdrawn" in talk.everything()
+
+
+async def test_messages_that_are_chosen_late_follow(talk: Talk) -> None:
+    _, note = await mentions(talk, "please fix the limits page", "secret", seconds=20)
+    assert note == STAYS
+    await talk.ana.presses("Choose messages", note)
+    assert await talk.ana.fills_in(take_earlier="yes") == {}
+    await talk.time.passes(30)
+    first, second = talk.agent_got()
+    assert first == "please fix the limits page"
+    assert second.startswith("These earlier messages are what it is about.")
+    assert SAID in second
+    assert len(talk.service.jobs) == 1
+    talk.everything()
+
+
+async def test_direct_message_has_no_earlier_messages_to_choose(talk: Talk) -> None:
+    await talk.ana.says("please fix the limits page", "dm")
+    await talk.time.passes(20)
+    assert STAYS not in talk.everything()
+
+
+@pytest.mark.parametrize("text", ["^", "thoughts?"])
+async def test_call_without_words_asks_what_to_do(talk: Talk, text: str) -> None:
+    _, answer = await mentions(talk, text)
+    assert answer == "What should I do with this thread?"
+    assert answer.buttons == ["Write this thread up", "Answer it"]
+    assert talk.agent_got() == []
+
+
+async def test_thread_is_written_up_by_one_press(talk: Talk) -> None:
+    _, answer = await mentions(talk, "^")
+    await talk.ana.presses("Write this thread up", answer)
+    await talk.time.passes(20)
+    [prompt] = talk.agent_got()
+    assert prompt.startswith("Write up what this thread says")
+    assert SAID in prompt
+    talk.everything()
+
+
+async def test_thread_of_a_private_channel_is_written_up_by_a_form(talk: Talk) -> None:
+    _, answer = await mentions(talk, "^", "secret")
+    await talk.ana.presses("Write this thread up", answer)
+    assert await talk.ana.fills_in(take_earlier="yes") == {}
+    await talk.time.passes(20)
+    [prompt] = talk.agent_got()
+    assert SAID in prompt
+    talk.everything()
+
+
+async def test_last_words_of_a_thread_are_answered_by_one_press(talk: Talk) -> None:
+    begun, answer = await mentions(talk, "thoughts?")
+    await talk.ana.presses("Answer it", answer)
+    await talk.time.passes(20)
+    assert talk.service.questions == [(SAID, None)]
+    assert "Rotate" in talk.thread(begun)[-1]
+    assert talk.agent_got() == []
+    talk.everything()
+
+
+async def test_question_in_a_thread_is_answered_there(talk: Talk) -> None:
+    begun, answer = await mentions(talk, "which plan has audit logs?", seconds=20)
+    assert answer is None
+    assert "Rotate" in talk.thread(begun)[-1]
+    assert talk.agent_got() == []
+    talk.everything()
