@@ -77,7 +77,7 @@ KEPT_FOR = timedelta(days=400)
 private_words = Table(
     "private_words",
     schema.metadata,
-    Column("inquiry", Integer, primary_key=True),
+    Column("inquiry", Integer, primary_key=True, autoincrement=False),
     Column("project", schema.Id(200), nullable=False),
     Column("gap_key", schema.Id(40), nullable=False),
     Column("said_at", schema.UtcDateTime, nullable=False),

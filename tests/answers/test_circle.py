@@ -41,7 +41,7 @@ async def test_gap_is_open_again_after_close_without_merge(talk: Talk) -> None:
     talk.everything()
     gaps = await talk.ana.answer_to("/docs-agent gaps")
     assert gaps.startswith("*1 open question here*")
-    assert f"“{QUESTION}” · asked once" in gaps
+    assert f"“{QUESTION}” · asked by 1 person" in gaps
     await talk.ana.presses("Dismiss", gaps)
     assert talk.ana.reads() == ["No open questions here."]
 
@@ -69,7 +69,7 @@ async def test_asker_by_command_hears_it_in_direct_messages(talk: Talk) -> None:
     await talk.ana.presses("Didn't help")
     talk.everything()
     assert await talk.ben.answer_to("/docs-agent gaps") == "No open questions here."
-    await drafts(talk, "Change the docs", by=talk.ana)
+    await drafts(talk, "Draft a page", by=talk.ana)
     talk.everything()
     await merges(talk)
     [notice] = talk.ana.reads()

@@ -28,7 +28,7 @@ async def ask_by_command_in_private(talk: Talk) -> None:
     await talk.ana.asks(f"ask {QUESTION}", "secret")
     await talk.time.passes()
     talk.everything()
-    await drafts(talk, "Change the docs", by=talk.ana)
+    await drafts(talk, "Draft a page", by=talk.ana)
     talk.everything()
 
 
