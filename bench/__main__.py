@@ -13,7 +13,7 @@ from types import ModuleType
 import click
 from rich.console import Console
 
-from bench import burst, command, idle, poll, recovery, stalls, visitors
+from bench import burst, command, idle, message, poll, recovery, stalls, visitors
 from bench.report import Report, as_json, as_markdown, machine, missed, print_report
 
 
@@ -21,6 +21,7 @@ class Bench(StrEnum):
     """The benchmarks."""
 
     COMMAND = "command"
+    MESSAGE = "message"
     VISITORS = "visitors"
     POLL = "poll"
     RECOVERY = "recovery"
@@ -32,6 +33,7 @@ class Bench(StrEnum):
 # Times in milliseconds are measured first, before the load can slow down a small machine.
 MEASURES: dict[Bench, ModuleType] = {
     Bench.COMMAND: command,
+    Bench.MESSAGE: message,
     Bench.VISITORS: visitors,
     Bench.IDLE: idle,
     Bench.POLL: poll,

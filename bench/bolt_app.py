@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 
 from aiohttp import web
@@ -39,12 +40,16 @@ async def serve(app: AsyncApp, way: str, port: int) -> None:
 
 
 def bare_app() -> AsyncApp:
-    """Return an app that acknowledges each command and does nothing else."""
+    """Return an app that acknowledges each command and message, and does nothing else."""
     app = new_app()
 
     @app.command("/docs-agent")
     async def acknowledge(ack: AsyncAck) -> None:
         await ack()
+
+    @app.event(re.compile("message|app_mention"))
+    async def hear() -> None:
+        """Do nothing: Bolt has acknowledged the event already."""
 
     return app
 

@@ -19,7 +19,8 @@ from bench.sides import NAMES, Side, Way, bolt_side, bot_side
 from bench.slack import LIMIT_SECONDS, PEOPLE, PlayedSlack, played_slack
 from sandbox.ports import free_port
 
-_INTAKE = ("-m", "bench.bot_app")
+INTAKE = ("-m", "bench.bot_app")
+"""The program of a bot without its workers."""
 _BARE_GOALS = {1: (0.2, 1.0), 10: (0.4, 1.0), 50: (1.0, 1.2)}
 """The bot's median and its 99th percentile as shares of the bare app's, by the number of commands at once."""
 _CPU_GOALS = {Way.HTTP: 1.7, Way.SOCKET: 2.0}
@@ -75,12 +76,12 @@ async def measure(size: Size, folder: Path) -> list[Report]:
 
 async def _compared(way: Way, slack: PlayedSlack, size: Size, folder: Path) -> list[Report]:
     async with AsyncExitStack() as stack:
-        bot = await stack.enter_async_context(bot_side(way, slack, folder, program=_INTAKE))
+        bot = await stack.enter_async_context(bot_side(way, slack, folder, program=INTAKE))
         bare = await stack.enter_async_context(bolt_side("bench.bolt_app", way, slack, folder))
         storing = await stack.enter_async_context(
             bolt_side("bench.storing_app", way, slack, folder)
         )
-        times = await _in_turns((bot, bare, storing), size)
+        times = await in_turns((bot, bare, storing), size)
     name = f"command: a slash command {NAMES[way]}"
     beside_bare = Report(name, "the bot, stored first", "bare Bolt app")
     beside_storing = Report(f"{name}, both stored", "the bot", "Bolt app + SQLAlchemy")
@@ -97,7 +98,7 @@ async def _compared(way: Way, slack: PlayedSlack, size: Size, folder: Path) -> l
     return [beside_bare, beside_storing]
 
 
-async def _in_turns(sides: Sequence[Side], size: Size) -> dict[int, tuple[Taken, ...]]:
+async def in_turns(sides: Sequence[Side], size: Size) -> dict[int, tuple[Taken, ...]]:
     """Send commands to the sides in turns (A B A B …); return their times, by the number at once."""
     for side in sides:  # warm up: load all modules and make all users known
         await side.burst(size.warm, min(size.warm, 50))

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import hmac
 import itertools
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -26,7 +27,7 @@ from bench.processes import (
     environment,
     running_bot,
 )
-from bench.slack import LIMIT_SECONDS, PlayedSlack, command_fields
+from bench.slack import LIMIT_SECONDS, PlayedSlack, command_fields, event_body
 from sandbox.ports import free_port
 
 _UNANSWERED = (b"HTTP/1.1 404", b"HTTP/1.1 500")
@@ -34,11 +35,12 @@ _UNANSWERED = (b"HTTP/1.1 404", b"HTTP/1.1 500")
 
 
 class Typist:
-    """Sends commands to one app."""
+    """Sends commands, or messages with a text, to one app."""
 
-    def __init__(self, port: int, secret: str) -> None:
+    def __init__(self, port: int, secret: str, text: str | None = None) -> None:
         self._port = port
         self._secret = secret.encode()
+        self._text = text
         self._numbers = itertools.count(1)
 
     async def type(self, count: int, at_once: int) -> list[float]:
@@ -60,7 +62,11 @@ class Typist:
             await writer.wait_closed()
 
     def _request(self, number: int) -> bytes:
+        kind = "application/x-www-form-urlencoded"
         body = urlencode(command_fields(number)).encode()
+        if self._text is not None:
+            kind = "application/json"
+            body = json.dumps(event_body(number, self._text)).encode()
         timestamp = str(int(time.time()))
         signed = hmac.new(self._secret, b"v0:" + timestamp.encode() + b":" + body, hashlib.sha256)
         lines = (
@@ -68,7 +74,7 @@ class Typist:
             "Host: 127.0.0.1",
             "User-Agent: Slackbot 1.0 (+https://api.slack.com/robots)",
             "Accept: application/json,*/*",
-            "Content-Type: application/x-www-form-urlencoded",
+            f"Content-Type: {kind}",
             f"Content-Length: {len(body)}",
             f"X-Slack-Request-Timestamp: {timestamp}",
             f"X-Slack-Signature: v0={signed.hexdigest()}",

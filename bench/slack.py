@@ -57,6 +57,32 @@ def command_fields(number: int) -> dict[str, Any]:
     }
 
 
+def event_body(number: int, text: str) -> dict[str, Any]:
+    """Return the body of an event: a message outside threads; each number makes a different one.
+
+    https://docs.slack.dev/apis/events-api
+    """
+    ts = f"{1_800_000_000 + number}.000100"
+    is_mention = "<@U0BOT>" in text
+    return {
+        "type": "event_callback",
+        "team_id": "T1",
+        "api_app_id": "A1",
+        "event": {
+            "type": "app_mention" if is_mention else "message",
+            "channel": f"C{number % 50:03}",
+            "channel_type": "channel",
+            "user": f"U{number % PEOPLE:03}",
+            "text": text,
+            "ts": ts,
+            "event_ts": ts,
+        },
+        "event_id": f"Ev{number}",
+        "event_time": 1_800_000_000 + number,
+        "authorizations": [{"team_id": "T1", "user_id": "U0BOT", "is_bot": True}],
+    }
+
+
 class PlayedSlack:
     """Serves the Web API methods for a start and for unknown users, and one socket for each app token."""
 

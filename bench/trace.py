@@ -2,7 +2,8 @@
 
 The request is a command whose job ends in a pull request, as most do. `make trace` prints each function in
 the order of its first call, and how many they are in how many files. Functions that an idle bot runs as well
-are left out, and so are lambdas and comprehensions.
+are left out, and so are lambdas and comprehensions. Then it prints what the two events of a mention enter
+before they are acknowledged: those of reading a message and of the decision are told apart.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ import asyncio
 import sys
 import tempfile
 import threading
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType
 
 from bot.app import Timeouts, running_bot
+from bot.context import WorkerContext
+from bot.engine import Worker
 from sandbox.waiting import until
 from sandbox.workspace.state import Json
 from sandbox.world import World, WorldOptions, both_sides
@@ -98,15 +103,70 @@ async def measure(
     return before, entered
 
 
+_READING = (
+    "intent/",
+    "slack/content",
+    "slack/block_text",
+    "messages/slack_text",
+    "commands/meaning",
+)
+"""The beginnings of the modules that read a message, and that decide what it means."""
+
+
+def _no_workers(_context: WorkerContext) -> Sequence[Worker]:
+    return ()
+
+
+async def measure_mention(folder: Path, idle_seconds: float = _IDLE_SECONDS) -> list[CodeType]:
+    """Return the functions that the two events of a mention enter before they are acknowledged."""
+    trace = Trace()
+    options = WorldOptions(folder, work_seconds=0.6, answer_seconds=20, pages=20, days=20)
+    sys.setprofile(trace.record)
+    threading.setprofile(trace.record)
+    try:
+        async with AsyncExitStack() as stack:
+            world = await stack.enter_async_context(both_sides(options))
+            # Without workers, nothing runs but the intake.
+            bot = running_bot(world.settings, list_workers=_no_workers, timeouts=_TIMEOUTS)
+            await stack.enter_async_context(bot)
+            await asyncio.sleep(1.5)
+            trace.entered.clear()
+            await asyncio.sleep(idle_seconds)
+            trace.left_out = set(trace.entered)
+            trace.entered.clear()
+            world.workspace.people.say("U01ANA", "C01DOCS", f"@docs-agent {_PROMPT}")
+            connection = world.workspace.bot_connection
+            await until(
+                "the acknowledgements", lambda: not connection.has_pending_events() or None, 20
+            )
+            return trace.own()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+
+def is_of_reading(code: CodeType) -> bool:
+    """Return whether a function reads a message, or decides what it means."""
+    path = Path(code.co_filename).relative_to(_BOT).as_posix()
+    return path.startswith(_READING)
+
+
 def _main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         before, entered = asyncio.run(measure(Path(folder)))
+    with tempfile.TemporaryDirectory() as folder:
+        mention = asyncio.run(measure_mention(Path(folder)))
     for code, calls in entered.items():
         path = Path(code.co_filename).relative_to(_BOT.parent)
         print(f"{path}:{code.co_firstlineno} {code.co_qualname} × {calls}")
     files = len({code.co_filename for code in entered})
     print(f"before the acknowledgement: {before} functions")
     print(f"to the end of the thread: {len(entered)} functions in {files} files")
+    reading = sum(is_of_reading(code) for code in mention)
+    print(
+        f"a mention, before its two events are acknowledged: {len(mention) - reading} functions, "
+        f"and {reading} that read it and decide"
+    )
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ from bot.health.listening import HEAD_SECONDS, listening
 from bot.health.metrics import MetricsPage, metrics_page
 from bot.health.stopping import Stopping
 from bot.ids import ProjectId, UserId
-from bot.jobs.catch_up import Gap
+from bot.inbox.outage import Outage
 from bot.jobs.thread import update_status_messages
 from bot.paces import Paces
 from bot.ports import Clock
@@ -113,7 +113,7 @@ async def running_bot(
     async with AsyncExitStack() as stack:
         stack.enter_context(holding_sqlite_file(sqlite_file(settings.sqlalchemy_url)))
         store = open_store(settings.sqlalchemy_url)
-        await stack.enter_async_context(prepared(store))
+        await stack.enter_async_context(prepared(store, clock or utc_now))
         rows_clock = clock or await _shared_clock(store)
         clients = await connect(settings, stack, None, utc_now)
         scheduler = Workers(
@@ -182,21 +182,21 @@ async def _take_in(
     """Start the intake, through a socket or over HTTP."""
     background = Background()
     stack.push_async_callback(stopping.stop_part, background.drain)
-    gap = Gap(context)
-    await gap.end()
+    outage = Outage(context)
+    await outage.end()
     check_seconds = context.timeouts.deaf_seconds / 12
-    end_gap = alone("end a gap", gap.end, every_seconds=check_seconds)
-    app = _make_slack_app(context, clients, background, gap)
+    end_outage = alone("end an outage", outage.end, every_seconds=check_seconds)
+    app = _make_slack_app(context, clients, background, outage)
     app_token = context.settings.slack_app_token
     if app_token is None:
         checks = await _listen_over_http(stack, context, clients, app)
-        return _Intake(checks, [end_gap])
+        return _Intake(checks, [end_outage])
     deaf_seconds = context.timeouts.deaf_seconds
     intake = SocketIntake(
         app,
         clients.slack,
         app_token,
-        on_gap=gap.begin,
+        on_gap=outage.begin,
         deaf_seconds=deaf_seconds,
         ping_seconds=deaf_seconds / 6,
         intake_seconds=context.timeouts.intake_seconds,
@@ -205,7 +205,7 @@ async def _take_in(
     await until_answered(intake.open)
     await intake.check()
     check_socket = alone("check the socket", intake.check, every_seconds=check_seconds)
-    return _Intake({"socket": partial(socket_check, intake)}, [end_gap, check_socket])
+    return _Intake({"socket": partial(socket_check, intake)}, [end_outage, check_socket])
 
 
 async def _listen_over_http(
@@ -232,7 +232,7 @@ def _make_slack_app(
     context: WorkerContext,
     clients: Clients,
     background: Background,
-    gap: Gap,
+    outage: Outage,
     features: Sequence[Feature] = FEATURES,
 ) -> SlackApp:
     return build_app(
@@ -240,7 +240,7 @@ def _make_slack_app(
         client=clients.slack,
         messenger=clients.messenger,
         background=background,
-        gap=gap,
+        outage=outage,
         commands=list_commands(features),
     )
 
@@ -260,7 +260,7 @@ class HeldBot:
     _workers: Sequence[Worker]
     _app: SlackApp
     _background: Background
-    _gap: Gap
+    _outage: Outage
     _metrics: MetricsPage
     _ran_at: dict[str, datetime] = field(default_factory=dict)
     _due: DueQueues = field(default=DueQueues(frozenset(), None))
@@ -276,11 +276,15 @@ class HeldBot:
 
         Work at intervals is done too when its interval has passed since its last run.
         """
-        await self._gap.end()
+        await self._outage.end()
         while workers := await self._due_workers():
+            due = self._due.queues
             rows = [await self._run(worker) for worker in workers]
-            if not any(rows):
-                await self._find_due()
+            if any(rows):
+                continue
+            await self._find_due()
+            # A claim that takes no rows may make those of another queue due.
+            if self._due.queues <= due:
                 return
 
     async def metrics(self) -> str:
@@ -348,7 +352,7 @@ async def held_bot(
     logs.configure(settings.log_level, settings.secrets())
     async with AsyncExitStack() as stack:
         store = store or open_store(settings.sqlalchemy_url)
-        await stack.enter_async_context(prepared(store))
+        await stack.enter_async_context(prepared(store, clock))
         clients = await connect(settings, stack, doors, clock)
         context = _make_context(
             settings,
@@ -364,13 +368,13 @@ async def held_bot(
         stack.push_async_callback(store.release, context.owner)
         background = Background()
         stack.push_async_callback(background.drain, 0.0)
-        gap = Gap(context)
+        outage = Outage(context)
         yield HeldBot(
             context,
             all_workers(context, features),
-            _make_slack_app(context, clients, background, gap, features),
+            _make_slack_app(context, clients, background, outage, features),
             background,
-            gap,
+            outage,
             metrics_page(context),
         )
 
@@ -387,13 +391,13 @@ def open_store(url: str, pool: Pool = ThreadPoolExecutor) -> Store:
 
 
 @asynccontextmanager
-async def prepared(store: Store) -> AsyncIterator[None]:
+async def prepared(store: Store, clock: Clock = utc_now) -> AsyncIterator[None]:
     """Create the tables in an empty database, and close the store when the block ends.
 
-    Raises UnusableDatabase for a database of another version.
+    Raises UnusableDatabase for a database of another version. ``clock``: returns the time of its beginning.
     """
     try:
-        await create_tables(store.database)
+        await create_tables(store.database, clock)
         yield
     finally:
         await store.close()

@@ -65,7 +65,9 @@ class Timeouts:
     hold_seconds: float = 8.0
     """How long an instruction in a message is held after the last word of its author there."""
     hold_most_seconds: float = 30.0
-    """How long it is held at most. 0 for not at all."""
+    """How long it is held at most."""
+    seen_seconds: float = 60.0
+    """How long a prompt may wait before its messages are read again in Slack, and its author checked."""
     names_seconds: float = 5.0
     """How long the look-up of the names in a prompt may take.
 
@@ -143,15 +145,6 @@ class Context:
     """The bot's own words, by which the decision knows them."""
     hooks: Sequence[Hooks] = ()
     """The hooks of each feature."""
-
-    def held_until(self, begun_at: datetime) -> datetime:
-        """Return the end of a prompt's hold that is extended now.
-
-        ``begun_at``: when the prompt was begun.
-        """
-        hold = timedelta(seconds=self.timeouts.hold_seconds)
-        longest = timedelta(seconds=self.timeouts.hold_most_seconds)
-        return min(self.clock() + hold, begun_at + longest)
 
     def remind_at(self, now: datetime) -> datetime | None:
         """Return when to remind of a pull request; None for never.

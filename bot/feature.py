@@ -11,9 +11,8 @@ from bot.commands.command import Answer, Command, PressRun, Word
 from bot.commands.own_words import Used
 from bot.context import Context, WorkerContext
 from bot.engine import Worker
-from bot.ids import ChannelId, JobNumber, Message, ProjectId, Recommendation
+from bot.ids import ChannelId, JobNumber, Message, MessageTs, ProjectId, Recommendation
 from bot.jobs.ask import Also
-from bot.jobs.model.inbox import InboxMessage
 from bot.jobs.questions import Answered, DocsQuestion
 from bot.outbox.model import CsvFile, Delivery, NotPosted
 from bot.ports import ThreadRef
@@ -34,10 +33,6 @@ def _list_nothing(*_arguments: object) -> tuple[()]:
     return ()
 
 
-def _take_nothing_back(*_arguments: object) -> bool:
-    return False
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
     """The functions of a feature that other subjects call.
@@ -53,9 +48,10 @@ class Hooks:
     """Gets each delivery that is tried again without its blocks."""
     make_file: Callable[[WorkerContext, Transaction, Delivery], CsvFile | None] = _do_nothing
     """Returns the file of a delivery; None if another feature makes it."""
+    on_made_private: Callable[[Transaction, ChannelId], None] = _do_nothing
+    """Gets each public channel that is made private."""
     on_published: Callable[[Context, Transaction, JobNumber], None] = _do_nothing
-    """Gets a job whose change is in the docs: its pull request is merged, or it ended well
-    without one.
+    """Gets a job whose change is in the docs: its pull request is merged.
 
     Where the bot cannot see the pull request, people's mark *Reviewed* counts as the merge.
     """
@@ -70,8 +66,10 @@ class Hooks:
     """Returns the newest question of a thread; None if nobody asked one there."""
     did_not_help: Callable[[Context, Allowed, ThreadRef], Awaitable[Message]] | None = None
     """Makes the newest question of a thread a gap."""
-    take_back_question: Callable[[Transaction, InboxMessage], bool] = _take_nothing_back
-    """Takes back the question of a message. False if it reads the same as before, or is over."""
+    find_sent: Callable[[Transaction, ChannelId, MessageTs, MessageTs], Collection[MessageTs]] = (
+        _list_nothing
+    )
+    """Returns the messages of a channel, between two, that are parts of prompts of open jobs."""
     list_recommendations: Callable[
         [Transaction, ProjectId, ChannelId, datetime, datetime, bool], Sequence[Recommendation]
     ] = _list_nothing

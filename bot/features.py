@@ -16,12 +16,15 @@ from bot.commands.own_words import list_own_words, run_own_word
 from bot.context import WorkerContext, queue_worker
 from bot.engine import Worker, alone
 from bot.feature import Feature, Hooks
+from bot.inbox.commands import BUTTONS
+from bot.inbox.hear import claim_messages, hear, tidy_inbox
+from bot.inbox.outage import Reader
+from bot.inbox.release import claim_held, release
+from bot.inbox.store import Inbox
 from bot.intent.vocabulary import Vocabulary
 from bot.jobs import settle_prompt
-from bot.jobs.catch_up import catch_up, claim_unread
 from bot.jobs.commands import catalogue
 from bot.jobs.decisions import remind_threads
-from bot.jobs.inbox import claim_heard, hear, tidy_inbox
 from bot.jobs.poll import claim_polls, poll
 from bot.jobs.prepare import claim_new, prepare
 from bot.jobs.previews import claim_previews, make_preview
@@ -42,6 +45,7 @@ _HOUR_SECONDS = 3_600.0
 
 def queue_workers(context: WorkerContext) -> list[Worker]:
     """Return the worker of each queue."""
+    reader = Reader()
     project = attrgetter("project")
     worker = partial(queue_worker, context)
     return [
@@ -88,13 +92,21 @@ def queue_workers(context: WorkerContext) -> list[Worker]:
         ),
         worker(
             "inbox",
-            "interpret",
-            claim_heard,
+            "hear",
+            claim_messages,
             hear,
             key=attrgetter("id"),
             places=50,
         ),
-        worker("unread", "catch up", claim_unread, catch_up, key=attrgetter("id"), places=1),
+        worker("held", "release", claim_held, release, key=attrgetter("id"), places=50),
+        worker(
+            "missed",
+            "read again",
+            reader.claim,
+            reader.read_again,
+            key=attrgetter("id"),
+            places=1,
+        ),
     ]
 
 
@@ -146,6 +158,7 @@ FEATURES: tuple[Feature, ...] = (VISITORS, ANSWERS)
 def list_commands(features: Sequence[Feature]) -> tuple[Command, ...]:
     """Return the commands of a bot with these features."""
     (agent, prefix), *others = catalogue.JOB_COMMANDS
+    agent = replace(agent, buttons={**agent.buttons, **BUTTONS})
     for feature in features:
         words = (*agent.words, *feature.agent_words)
         buttons = {**agent.buttons, **feature.buttons}
@@ -166,10 +179,13 @@ JOB_HOOKS = Hooks(
 )
 
 
+INBOX_HOOKS = Hooks(find_sent=lambda tx, *between: Inbox(tx).sent_from(*between))
+
+
 def list_hooks(features: Sequence[Feature]) -> tuple[Hooks, ...]:
     """Return the hooks of a bot with these features."""
     words = Hooks(run_word=partial(run_own_word, list_commands(features)))
-    return (JOB_HOOKS, words, *(feature.hooks for feature in features))
+    return (JOB_HOOKS, INBOX_HOOKS, words, *(feature.hooks for feature in features))
 
 
 COMMANDS = list_commands(FEATURES)

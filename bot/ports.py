@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -153,6 +153,8 @@ class _Written:
 
     origin: Origin
     content: Content
+    version: str = field(default="", kw_only=True)
+    """The time of its last edit, by Slack's clock; empty for none."""
 
     @property
     def text(self) -> str:
@@ -178,8 +180,8 @@ class Changed:
     origin: Origin
     content: Content | None
     """The new content; None for a deleted message."""
-    at: str
-    """Identifies an edit of a message."""
+    version: str
+    """The time of the edit or of the deletion, by Slack's clock."""
     before: str | None = None
     """The text before the change; None for a message that is read again."""
 
@@ -238,6 +240,25 @@ class Messenger(Protocol):
         They are later than ``since``, the oldest first. Without a thread, they are the direct
         messages of the channel.
         """
+
+    async def find_message(
+        self, channel: ChannelId, ts: MessageTs, *, thread: MessageTs | None
+    ) -> Changed | None:
+        """Return a person's message as it reads now; None if it was deleted.
+
+        Its version is that of its last edit, and empty if it was never edited.
+        """
+
+    async def find_closed(self, channel: ChannelId) -> Refusal | None:
+        """Return why the bot cannot post in a channel: it is archived or gone, or the bot is not in it.
+
+        Return None if it can, as far as Slack says.
+        """
+
+    async def read_mentions_since(
+        self, channel: ChannelId, *, since: MessageTs
+    ) -> Sequence[Mention]:
+        """Return people's mentions of the bot in a channel after ``since``, the newest first."""
 
     async def read_earlier(
         self,

@@ -23,6 +23,7 @@ from bot.ports import Origin
 from bot.store import Claimer, Store, Transaction
 from bot.store.database import Database
 from bot.store.schema import metadata
+from bot.store.stamp import mark
 
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 PROJECT = ProjectId("acme-docs")
@@ -70,20 +71,28 @@ async def new_store(database: Database | None = None) -> Store:
         database = _SPARE.pop() if _SPARE else _MemoryDatabase.open("sqlite:///:memory:")
         await database.write(_create_in_memory)
     else:
-        await database.write(metadata.create_all)
+        await database.write(_create)
     return Store(database)
+
+
+def _create(connection: Connection) -> None:
+    metadata.create_all(connection)
+    mark(connection, NOW - timedelta(days=365))
 
 
 def _create_in_memory(connection: Connection) -> None:
     for statement in _SCHEMA:
         connection.exec_driver_sql(statement)
-    if not _SCHEMA:
+    if _SCHEMA:
+        mark(connection, NOW - timedelta(days=365))
+    else:
         metadata.create_all(connection)
         # SQLite makes its own tables, such as that of the last numbers, by itself.
         rows = connection.exec_driver_sql(
             "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
         )
         _SCHEMA.extend(rows.scalars())
+        mark(connection, NOW - timedelta(days=365))
 
 
 async def rows_of(store: Store, statement: Executable) -> Sequence[RowMapping]:

@@ -2,10 +2,11 @@
 
 from bot.access.model import members as members
 from bot.answers.store import inquiries as inquiries
+from bot.inbox.store import inbox as inbox
+from bot.inbox.store import missed as missed
 from bot.jobs.store.tables import analytics_calls as analytics_calls
 from bot.jobs.store.tables import audit as audit
 from bot.jobs.store.tables import back_offs as back_offs
-from bot.jobs.store.tables import inbox as inbox
 from bot.jobs.store.tables import jobs as jobs
 from bot.jobs.store.tables import limits as limits
 from bot.jobs.store.tables import previews as previews

@@ -53,7 +53,7 @@ _ENVIRONMENT = {
     "LOG_LEVEL": "ERROR",
 }
 _LIMITS = frozenset(limit.name for limit in fields(Limits))
-_TIMEOUTS = Timeouts(intake_seconds=60.0)
+_TIMEOUTS = Timeouts(intake_seconds=60.0, unread_pace_seconds=0.0)
 _FEWEST_STEPS, _MOST_STEPS = 20, 100
 """The numbers of steps in which time passes. Work that is due within one step is done together."""
 _MOST_WAITS = 2_000

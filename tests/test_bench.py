@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from bench import burst, command, idle, poll, recovery, stalls, trace, visitors
+from bench import burst, command, idle, message, poll, recovery, stalls, trace, visitors
 from bench.report import (
     Report,
     Row,
@@ -43,6 +43,15 @@ async def test_acknowledging_is_measured_both_ways_in(tmp_path: Path) -> None:
         row.ours > 0 and row.theirs for report in reports for row in report.rows[:-1] if row.goal
     )
     assert [sum(row.goal is not None for row in report.rows) for report in reports] == [7, 3, 7, 3]
+
+
+async def test_acknowledging_messages_is_measured(tmp_path: Path) -> None:
+    reports = await message.measure(command.Size({1: 2, 10: 10}, turns=1, warm=2), tmp_path)
+    assert [report.name for report in reports] == [
+        "message: a mention over HTTP",
+        "message: a message for nobody over HTTP",
+    ]
+    assert all(row.ours > 0 and row.theirs for report in reports for row in report.rows[:-1])
 
 
 async def _failing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -50,6 +50,8 @@ NEEDS: dict[str, set[str]] = {
 EVENTS: dict[str, set[str]] = {
     "app_home_opened": set(),
     "app_mention": {"app_mentions:read"},
+    "channel_id_changed": {"channels:read", "groups:read", "im:read", "mpim:read"},
+    "member_joined_channel": {"channels:read", "groups:read"},
     "message.channels": {"channels:history"},
     "message.groups": {"groups:history"},
     "message.im": {"im:history"},
@@ -93,8 +95,8 @@ def test_the_scopes_are_those_that_the_code_needs_and_no_more() -> None:
 def test_the_events_are_those_that_have_a_listener() -> None:
     listeners = (ROOT / "bot/slack/listeners.py").read_text()
     [heard] = re.findall(r'_MESSAGES = re\.compile\("([\w|]+)"\)', listeners)
-    [home] = re.findall(r'app\.event\("(\w+)"\)', listeners)
-    assert {home, *heard.split("|")} == {event.split(".")[0] for event in EVENTS}
+    others = re.findall(r'app\.event\("(\w+)"\)', listeners)
+    assert {*others, *heard.split("|")} == {event.split(".")[0] for event in EVENTS}
     assert set(MANIFEST["settings"]["event_subscriptions"]["bot_events"]) == set(EVENTS)
 
 

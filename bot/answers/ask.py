@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 
 import structlog
 
 from bot.access.admit import Allowed, check_channel
+from bot.access.obstacles import find_obstacle
 from bot.answers import messages
 from bot.answers.gaps import audience_in, gap_key, settle_notice
 from bot.answers.model import Audience, DocsPage, Inquiry, InquiryId, InquiryState
 from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext, make_claim
-from bot.docs_api import DiscoveryClient, DocsApiError, Passage
+from bot.docs_api import AssistantReply, DiscoveryClient, DocsApiError, Passage
 from bot.engine import unless_taken_over
-from bot.ids import Message, MessageTs, ProjectId, UserId
+from bot.ids import Message, MessageTs, ProjectId, RequestKey, UserId
 from bot.jobs.ask import Also
 from bot.jobs.messages.unsent import READING, cannot_answer
-from bot.jobs.model.inbox import InboxMessage
 from bot.jobs.model.quota import share
 from bot.jobs.questions import DocsQuestion
 from bot.jobs.service_health import is_key_problem
@@ -31,8 +33,9 @@ from bot.masking import masked
 from bot.messages.markdown import is_blank, parse
 from bot.messages.plain_text import visible
 from bot.messages.slack_text import to_plain
-from bot.outbox.model import DeliveryKind, NewDelivery
+from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
+from bot.ports import Origin, SlackError
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
@@ -59,9 +62,11 @@ async def ask_docs(
     origin = allowed.origin
     check_channel(context, origin.channel)
     draft = question.draft
-    raw, named = context.projects.take(draft.raw)
-    # A long text takes a tenth of a second to mask.
-    text = _asked(raw) if len(raw) < _LONG else await asyncio.to_thread(_asked, raw)
+    _, named = context.projects.take(draft.raw)
+    if len(draft.raw) < _LONG:
+        text = asked_text(context, draft.raw)
+    else:  # which takes a tenth of a second to mask
+        text = await asyncio.to_thread(asked_text, context, draft.raw)
     is_said = origin.message_ts is not None
     thread = origin.thread or origin.message_ts if is_said else None
 
@@ -129,22 +134,22 @@ def _may_use_assistant(context: Context, tx: Transaction, project: ProjectId, us
     return uses.get(user, 0) < share(limit, is_alone=not uses.keys() - {user})
 
 
-def take_back_question(tx: Transaction, message: InboxMessage) -> bool:
-    """Take the question of a message out of all lists, answered or not.
+def take_back_question(tx: Transaction, key: RequestKey) -> bool:
+    """Leave a question unanswered, and take it out of all lists.
 
-    Return False if the message says the same as before, or the docs answer it by now.
+    Return False if it was taken back before, or its asker has read that the docs answer it.
     """
-    inquiry = Inquiries(tx).with_key(message.request) if message.request else None
+    inquiry = Inquiries(tx).with_key(key)
     if inquiry is None or inquiry.state not in _OPEN:
-        return False
-    if message.text is not None and _asked(message.text).endswith(inquiry.text):
         return False
     Inquiries(tx).save(inquiry, replace(inquiry, state=InquiryState.DISMISSED))
     return True
 
 
-def _asked(raw: str) -> str:
-    return masked(visible(to_plain(raw, {}, {})).strip())
+def asked_text(context: Context, raw: str) -> str:
+    """Return the text of a question, as it is stored. Raises UnknownProject."""
+    text, _ = context.projects.take(raw)
+    return masked(visible(to_plain(text, {}, {})).strip())
 
 
 def _show_read(tx: Transaction, allowed: Allowed, context: Context) -> None:
@@ -162,10 +167,35 @@ claim_inquiries = make_claim(lambda tx, claimer, limit: Inquiries(tx).claim(clai
 
 async def work_on_inquiry(context: WorkerContext, inquiry: Inquiry) -> None:
     """Answer an inquiry, or send its asker the notice that the docs answer it now."""
-    find = settle_notice if inquiry.state is InquiryState.WRITTEN else _find_answer
+    find = settle_notice if inquiry.state is InquiryState.WRITTEN else _answer_or_refuse
     with unless_taken_over("inquiry", inquiry.id):
         await context.settle(await find(context, inquiry))
         context.wake()
+
+
+async def _answer_or_refuse(
+    context: WorkerContext, inquiry: Inquiry
+) -> Callable[[Transaction], None]:
+    """Return the function that writes the answer, or the reason why there is none any more."""
+    waited = (context.clock() - inquiry.asked_at).total_seconds()
+    if waited > context.timeouts.seen_seconds:
+        origin = Origin(inquiry.key, inquiry.user, inquiry.channel)
+        try:
+            obstacle = await find_obstacle(context, origin)
+        except (SlackError, TimeoutError) as error:
+            log.info("asker_not_looked_at", inquiry=inquiry.id, reason=type(error).__name__)
+            obstacle = None
+        if obstacle is not None:
+            return partial(_refuse, context, inquiry, obstacle.note)
+    return await _find_answer(context, inquiry)
+
+
+def _refuse(context: WorkerContext, inquiry: Inquiry, note: Message, tx: Transaction) -> None:
+    """Leave a question unanswered, and tell its asker why, alone."""
+    new = replace(inquiry, state=InquiryState.DISMISSED, response_url=None)
+    Inquiries(tx).save(inquiry, new, owner=context.owner)
+    key = f"inquiry:{inquiry.id}:refused"
+    Outbox(tx).add(NewDelivery.private(key, inquiry.channel, inquiry.user, note), context.clock())
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +203,7 @@ class _Answer:
     """An answer of the assistant."""
 
     message: Message
+    state: InquiryState
     conversation: str | None
     """The service's id of the conversation."""
 
@@ -186,14 +217,20 @@ async def _ask_assistant(
     name = await context.store.read(lambda tx: Repositories(tx).of(inquiry.project))
     repository = context.github.address_of(name) if context.github and name else None
     site = messages.site_of(pages, repository)
+    is_gap = _found_nothing(inquiry, reply, {client.domain, *context.settings.allowed_link_hosts})
 
     def format_reply() -> Message | None:
         text = parse(reply.text, site)
-        return None if is_blank(text) else messages.format_answer(inquiry, text, pages)
+        if is_blank(text):
+            return None
+        return messages.format_answer(inquiry, text, pages, is_gap=is_gap)
 
     # In a thread, because hostile Markdown takes a tenth of a second to parse and to write.
     message = await asyncio.to_thread(format_reply)
-    return None if message is None else _Answer(message, reply.thread_id)
+    if message is None:
+        return None
+    state = InquiryState.GAP if is_gap else InquiryState.ANSWERED
+    return _Answer(message, state, reply.thread_id)
 
 
 async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Transaction], None]:
@@ -217,6 +254,7 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
     state, conversation = InquiryState.ANSWERED, inquiry.conversation
     if isinstance(reply, _Answer):
         message = reply.message
+        state = reply.state
         conversation = reply.conversation
     elif reply:
         pages = [
@@ -241,9 +279,47 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
             assistants_key_refused(context, tx, inquiry.project, refusal)
         elif reply is not None:
             assistants_key_accepted(context, tx, inquiry.project)
-        Outbox(tx).add(_delivery(inquiry, message), context.clock())
+        # Its channel may have got another id meanwhile.
+        stored = Inquiries(tx).get(inquiry.id) or inquiry
+        Outbox(tx).add(_delivery(stored, message), context.clock())
 
     return settle
+
+
+def on_refused(
+    _context: WorkerContext, tx: Transaction, delivery: Delivery, _refusal: NotPosted
+) -> None:
+    """Close a question whose answer Slack refused. That its asker reads, alone, as of every answer."""
+    number = _ANSWER_KEY.fullmatch(delivery.what.key)
+    if number is None or delivery.what.kind is not DeliveryKind.POST:
+        return
+    inquiry = Inquiries(tx).get(int(number[1]))
+    if inquiry is None:
+        return
+    Inquiries(tx).save(inquiry, replace(inquiry, state=InquiryState.DISMISSED))
+
+
+_ANSWER_KEY = re.compile("inquiry:([0-9]{1,9}):answer")
+_LINK = re.compile(r"\]\(/|https?://([^\s/<>()\[\]\"'`?#]{1,300})", re.IGNORECASE)
+"""A link to a page of the site itself, or to a host."""
+
+
+def _found_nothing(inquiry: Inquiry, reply: AssistantReply, hosts: Collection[str]) -> bool:
+    """Return whether the assistant's words answer nothing, whatever they say.
+
+    They cite no page, have no link to the docs, ask nothing back, and go on with no earlier answer.
+    ``hosts``: the names of the docs' hosts, or parts of these.
+    """
+    if reply.sources or inquiry.conversation is not None:
+        return False
+    if reply.text.rstrip().rstrip("*_ ").endswith("?"):
+        return False
+    for match in _LINK.finditer(reply.text):
+        host = (match[1] or "").casefold()
+        names = {host, *host.split(".")}
+        if not host or any(name in names or host.endswith(f".{name}") for name in hosts):
+            return False
+    return True
 
 
 def _delivery(inquiry: Inquiry, message: Message) -> NewDelivery:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from operator import attrgetter
 
 from bot.answers import messages
-from bot.answers.ask import ask_docs, claim_inquiries, take_back_question, work_on_inquiry
+from bot.answers.ask import ask_docs, claim_inquiries, on_refused, work_on_inquiry
 from bot.answers.gaps import (
     about_inquiry,
     did_not_help,
@@ -17,6 +17,7 @@ from bot.answers.gaps import (
     list_gaps,
     list_hidden,
     mark,
+    on_made_private,
     on_published,
     recommend_gaps,
     refresh_privacy,
@@ -27,14 +28,11 @@ from bot.commands.command import Answer, FormState, Invocation, Press, Word, num
 from bot.context import Context, WorkerContext, queue_worker
 from bot.engine import Worker
 from bot.feature import Feature, Hooks
-from bot.ids import RequestKey
 from bot.jobs.commands.job_lists import projects_to_choose
-from bot.jobs.commands.unsent import at_message
 from bot.jobs.messages import forms
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.questions import DocsQuestion
 from bot.messages.blocks import Action
-from bot.messages.slack_text import from_plain
 from bot.projects import with_project
 
 _NOT_HERE = Answer(message=messages.NOT_HERE)
@@ -73,18 +71,6 @@ async def _draft(context: Context, press: Press) -> Answer:
         projects=await projects_to_choose(context, origin.channel, project),
     )
     return Answer(modal=form)
-
-
-async def _answer_topic(context: Context, press: Press) -> Answer:
-    """Answer a text that was taken as a topic. The pages stay."""
-    number = number_in(press.value)
-    inquiry = await context.store.read(lambda tx: find_inquiry(context, tx, press.allowed, number))
-    if inquiry is None:
-        return _NOT_HERE
-    text = with_project(context.projects.shown(inquiry.project), from_plain(inquiry.text))
-    draft = Unsent(RequestKey(f"{inquiry.key}:answer"), inquiry.thread_ts, text)
-    message = await ask_docs(context, at_message(press, draft), DocsQuestion(draft))
-    return Answer(message=message)
 
 
 async def _did_not_help(context: Context, press: Press) -> Answer:
@@ -129,13 +115,13 @@ ANSWERS = Feature(
         Action.GAPS_OLDER: _turn_page,
         Action.GAPS_NEWER: _turn_page,
         Action.SHARE_ANSWER: _share,
-        Action.ANSWER_TOPIC: _answer_topic,
     },
     workers=_workers,
     hooks=Hooks(
+        on_refused=on_refused,
+        on_made_private=on_made_private,
         on_published=on_published,
         ask_docs=ask_docs,
-        take_back_question=take_back_question,
         find_answered=find_answered,
         did_not_help=did_not_help,
         list_recommendations=recommend_gaps,

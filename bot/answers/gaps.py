@@ -23,7 +23,7 @@ from bot.ids import (
     is_direct_message,
 )
 from bot.jobs.messages.forms import draft_prompt
-from bot.jobs.model.jobs import About, TrackedJob
+from bot.jobs.model.jobs import About, JobState, TrackedJob
 from bot.jobs.questions import Answered
 from bot.jobs.store.jobs import Jobs
 from bot.masking import masked
@@ -41,8 +41,6 @@ _KEY_CHARACTERS = 2_000
 """The characters of a question that are masked for its key, more than its row has."""
 _MAX_CHECKED = 3
 """The questions whose channels are looked at before they are shown elsewhere."""
-_GONE = (Refusal.NOT_VISIBLE, Refusal.PERMANENT, Refusal.BETWEEN_PEOPLE)
-"""The refusals after which Slack will never describe a channel."""
 _TITLE_LENGTH = 60
 
 
@@ -111,9 +109,14 @@ def list_gaps(tx: Transaction, channel: ChannelId, now: datetime) -> Sequence[Se
         (project, job.about.key)
         for project in {project for project, _ in groups}
         for job in Jobs(tx).about_gaps(ProjectId(project), now)
-        if job.about and job.channel == channel and not job.can_run_again and job.review is None
+        if job.about and job.channel == channel and _is_in_work(job)
     }
     return [rows for key, rows in groups.items() if key not in in_work]
+
+
+def _is_in_work(job: TrackedJob) -> bool:
+    """Return whether a job may still answer the question at which it was asked for."""
+    return job.state.is_open or job.state is JobState.UNCONFIRMED or job.awaits_review
 
 
 def recommend_gaps(
@@ -177,10 +180,15 @@ async def refresh_privacy(context: Context, project: ProjectId) -> None:
         for channel in channels:
             if await audience_in(context, channel) is Audience.WORKSPACE:
                 break
-            await context.store.write(partial(_make_private, channel))
+            await context.store.write(partial(_keep_in, channel))
 
 
-def _make_private(channel: ChannelId, tx: Transaction) -> None:
+def _keep_in(channel: ChannelId, tx: Transaction) -> None:
+    on_made_private(tx, channel)
+
+
+def on_made_private(tx: Transaction, channel: ChannelId) -> None:
+    """Keep the questions of a channel that was made private."""
     Inquiries(tx).make_private(channel)
 
 
@@ -226,41 +234,46 @@ async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[T
     owner = context.owner
     try:
         is_public = await _is_public(context, job.channel)
-        is_reader = is_public or await _is_in(context, inquiry)
-    except SlackError:
-        later = replace(inquiry, due_at=context.clock() + _RETRY)
-        return lambda tx: Inquiries(tx).save(inquiry, later, owner=owner)
+        is_reader = await _still_reads(context, inquiry)
+    except SlackError as error:
+        if not _is_for_good(error):
+            later = replace(inquiry, due_at=context.clock() + _RETRY)
+            return lambda tx: Inquiries(tx).save(inquiry, later, owner=owner)
+        is_public = is_reader = False
     is_here = job.channel == inquiry.channel
 
     def settle(tx: Transaction) -> None:
         state = InquiryState.NOTIFIED if is_public or is_here else InquiryState.GAP
         Inquiries(tx).save(inquiry, replace(inquiry, state=state), owner=owner)
-        if is_public or (is_here and is_reader):
+        if (is_public or is_here) and is_reader:
             Outbox(tx).add(_notice(tx, inquiry, job, is_public=is_public), context.clock())
 
     return settle
 
 
 async def _is_public(context: WorkerContext, channel: ChannelId) -> bool:
-    """Return whether a channel is public. One that is gone is not."""
+    """Return whether a channel is public. One that is gone is not. Raises a SlackError."""
     try:
         return not is_direct_message(channel) and await context.messenger.is_public(channel)
-    except SlackRefused as refused:
-        if refused.meaning not in _GONE:
+    except SlackError as error:
+        if not _is_for_good(error):
             raise
         return False
 
 
-async def _is_in(context: WorkerContext, inquiry: Inquiry) -> bool:
-    """Return whether an asker is in the channel of the question, now."""
+async def _still_reads(context: WorkerContext, inquiry: Inquiry) -> bool:
+    """Return whether an asker can still read the channel in which they asked. Raises a SlackError."""
     if is_direct_message(inquiry.channel):
         return True
-    try:
-        return await context.messenger.is_member(inquiry.channel, inquiry.user)
-    except SlackRefused as refused:
-        if refused.meaning not in _GONE:
-            raise
+    is_public = await context.messenger.is_public(inquiry.channel)
+    return is_public or await context.messenger.is_member(inquiry.channel, inquiry.user)
+
+
+def _is_for_good(error: SlackError) -> bool:
+    """Return whether Slack will refuse the same call again."""
+    if not isinstance(error, SlackRefused):
         return False
+    return not error.meaning.needs_operator and error.meaning is not Refusal.PASSING
 
 
 def _notice(tx: Transaction, inquiry: Inquiry, job: TrackedJob, *, is_public: bool) -> NewDelivery:

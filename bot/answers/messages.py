@@ -64,12 +64,19 @@ def site_of(pages: Sequence[DocsPage], repository: str | None) -> Site:
     return Site.of([page.address for page in pages], repository)
 
 
-def format_answer(inquiry: Inquiry, answer: Node, pages: Sequence[DocsPage]) -> Message:
-    """Return the assistant's answer, with the pages that it cites."""
+def format_answer(
+    inquiry: Inquiry, answer: Node, pages: Sequence[DocsPage], *, is_gap: bool = False
+) -> Message:
+    """Return the assistant's answer, with the pages that it cites.
+
+    ``is_gap``: it answers nothing, so the question is a gap.
+    """
     sources = _page_links(pages[:_MOST_SOURCES])
     markdown: Block = {"type": "markdown", "text": write(answer, _ANSWER_LENGTH, end=_REST)}
     cited = [b.context(f"From {' · '.join(sources)}")] if sources else []
-    return b.message(markdown, *cited, *b.actions(_buttons(inquiry)))
+    noted = [b.context("I noted that, and you get a message when the docs answer it.")]
+    rows = noted if is_gap else cited
+    return b.message(markdown, *rows, *b.actions(_buttons(inquiry, is_gap=is_gap)))
 
 
 def _page_links(pages: Sequence[DocsPage]) -> list[str]:

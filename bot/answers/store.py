@@ -146,6 +146,11 @@ class Inquiries(Rows[Inquiry]):
         """Return the inquiry of the request with this key; None when there is none, or it is forgotten."""
         return self._newest(inquiries.c.key == key, inquiries.c.user != "")
 
+    def open_of(self, user: UserId) -> Sequence[Inquiry]:
+        """Return a person's inquiries that wait for their answers."""
+        is_open = inquiries.c.state == InquiryState.ASKED
+        return self._many(and_(is_open, inquiries.c.user == user), MOST_ROWS)
+
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Inquiry]:
         """Claim the inquiries that wait for their answer or their notice."""
         return self._claim(_CLAIM, claimer, limit=limit)

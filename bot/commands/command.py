@@ -120,6 +120,8 @@ class Invocation(_Request):
     """The text without the project that it names."""
     project: Project | None = None
     """The project that the text names."""
+    is_reworded: bool = False
+    """Whether the bot has put the text for people's own words, which it does once."""
 
 
 @dataclass(frozen=True, slots=True)

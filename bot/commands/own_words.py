@@ -69,12 +69,18 @@ async def run_own_word(
     if used.project is not None and command.takes_project:
         text = with_project(used.project, text)
     # The message belongs to the person's conversation, which may not be that of a job that they name.
-    invocation = Invocation(allowed.but(message_ts=None), used.command, text)
+    allowed = allowed.but(message_ts=None)
+    invocation = Invocation(allowed, used.command, text, is_reworded=True)
     return await command.run(context, invocation)
 
 
 async def run_other_word(context: Context, invocation: Invocation) -> Answer | None:
-    """Run the word of any command that a typed text means in other words; None if it means none."""
+    """Run the word of any command that a typed text means in other words; None if it means none.
+
+    A text that was understood as this word already means no other one.
+    """
+    if invocation.is_reworded:
+        return None
     meaning = find_meaning(
         context,
         invocation.text,

@@ -46,6 +46,7 @@ class DiscoveryClient(ServiceClient):
         ``options``: those of `ServiceClient`.
         """
         super().__init__(**options)
+        self.domain = domain
         self._domain = _wire.segment("domain", domain)
         self._failures = 0
         self._rests_until = self._now()

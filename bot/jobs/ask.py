@@ -86,11 +86,15 @@ def check_key(
 
 
 async def find_rival(
-    context: Context, allowed: Allowed, raw: str, project: ProjectId | None
+    context: Context,
+    allowed: Allowed,
+    raw: str,
+    project: ProjectId | None,
+    besides: JobNumber | None = None,
 ) -> TrackedJob | None:
-    """Return a job that changes a page which a new prompt names, and that everybody here may know of.
+    """Return a job that changes a page which a prompt names, and that everybody here may know of.
 
-    An equal prompt is no rival: it is asked about by itself.
+    An equal prompt is no rival: it is asked about by itself. ``besides``: the prompt's own job.
     """
     place = allowed.origin.channel
     if not (pages := pages_named(slack_text.to_plain(raw, {}, {}))):
@@ -99,6 +103,8 @@ async def find_rival(
         lambda tx: Jobs(tx).going(project or context.project_of(tx, place).id, _MOST_RIVALS)
     )
     for job in going:
+        if job.number == besides:
+            continue
         is_rival = job.text.strip() != raw.strip() and pages & pages_of(job)
         if is_rival and (job.channel == place or await is_public_channel(context, job.channel)):
             return job

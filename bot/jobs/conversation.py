@@ -18,7 +18,6 @@ from bot.jobs.messages import status_message
 from bot.jobs.model.jobs import NotTaken, OmitReason, TakeThread, ThreadContext
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.names import names_in
-from bot.jobs.store.inbox import Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.masking import masked
@@ -142,7 +141,9 @@ async def _of_members(
         # The bot has answered these, or passed them on to an agent that still works on them.
         answers = Outbox(tx).answers_about(place, messages[0].ts, messages[-1].ts)
         answered = {ts for ts, occasion in answers if occasion not in _NOT_TAKEN}
-        return answered | Inbox(tx).brought(place, messages[0].ts, messages[-1].ts)
+        first, last = messages[0].ts, messages[-1].ts
+        sent = (hooks.find_sent(tx, place, first, last) for hooks in context.hooks)
+        return answered.union(*sent)
 
     ours = await context.store.read(handled)
     others = [post for post in messages if post.user != context.bot_user and post.ts not in ours]

@@ -256,6 +256,27 @@ def take_back(
         )
 
 
+def refuse(
+    tx: Transaction,
+    prompt: Prompt,
+    now: datetime,
+    problem: JobProblem = JobProblem.NOT_ALLOWED,
+) -> None:
+    """Refuse a prompt that waits, and move the queue up; with the first one its job, and its follow-ups.
+
+    Its author is told by the caller.
+    """
+    is_shown = prompt.text is not None
+    Prompts(tx).save(prompt, lifecycle.prompt_refused(prompt))
+    job = Jobs(tx).get_or_raise(prompt.job)
+    Prompts(tx).move_up(job.project, now)
+    if prompt.kind is PromptKind.START:
+        job = Jobs(tx).save(job, lifecycle.job_refused(job, problem, now))
+        drop_follow_ups(tx, job, now, has_thread=is_shown)
+    else:
+        Jobs(tx).save(job, lifecycle.not_queued(job))
+
+
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
 

@@ -21,11 +21,15 @@ log = structlog.get_logger(__name__)
 
 
 async def ask_first(
-    context: Context, allowed: Allowed, request: PromptRequest, whole: str
+    context: Context,
+    allowed: Allowed,
+    request: PromptRequest,
+    whole: str,
+    besides: JobNumber | None = None,
 ) -> Message | None:
     """Return the question to its author before a prompt starts a job; None if there is none.
 
-    ``whole``: the prompt with its project.
+    ``whole``: the prompt with its project. ``besides``: the job that it starts already.
     """
     if request.is_sure or len(whole) > Unsent.LONGEST:
         return None
@@ -33,7 +37,7 @@ async def ask_first(
     files = await describe_files(context, request.files)
     if files and not fitting_files(files):
         return unsent.files_cannot_go([file.name for file in files], draft)
-    rival = await find_rival(context, allowed, request.raw, request.project)
+    rival = await find_rival(context, allowed, request.raw, request.project, besides)
     if rival is None:
         return None
     return unsent.page_is_taken(rival, status_message_link(context, rival), draft)

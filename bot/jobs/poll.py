@@ -205,9 +205,6 @@ def _end_iteration(
         ask_for(context, tx, job, job.recipient)
     say_end(tx, job, result_message(context, tx, job), now)
     watch(context, tx, job)
-    if job.state is JobState.NO_PULL_REQUEST:
-        for hooks in context.hooks:
-            hooks.on_published(context, tx, job.number)
     log.info("job_ended", job=job.number, state=job.state, iteration=job.iteration)
 
 

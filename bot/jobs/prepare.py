@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 
 from bot.context import WorkerContext, make_claim
 from bot.engine import unless_taken_over
-from bot.ids import Message, RequestKey
+from bot.ids import Message
 from bot.jobs.conversation import conversation_of
 from bot.jobs.files import read_files
 from bot.jobs.messages import status_message
 from bot.jobs.messages.jobs import follow_up_by_command
 from bot.jobs.model import lifecycle
-from bot.jobs.model.jobs import ThreadContext, TrackedJob
+from bot.jobs.model.jobs import QueueWhy, ThreadContext, TrackedJob
 from bot.jobs.model.prompts import Act, Prompt, PromptKind
 from bot.jobs.names import names_in
 from bot.jobs.service_health import FIRST_SECONDS, show_back_off
 from bot.jobs.settle_prompt import tell_behind_unconfirmed
 from bot.jobs.store.audit import Audit
-from bot.jobs.store.inbox import Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import BackOffs
 from bot.jobs.store.prompts import Prompts
@@ -61,10 +58,9 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
                     where = await context.messenger.channel_name(prompt.channel)
         signed = status_message.signature(name, where)
     files = await read_files(context, prompt.files)
-    omitted = await context.store.read(partial(_omitted_parts, prompt))
     not_sent = None
-    if files.other or files.unread or omitted:
-        not_sent = status_message.parts_not_sent(files.other, files.unread, omitted)
+    if files.other or files.unread or prompt.omitted:
+        not_sent = status_message.parts_not_sent(files.other, files.unread, prompt.omitted)
     merged = await context.store.read(lambda tx: _find_merged(tx, prompt))
     text = status_message.attachments(signed, conversation, files.texts, merged)
     return Attachments(text, earlier, not_sent)
@@ -77,12 +73,6 @@ def _find_merged(tx: Transaction, prompt: Prompt) -> TrackedJob | None:
     follows = Jobs(tx).get_or_raise(prompt.job).follows
     merged = Jobs(tx).get(follows) if follows is not None else None
     return None if merged is None or merged.is_forgotten else merged
-
-
-def _omitted_parts(prompt: Prompt, tx: Transaction) -> Sequence[str]:
-    """Return the names of the parts of a prompt's messages that cannot be read as text."""
-    parts = Inbox(tx).parts(RequestKey(prompt.key))
-    return list(dict.fromkeys(name for part in parts for name in part.omitted))
 
 
 _AT_ONCE = 20
@@ -113,10 +103,7 @@ def _write(
 ) -> None:
     # Though others are refused: perhaps this one is not.
     BackOffs(tx).end_by(prompt.job, context.after(FIRST_SECONDS))
-    # A message may be added to; a button is pressed once.
-    is_said = prompt.message_ts is not None and prompt.response_url is None
-    until = context.held_until(prompt.asked_at) if is_said else None
-    prepared = lifecycle.prompt_prepared(prompt, text, attachments.text, until)
+    prepared = lifecycle.prompt_prepared(prompt, text, attachments.text)
     Prompts(tx).save(prompt, prepared, owner=context.owner)
     now = context.clock()
     job = Jobs(tx).get_or_raise(prompt.job)
@@ -126,6 +113,8 @@ def _write(
     earlier = attachments.earlier or job.earlier
     if prompt.kind is PromptKind.START:
         new = replace(job, text=text, earlier=earlier)
+        if prompt.held_until is not None:
+            new = replace(new, queue_until=prompt.held_until, queue_why=QueueWhy.HELD)
         job = Jobs(tx).save(job, show_back_off(tx, new, now))
         open_thread(tx, job, now)
     else:

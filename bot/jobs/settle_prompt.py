@@ -138,6 +138,13 @@ def show_decision(
     edit(tx, job, _question(prompt), message, now)
 
 
+def show_taken_back(tx: Transaction, job: TrackedJob, prompt: Prompt, now: datetime) -> None:
+    """Leave only *Dismiss* in the question about an unconfirmed prompt without words."""
+    is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
+    message = messages.unconfirmed_without_words(job, prompt.id, prompt.asked_by, is_follow_up)
+    edit(tx, job, _question(prompt), message, now)
+
+
 def tell_behind_unconfirmed(
     tx: Transaction, job: TrackedJob, waiting: Prompt, now: datetime
 ) -> None:

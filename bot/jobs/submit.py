@@ -99,12 +99,20 @@ def _claim_free(
         at_once = 1
         queue = least_tried_first(queue)
     going, rest = in_turn(queue, uses, context.settings.uses_an_hour, held_until)
-    prompts = Prompts(tx).begin_sending(context.claimer(), [item.id for item in going[:at_once]])
+    fresh = [item for item in going if not _is_stale(context, item)]
+    Prompts(tx).look_again([item.id for item in going if item not in fresh], now)
+    prompts = Prompts(tx).begin_sending(context.claimer(), [item.id for item in fresh[:at_once]])
     if not rest:
-        return prompts, False
+        return prompts, fresh != going
     counted = [*uses, *(Use(item.asked_by, now) for item in going)]
     next_at = next_free_at(counted, context.settings.uses_an_hour, now, held_until)
     return prompts, _set_times(context, tx, rest, next_at)
+
+
+def _is_stale(context: WorkerContext, item: Queued) -> bool:
+    """Return whether a prompt has waited for so long that its messages and its author are looked at again."""
+    seen_at = item.seen_at or item.asked_at
+    return (context.clock() - seen_at).total_seconds() > context.timeouts.seen_seconds
 
 
 def _set_times(

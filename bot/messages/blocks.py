@@ -115,6 +115,7 @@ class Action(StrEnum):
     RUN_VISITORS = "run_visitors"
     USE_REPOSITORY = "use_repository"
     TRY = "try"
+    TAKE_MISSED = "take_missed"
 
 
 LINKS = (Action.VIEW_PULL_REQUEST, Action.OPEN_PREVIEW)

@@ -10,12 +10,14 @@ from functools import partial
 from typing import TextIO, Unpack
 
 from bot.ids import JobNumber, UserId
+from bot.inbox.withdraw import forget_open_requests
 from bot.jobs.messages.problems import title
 from bot.jobs.model.jobs import JobFilter, QueueWhy, TrackedJob, Wait
 from bot.jobs.model.prompts import AuditRow
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.waits import Waits
+from bot.jobs.thread import update_status_messages
 from bot.logs import terminal_safe
 from bot.messages.plain_text import csv_line, one_line
 from bot.outbox.model import DeadLetter
@@ -30,6 +32,7 @@ _BATCH_SIZE = 1_000
 _USER = re.compile(r"[UW][A-Z0-9]{2,38}")
 AUDIT_COLUMNS = tuple(field.name for field in fields(AuditRow))
 _REASONS = {
+    QueueWhy.HELD: " for further words of its author",
     QueueWhy.LIMIT: " for the hourly limit",
     QueueWhy.SERVICE: " for the docs service, which fails",
     QueueWhy.KEY: " for a key that the docs service accepts",
@@ -155,6 +158,9 @@ async def forget_user(store: Store, user: str) -> str:
     """
     if not _USER.fullmatch(user):
         raise ValueError("this is no id of a Slack user: it begins with U or W, such as U012AB3CD")
+    now = datetime.now(UTC)
+    store.before_commit = partial(update_status_messages, lambda: now)
+    await store.write(lambda tx: forget_open_requests(tx, UserId(user), now))
     forgotten, under_way = await forget_person(store, UserId(user))
     if forgotten:
         report = f"Forgotten of {user}: {_format_counts(forgotten)}."

@@ -398,11 +398,13 @@ class Outbox(Repository):
         end = message_key(channel, f"{int(float(last)) + 1}")
         then = deliveries.c.key.between(message_key(channel, first), end)
         keys = self.connection.execute(select(deliveries.c.key).where(then)).scalars()
-        answered = []
+        found = list[tuple[MessageTs, str]]()
         for key in keys:
-            ts, occasion, *_ = key.removeprefix(message_key(channel)).split(":")
-            answered.append((MessageTs(ts), occasion))
-        return answered
+            ts, *more = key.removeprefix(message_key(channel)).split(":")
+            # An edited message has the time of its edit in the keys of its answers.
+            occasions = [part for part in more if not part[:1].isdigit()]
+            found.append((MessageTs(ts), occasions[0] if occasions else ""))
+        return found
 
     def dead_letters(
         self, limit: int, *, channel: ChannelId | None = None, job: JobNumber | None = None

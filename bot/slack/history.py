@@ -10,12 +10,21 @@ from typing import Any
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.ids import ChannelId, MessageTs, UserId
+from bot.ids import ChannelId, MessageTs, Refusal, UserId
 from bot.messages import slack_text
-from bot.ports import Changed, Mention, Said, SlackUnclear, ThreadReply, time_of, ts_at
+from bot.ports import (
+    Changed,
+    Mention,
+    Said,
+    SlackRefused,
+    SlackUnclear,
+    ThreadReply,
+    time_of,
+    ts_at,
+)
 from bot.slack.client import pages
 from bot.slack.content import read_content
-from bot.slack.message_events import changed_after, said, spoken
+from bot.slack.message_events import as_it_reads, changed_after, said, spoken
 
 log = structlog.get_logger(__name__)
 _PAGE_SIZE = 200
@@ -95,6 +104,45 @@ async def read_earlier(
         raise SlackUnclear("too many messages in the thread")
     first, *others = sorted(read) or [""]
     return [read[ts] for ts in (first, *others[-_MAX_EARLIER:]) if ts]
+
+
+async def find_message(
+    client: AsyncWebClient, channel: ChannelId, ts: MessageTs, thread: MessageTs | None
+) -> Changed | None:
+    """Return a message as it reads now; None if it was deleted. Raises a SlackError.
+
+    https://docs.slack.dev/reference/methods/conversations.replies
+    """
+    moment = timedelta(microseconds=1)
+    around = {"oldest": ts_at(time_of(ts) - moment), "latest": ts_at(time_of(ts) + moment)}
+    try:
+        messages, _ = await _read(client, channel, thread or ts, **around)
+    except SlackRefused as refusal:
+        if refusal.meaning is Refusal.THREAD_GONE:
+            return None
+        raise
+    found = messages.get(ts)
+    if found is None or found.get("subtype") == "tombstone":
+        return None
+    return as_it_reads({**found, "channel": channel})
+
+
+async def read_mentions_since(
+    client: AsyncWebClient, bot: UserId, channel: ChannelId, since: MessageTs
+) -> Sequence[Mention]:
+    """Return people's mentions of the bot in a channel after ``since``, newest first.
+
+    Raises a SlackError. https://docs.slack.dev/reference/methods/conversations.history
+    """
+    messages, _ = await _read(client, channel, None, oldest=since)
+    mentions = list[Mention]()
+    for ts in sorted(messages, reverse=True):
+        message = {**messages[ts], "channel": channel, "thread_ts": None, "type": "app_mention"}
+        is_mention = slack_text.mentions(read_content(message).text, bot)
+        mention = spoken(message, bot) if is_mention and _TS.fullmatch(ts) else None
+        if isinstance(mention, Mention):
+            mentions.append(mention)
+    return mentions
 
 
 async def _read(

@@ -31,9 +31,10 @@ from bot.commands.command import (
     run_if_allowed,
 )
 from bot.context import Context
-from bot.ids import Message
-from bot.jobs.catch_up import Gap
-from bot.jobs.inbox import receive, receive_change
+from bot.ids import ChannelId, Message
+from bot.inbox.outage import Outage
+from bot.inbox.places import follow_channel, keep_private, note_invitation
+from bot.inbox.receive import receive, receive_change
 from bot.jobs.messages import problems
 from bot.jobs.welcome import welcome
 from bot.logs import about_request
@@ -67,7 +68,7 @@ def build_app(
     client: AsyncWebClient,
     messenger: SlackMessenger,
     background: Background,
-    gap: Gap,
+    outage: Outage,
     commands: Sequence[Command],
 ) -> AsyncApp:
     """Return Bolt's app with the listeners."""
@@ -89,7 +90,7 @@ def build_app(
         attaching_conversation_kwargs_enabled=False,
         ssl_check_enabled=False,
     )
-    _Listeners(context, client, messenger, background, gap, commands).register(app)
+    _Listeners(context, client, messenger, background, outage, commands).register(app)
     return app
 
 
@@ -106,7 +107,7 @@ class _Listeners:
     _client: AsyncWebClient
     _messenger: SlackMessenger
     _background: Background
-    _gap: Gap
+    _outage: Outage
     _commands: Sequence[Command]
 
     def register(self, app: AsyncApp) -> None:
@@ -115,6 +116,8 @@ class _Listeners:
         # the bot ignores. One costs 0.04 ms of processor time so, and 0.26 ms behind the commands.
         app.event(_MESSAGES)(self._message)
         app.event("app_home_opened")(self._home)
+        app.event("channel_id_changed")(self._channel_moved)
+        app.event("member_joined_channel")(self._joined)
         for command in self._commands:
             run = self._listener("command", command.name, payloads.invocation, command.run)
             app.command(command.name)(run)
@@ -137,6 +140,11 @@ class _Listeners:
         bot = self._context.bot_user
         allowed_bots = self._context.settings.allowed_bots
         try:
+            if event.get("subtype") == message_events.MADE_PRIVATE:
+                with payloads.raising_malformed():
+                    channel = ChannelId(event["channel"])
+                await keep_private(self._context, channel)
+                return
             if event.get("subtype") in message_events.CHANGES:
                 with payloads.raising_malformed():
                     changed = message_events.changed(event, bot, allowed_bots)
@@ -149,14 +157,33 @@ class _Listeners:
                 await self._receive(message)
         except DatabaseTrouble:
             # Slack gives up after three tries. Then the message or its change is missed.
-            self._gap.begin()
+            self._outage.begin()
             raise
 
     async def _receive(self, message: ThreadReply | Mention) -> None:
-        await self._gap.end()
+        await self._outage.end()
         # The inbox may ignore the message, so only its row is logged.
         with about_request(message.origin.key):
-            await receive(self._context, message, born=self._gap.began)
+            await receive(self._context, message)
+
+    async def _channel_moved(self, body: Body) -> None:
+        """Follow a channel to its new id. https://docs.slack.dev/reference/events/channel_id_changed"""
+        with payloads.raising_malformed():
+            old, new = body["event"]["old_channel_id"], body["event"]["new_channel_id"]
+        await follow_channel(self._context, ChannelId(old), ChannelId(new))
+
+    async def _joined(self, body: Body) -> None:
+        """Note that somebody invited the bot to a channel.
+
+        The event has no ``inviter`` where the bot joined by itself.
+        https://docs.slack.dev/reference/events/member_joined_channel
+        """
+        event = body["event"]
+        with payloads.raising_malformed():
+            is_invited = event["user"] == self._context.bot_user and event.get("inviter")
+            channel = ChannelId(event["channel"])
+        if is_invited:
+            await note_invitation(self._context, channel)
 
     async def _home(self, body: Body) -> None:
         """Show the welcome in the Home tab. After a failure a person opens the tab again."""
@@ -262,7 +289,7 @@ class _Listeners:
             # Slack drops events, and reports that once a minute. The report is no event for Bolt:
             # https://docs.slack.dev/reference/events/app_rate_limited
             log.warning("events_dropped")
-            self._gap.begin(_LIMITED_SECONDS)
+            self._outage.begin(_LIMITED_SECONDS)
         if body.get("type") not in _CONTROLS and "command" not in body:
             return ""
         log.warning("unknown_to_this_version", type=body.get("type", "command"))

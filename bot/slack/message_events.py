@@ -18,6 +18,8 @@ _HUMAN_SUBTYPES = frozenset({"", "file_share", "thread_broadcast", "me_message"}
 https://docs.slack.dev/reference/events/message
 """
 _APP_SUBTYPES = _HUMAN_SUBTYPES | {"bot_message"}
+MADE_PRIVATE = "channel_convert_to_private"
+"""Subtype of Slack's notice in a channel that is private from then on."""
 CHANGES = frozenset({"message_changed", "message_deleted"})
 """Subtypes of the events that ``changed`` reads."""
 
@@ -75,16 +77,18 @@ def spoken(
     origin = _origin(event, author)
     if origin.thread and not author.is_listed:
         parent = event.get("parent_user_id")
-        return ThreadReply(origin, read_content(event), UserId(parent) if parent else None)
+        root_author = UserId(parent) if parent else None
+        version = _version_of(author, event)
+        return ThreadReply(origin, read_content(event), root_author, version=version)
     kind = event.get("channel_type")
     if author.is_listed or kind == "mpim":
         is_sure = event["type"] == "app_mention" and not author.is_listed
         content = read_content(event)
         is_meant = is_sure or slack_text.mentions(content.text, bot)
-        return Mention(origin, content) if is_meant else None
+        return Mention(origin, content, version=_version_of(author, event)) if is_meant else None
     if event["type"] != "app_mention" and kind != "im":
         return None
-    return Mention(origin, read_content(event))
+    return Mention(origin, read_content(event), version=_version_of(author, event))
 
 
 def changed(event: Payload, bot: UserId, bots: Collection[UserId] = frozenset()) -> Changed | None:
@@ -117,7 +121,8 @@ def changed(event: Payload, bot: UserId, bots: Collection[UserId] = frozenset())
     content = read_content(now)
     if author is None or not _edited_by(author, now) or text == content.text:
         return None
-    return Changed(_origin({**message, **now}, author), content, event["ts"], text)
+    version = _version_of(author, now) or event["ts"]
+    return Changed(_origin({**message, **now}, author), content, version, text)
 
 
 def changed_after(
@@ -130,11 +135,21 @@ def changed_after(
     if message.get("subtype") == "tombstone":
         return Changed(_origin(message, Author(UserId(""))), None, message["ts"])
     author = author_of(message, bots)
-    edited = _edited_by(author, message) if author else {}
-    at = str(edited.get("ts") or "")
-    if author is None or at <= since:
+    version = _version_of(author, message) if author else ""
+    if author is None or version <= since:
         return None
-    return Changed(_origin(message, author), read_content(message), at)
+    return Changed(_origin(message, author), read_content(message), version)
+
+
+def as_it_reads(message: Payload) -> Changed:
+    """Return a person's message as it reads now, with the time of its last edit."""
+    author = author_of(message, ()) or Author(UserId(""))
+    return Changed(_origin(message, author), read_content(message), _version_of(author, message))
+
+
+def _version_of(author: Author, message: Payload) -> str:
+    """Return the time of a message's last edit by its author; an empty text for none."""
+    return string(_edited_by(author, message).get("ts"))
 
 
 def _edited_by(author: Author, message: Payload) -> Payload:

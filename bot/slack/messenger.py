@@ -40,7 +40,13 @@ from bot.slack.client import (
 )
 from bot.slack.content import read_file
 from bot.slack.file_download import read_text
-from bot.slack.history import messages_of, read_earlier, read_messages_since
+from bot.slack.history import (
+    find_message,
+    messages_of,
+    read_earlier,
+    read_mentions_since,
+    read_messages_since,
+)
 from bot.slack.rooms import SlackRooms
 from bot.ttl_cache import TtlCache
 
@@ -178,6 +184,19 @@ class SlackMessenger(SlackRooms):
         return await read_messages_since(
             self._client, bot, self._allowed_bots, channel, thread, since
         )
+
+    async def find_message(
+        self, channel: ChannelId, ts: MessageTs, *, thread: MessageTs | None
+    ) -> Changed | None:
+        """Return a person's message as it reads now; None if it was deleted."""
+        return await find_message(self._client, channel, ts, thread)
+
+    async def read_mentions_since(
+        self, channel: ChannelId, *, since: MessageTs
+    ) -> Sequence[Mention]:
+        """Return people's mentions of the bot in a channel after ``since``, the newest first."""
+        bot = self._identity.bot_user if self._identity else UserId("")
+        return await read_mentions_since(self._client, bot, channel, since)
 
     async def read_earlier(
         self,

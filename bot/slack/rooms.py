@@ -10,7 +10,8 @@ from typing import Any
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.ids import ChannelId, UserId
+from bot.ids import ChannelId, Refusal, UserId
+from bot.ports import SlackRefused
 from bot.slack.client import answered, pages
 from bot.ttl_cache import TtlCache
 
@@ -63,6 +64,18 @@ class SlackRooms:
             known = _Channel.of(await self._channel(channel))
             self._channels.put(channel, known)
         return known
+
+    async def find_closed(self, channel: ChannelId) -> Refusal | None:
+        """Return why the bot cannot post in a channel; None if it can, as far as Slack says."""
+        try:
+            facts = await self._channel(channel)
+        except SlackRefused as refusal:
+            if refusal.meaning in (Refusal.NOT_VISIBLE, Refusal.NOT_A_MEMBER):
+                return refusal.meaning
+            raise
+        if facts.get("is_archived"):
+            return Refusal.ARCHIVED
+        return Refusal.NOT_A_MEMBER if facts.get("is_member") is False else None
 
     async def _channel(self, channel: ChannelId) -> dict[str, Any]:
         """Return a channel object from Slack.

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Table, select, text, update
+from collections.abc import Iterator
+
+from sqlalchemy import Boolean, Column, Table, delete, exists, select, text, update
 
 from bot.ids import ChannelId, ProjectId
-from bot.store.schema import Channel, Id, Repository, insert_unless_there, metadata
+from bot.store.schema import (
+    AnyTable,
+    Channel,
+    Id,
+    Repository,
+    Transaction,
+    insert_unless_there,
+    metadata,
+)
 
 channels = Table(
     "channels",
@@ -16,6 +26,33 @@ channels = Table(
     Column("project", Id(200)),
     Column("by_mention", Boolean, nullable=False, server_default=text("false")),
 )
+
+
+def move_channel(tx: Transaction, old: ChannelId, new: ChannelId) -> None:
+    """Write the new id of a channel into every row that has its old one.
+
+    Of rows that the channel may have once, such as its choices, the one with the new id stays.
+    """
+    for table in metadata.sorted_tables:
+        for column in table.c:
+            if not isinstance(column.type, Channel):
+                continue
+            for others in _unique_with(table, column):
+                twin = table.alias("twin")
+                is_same = [twin.c[other.name] == other for other in others]
+                has_twin = exists().where(twin.c[column.name] == new, *is_same)
+                tx.connection.execute(delete(table).where(column == old, has_twin))
+            moving = update(table).where(column == old).values({column.name: new})
+            tx.connection.execute(moving)
+
+
+def _unique_with(table: AnyTable, column: Column[object]) -> Iterator[list[Column[object]]]:
+    """Yield the other columns of each key and unique index of a table that has this column."""
+    uniques = [list(table.primary_key.columns)]
+    uniques += [list(index.columns) for index in table.indexes if index.unique]
+    for columns in uniques:
+        if column in columns:
+            yield [other for other in columns if other is not column]
 
 
 class Channels(Repository):

@@ -6,9 +6,11 @@ is refused, and its owner chooses between the version that made it and an empty 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from functools import cache, partial
 from hashlib import sha256
+from typing import cast
 
 import structlog
 from sqlalchemy import Column, MetaData, String, Table, UniqueConstraint, inspect, select, text
@@ -17,7 +19,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError
 
 from bot.store.database import Database, explain_error
-from bot.store.schema import AnyTable, UtcDateTime, metadata
+from bot.store.schema import AnyTable, Transaction, UtcDateTime, metadata
 from bot.store.sqlite_files import UnusableDatabase
 
 log = structlog.get_logger(__name__)
@@ -25,10 +27,18 @@ STAMPS = Table(
     "stamp",
     MetaData(),
     Column("hash", String(64), primary_key=True),
+    # The bot has missed nothing that was written before.
+    Column("begun_at", UtcDateTime, nullable=False),
     # When a process last checked that the database can be written.
     Column("checked_at", UtcDateTime),
 )
-"""The table with the one stamp of a database."""
+"""The table with the one stamp of a database, and the time of its beginning."""
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
 _TYPES = sqlite.dialect().type_compiler_instance
 """Describes the types of columns in SQLite's words, whichever database has them."""
 
@@ -110,10 +120,13 @@ def has_tables(connection: Connection) -> bool:
     )
 
 
-async def create_tables(database: Database) -> None:
-    """Create the tables in an empty database.
+def begun_at(tx: Transaction) -> datetime:
+    """Return when the database was made."""
+    return cast("datetime", tx.connection.execute(select(STAMPS.c.begun_at)).scalar_one())
 
-    Several processes may do it at once.
+
+async def create_tables(database: Database, clock: Callable[[], datetime] = _utc_now) -> None:
+    """Create the tables in an empty database. Several processes may do it at once.
 
     Raises UnusableDatabase as ``has_tables``, and where the tables cannot be created.
     """
@@ -125,7 +138,7 @@ async def create_tables(database: Database) -> None:
     if is_complete:
         return
     try:
-        await database.write(_create_tables)
+        await database.write(partial(_create_tables, clock()))
     except (ProgrammingError, IntegrityError, DataError) as error:
         raise UnusableDatabase(
             f"The bot's tables cannot be created ({explain_error(error).cause}): "
@@ -133,7 +146,7 @@ async def create_tables(database: Database) -> None:
         ) from None
 
 
-def _create_tables(connection: Connection) -> None:
+def _create_tables(now: datetime, connection: Connection) -> None:
     if has_tables(connection):
         return  # another process has created them meanwhile
     dialect = connection.dialect.name
@@ -142,5 +155,10 @@ def _create_tables(connection: Connection) -> None:
             if index.info:
                 index.dialect_options[dialect]["where"] = text(index.info["where"])
     metadata.create_all(connection)
+    mark(connection, now)
+
+
+def mark(connection: Connection, now: datetime) -> None:
+    """Write the stamp into a database that has just got its tables."""
     STAMPS.create(connection)
-    connection.execute(STAMPS.insert().values(hash=stamp()))
+    connection.execute(STAMPS.insert().values(hash=stamp(), begun_at=now))

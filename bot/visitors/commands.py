@@ -60,6 +60,7 @@ from bot.visitors.subscriptions import (
 )
 
 NAME = "/docs-visitors"
+_LETTER = re.compile(r"[^\W\d_]")
 
 
 def _take_project(projects: Projects, text: str) -> tuple[str, Project | None]:
@@ -106,6 +107,8 @@ async def _ask(context: Context, invocation: Invocation, match: re.Match[str]) -
     try:
         query = parse_query(match[1], context.today())
     except Misunderstood:
+        if _LETTER.search(match[1]) is None:
+            raise  # a mistyped period
         answer = await run_other_word(context, invocation)
         if answer is None:
             raise

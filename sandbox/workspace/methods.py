@@ -270,8 +270,7 @@ async def join(api: WebApi, arguments: Json) -> Json:
     if channel.is_archived:
         raise ApiError("is_archived")
     if BOT_USER not in channel.members:
-        channel.members.append(BOT_USER)
-        api.people.publish_channel(channel)
+        api.people.add_member(channel, BOT_USER)
     return {"channel": _channel_json(channel)}
 
 

@@ -58,6 +58,14 @@ class WorkspaceOptions:
     redeliver_after_seconds: tuple[float, ...] = (0.5, 60.0, 300.0)
 
 
+_SCOPES_OF_EVENTS = {
+    "app_mention": ("app_mentions:read",),
+    "channel_id_changed": ("channels:read", "groups:read", "im:read", "mpim:read"),
+    "member_joined_channel": ("channels:read", "groups:read"),
+}
+"""The scopes of which an event needs one; that of a message needs the history of its kind of channel."""
+
+
 @dataclass(frozen=True, slots=True)
 class App:
     """The scopes and events of the installed app's manifest; None means all.
@@ -80,14 +88,12 @@ class App:
 
         https://docs.slack.dev/reference/events
         """
+        if self.events is not None and event not in self.events:
+            return False
         if event == "app_home_opened":
-            return self.has_home and (self.events is None or event in self.events)
-        scope = (
-            "app_mentions:read"
-            if event == "app_mention"
-            else f"{event.removeprefix('message.')}:history"
-        )
-        return (self.events is None or event in self.events) and self.has(scope)
+            return self.has_home
+        history = f"{event.removeprefix('message.')}:history"
+        return any(self.has(scope) for scope in _SCOPES_OF_EVENTS.get(event, (history,)))
 
 
 def read_app(manifest: Path | None) -> App:

@@ -360,8 +360,7 @@ class People:
         if room is None or room.is_closed:
             raise Refused("channel_not_found")
         if user not in room.members:
-            room.members.append(user)
-            self.publish_channel(room)
+            self.add_member(room, user)
 
     def invite(self, user: str, channel: str, invitee: str) -> None:
         """Add somebody to a channel that the user is in."""
@@ -380,14 +379,25 @@ class People:
             )
         if person.id in room.members:
             raise Refused("already_in_channel", f"{person.real_name} is here already.")
-        room.members.append(person.id)
-        self.publish_channel(room)
+        self.add_member(room, person.id, inviter=user)
         self.state.add_message(
             room.id,
             user=person.id,
             text=f"<@{person.id}> was added by <@{user}>.",
             subtype="channel_join",
         )
+
+    def add_member(self, room: Channel, user: str, inviter: str = "") -> None:
+        """Add somebody to a channel, and send the bot the event if it is there by then.
+
+        https://docs.slack.dev/reference/events/member_joined_channel
+        """
+        room.members.append(user)
+        self.publish_channel(room)
+        event: Json = {"type": "member_joined_channel", "user": user, "channel": room.id}
+        event |= {"channel_type": room.id[:1], "team": TEAM["id"]}
+        event |= {"event_ts": self.state.new_ts()} | ({"inviter": inviter} if inviter else {})
+        self._events.send(room.id, event)
 
     def publish_channel(self, channel: Channel) -> None:
         """Publish that a channel changed; ``PageApi`` decides whose page shows it."""

@@ -83,6 +83,14 @@ async def test_drafting_under_a_private_answer_tells_its_asker(talk: Talk) -> No
     talk.everything()
 
 
+async def test_end_without_pull_request_leaves_the_gap(talk: Talk) -> None:
+    await talk.ben.presses("Didn't help", await asks(talk))
+    await drafts(talk, pr_link=None)
+    assert "It is written now" not in talk.everything()
+    assert QUESTION in await talk.ana.answer_to("/docs-agent gaps")
+    talk.everything()
+
+
 async def test_old_question_is_forgotten(talk: Talk) -> None:
     await talk.ana.presses("Didn't help", await asks(talk))
     talk.everything()
@@ -160,12 +168,8 @@ async def test_question_without_help_after_its_notice_is_a_gap_again(talk: Talk)
     talk.everything()
     assert "asked by 1 person" in await talk.ana.answer_to("/docs-agent gaps")
     await drafts(talk, "Draft a page", answer, pr_link=None)
-    assert sum("It is written now" in reply for reply in talk.all_replies()) == 2
-    await talk.ben.presses("Draft a page", answer)
-    await talk.ben.fills_in(prompt="Show how to rotate all keys")
-    await talk.time.passes()
-    await talk.ends(pr_link=None)
-    assert sum("It is written now" in reply for reply in talk.all_replies()) == 2
+    assert sum("It is written now" in reply for reply in talk.all_replies()) == 1
+    assert "asked by 1 person" in await talk.ana.answer_to("/docs-agent gaps")
     talk.everything()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.answers.conftest import QUESTION, asks
 from tests.answers.test_digests import gap, next_digest
 from tests.talk import Talk
+from tests.talk_people import Shown
 from tests.work.readers import asked, turns
 
 
@@ -16,7 +17,7 @@ async def ask_in_a_private_channel(talk: Talk) -> None:
     await talk.time.passes(hours=1)
 
 
-async def words_elsewhere(talk: Talk, period: str) -> str:
+async def words_elsewhere(talk: Talk, period: str) -> Shown:
     """Let Ben ask in another channel what readers asked, and return the answer."""
     answer = await asked(talk, f"questions {period}", by=talk.ben)
     talk.everything()
@@ -71,3 +72,17 @@ async def test_readers_words_are_in_no_shared_channel(talk: Talk) -> None:
 async def test_shared_channel_has_its_own_words(talk: Talk) -> None:
     await gap(talk, "partners")
     assert QUESTION in await next_digest(talk, "partners")
+
+
+async def test_channel_made_private_keeps_its_words_at_once(talk: Talk) -> None:
+    talk.service.readers["assistant"] = turns(*[(QUESTION, None, "unanswered")] * 4)
+    talk.opens_channel("help")
+    await asks(talk, channel="help")
+    assert QUESTION in (await words_elsewhere(talk, "last week")).blocks
+    room = talk.room("help")
+    event = {"type": "message", "subtype": "channel_convert_to_private", "channel": room.id}
+    event |= {"user": talk.ana.id, "ts": talk.slack.state.new_ts(), "channel_type": "group"}
+    kind = {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": event}
+    status, _ = await talk.receives(kind)
+    assert status == 200
+    assert QUESTION not in (await words_elsewhere(talk, "last week")).blocks

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.answers.conftest import QUESTION, asks, drafts
-from tests.defects import known_defect
 from tests.talk import Talk
 
 
@@ -16,7 +15,6 @@ async def talk(talk: Talk) -> Talk:
     return talk
 
 
-@known_defect("A job that made no pull request is announced as written, and closes the gap.")
 async def test_job_without_a_pull_request_writes_nothing(talk: Talk) -> None:
     await drafts(talk, pr_link=None)
     talk.everything()

@@ -13,9 +13,9 @@ DOORS = {
     "commands.own_words.run_other_word": "a command that has not understood a text",
     "jobs.commands.agent._ask": "/docs-agent",
     "jobs.conversation._is_for_the_bot_alone": "earlier messages of a thread",
-    "jobs.interpret._asks_agent": "an edit of a request, beside what was sent",
-    "jobs.interpret.interpret": "mentions, direct messages, replies, their edits, reading again",
-    "jobs.interpret.part_text": "an edit of a message that names a job elsewhere",
+    "inbox.meaning._is_for_agent": "an edit of a request, beside what was sent",
+    "inbox.meaning.interpret": "mentions, direct messages, replies, their edits, reading again",
+    "inbox.meaning.is_talk": "replies that a listener need not store",
     "jobs.respond.answer_unless_request": "forms and /docs-followup",
 }
 """The functions that ask for the meaning of a text, each with its door."""

@@ -94,12 +94,21 @@ async def test_author_of_late_edits_gets_one_private_note(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize("text", [None, "never mind, the page is there"])
-async def test_sent_mention_may_go_away_silently(talk: Talk, text: str | None) -> None:
+async def test_author_who_takes_words_from_the_agent_reads_once_that_it_has_them(
+    talk: Talk, text: str | None
+) -> None:
     message = await talk.ana.says(f"{BOT} Add a page on keys")
     await talk.time.passes(10)
     await changes(talk, message, text)
     assert "Working on it" in talk.job(1)
-    assert talk.ana.reads() == []
+    [note] = talk.ana.reads()
+    assert "the agent already has" in note.replace("The agent", "the agent")
+    assert note.buttons == (["Keep quiet about it"] if text is None else [])
+    if text is None:
+        await talk.ana.presses("Keep quiet about it", note)
+        await talk.time.passes()
+        assert "Stopped checking" in talk.job(1)
+    talk.everything()
 
 
 async def test_edit_with_the_same_text_changes_nothing(talk: Talk) -> None:
@@ -110,15 +119,15 @@ async def test_edit_with_the_same_text_changes_nothing(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_person_without_access_can_only_withdraw(talk: Talk) -> None:
+async def test_edit_of_a_person_without_access_refuses_their_request(talk: Talk) -> None:
     message = await waiting(talk)
     await talk.process.stops()
     await talk.process.starts(allowed_users=talk.ben.id)
     await changes(talk, message, f"{BOT} Add two pages on keys")
-    assert "Add a page on keys" in talk.job(2)
+    assert "Not started" in talk.job(2)
     assert "set up for some people only" in talk.ana.reads()[-1]
-    await changes(talk, message, f"{BOT} aside: later")
-    assert "Withdrawn" in talk.job(2)
+    await talk.time.passes(HOUR)
+    assert talk.agent_got() == ["Add something first"]
     talk.everything()
 
 
@@ -217,19 +226,39 @@ async def test_change_of_a_reply_to_an_unconfirmed_status_counts(talk: Talk) -> 
 
 
 async def test_changes_of_no_prompt_are_acknowledged_at_once(talk: Talk) -> None:
-    old = [
-        await talk.ana.says(f"{BOT} aside Add a page on keys"),
-        await talk.ana.says("jobs", "dm"),
-    ]
+    old = await talk.ana.says(f"{BOT} aside Add a page on keys")
     await talk.time.passes(minutes=11)
-    new = [
-        await talk.ana.says(text)
-        for text in ("Among people", f"{BOT} aside not for you", f"{BOT} jobs")
-    ]
-    for message in (*old, *new):
+    new = [await talk.ana.says(text) for text in ("Among people", f"{BOT} aside not for you")]
+    for message in (old, *new):
         await talk.ana.edits(message, f"{message['text']} and more")
     assert talk.slack.line.next_event_at() is None
     await talk.time.passes()
+    assert talk.agent_got() == []
+    assert talk.kept("and more") == []
+    talk.everything()
+
+
+@pytest.mark.parametrize(
+    "text", [f"{BOT} jobs", f"{BOT} thanks!", f"{BOT} aside later", "Among us"]
+)
+async def test_message_without_a_request_that_is_edited_within_a_day_is_decided_again(
+    talk: Talk, text: str
+) -> None:
+    message = await talk.ana.says(text)
+    await talk.time.passes(hours=23)
+    await talk.ana.edits(message, f"{BOT} Add a page on keys")
+    await talk.time.passes(20)
+    assert talk.agent_got() == ["Add a page on keys"]
+    talk.everything()
+
+
+async def test_message_without_a_request_that_is_edited_after_a_day_is_left_alone(
+    talk: Talk,
+) -> None:
+    message = await talk.ana.says(f"{BOT} jobs")
+    await talk.time.passes(hours=25)
+    await talk.ana.edits(message, f"{BOT} Add a page on keys")
+    await talk.time.passes(20)
     assert talk.agent_got() == []
     talk.everything()
 
@@ -266,10 +295,8 @@ async def test_edit_days_later_waits_until_slack_describes_its_author(talk: Talk
 
 async def test_deleted_prompt_in_doubt_is_not_sent_again(talk: Talk) -> None:
     await changes(talk, await in_doubt(talk), None)
-    await talk.ana.presses("Send again")
-    await talk.time.passes(20)
-    [note] = [note for note in talk.ana.reads() if "nothing to send again" in note]
-    assert "Press *Dismiss*" in note
+    [question] = [reply for reply in talk.replies() if "may have started" in reply]
+    assert "Send again" not in question.buttons
     assert talk.agent_got() == ["Add something first"]
     await talk.ana.presses("Dismiss")
     await talk.time.passes(20)

@@ -140,14 +140,17 @@ async def test_decision_about_a_lost_answer_holds_for_joined_replies(
     assert "the agent already has" not in talk.everything()
 
 
-async def test_joined_replies_are_refused_together(talk: Talk) -> None:
+async def test_joined_replies_are_refused_together_and_an_edited_one_is_a_new_one(
+    talk: Talk,
+) -> None:
     talk.service.says("follow_up", 400)
     await talk.ana.replies("Make it shorter")
     added = await talk.ana.replies("Add a table")
     await talk.time.passes(10)
+    assert later(talk) == []
     await talk.ana.edits(added, "Add two tables")
     await talk.time.passes(60)
-    assert later(talk) == []
+    assert later(talk) == ["Add two tables"]
     assert "the agent already has" not in talk.everything()
 
 

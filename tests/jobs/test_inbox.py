@@ -74,8 +74,10 @@ async def test_stop_in_a_direct_message(talk: Talk) -> None:
     await talk.time.passes(2)
     await talk.ana.says("stop", "dm")
     await talk.time.passes(1)
+    assert "Withdrawn" in talk.job(1)
+    [note] = [note for note in talk.ana.reads() if "Taken back" in note]
+    assert note == "Taken back: nothing was sent."
     await talk.time.passes(60)
-    talk.everything()
     assert talk.agent_got() == []
 
 

@@ -17,6 +17,7 @@ from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.lifecycle import ENDS, JOB_STEPS, PROMPT_STEPS, IllegalStep
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
+from bot.ports import Content
 from tests.builders import ANA, BEN, NOW
 from tests.messages.samples import job as sample_job
 
@@ -39,7 +40,7 @@ for _end in sorted(ENDS):
     )
 TO_PROMPT_STATE: dict[str, Callable[[Prompt], Prompt]] = {
     "prepared": lambda prompt: lifecycle.prompt_prepared(prompt, "text"),
-    "edited": lambda prompt: lifecycle.prompt_edited(prompt, "text", (), NOW),
+    "edited": lambda prompt: lifecycle.prompt_edited(prompt, Content("text"), NOW, NOW),
     "sent": lifecycle.prompt_sent,
     "postponed": lambda prompt: lifecycle.prompt_postponed(prompt, NOW),
     "unconfirmed": lifecycle.prompt_unconfirmed,

@@ -176,8 +176,9 @@ async def test_edit_moves_a_pending_prompt_to_another_project(talk: Talk) -> Non
     await talk.ana.edits(message, f"{BOT} project:beta Write Second")
     await talk.time.passes(20)
     assert prompts(talk) == (["Write First"], ["Write Second"])
-    assert "Beta" in talk.job(2)
-    assert "I don't know the project “gamma”, so nothing was changed" in str(talk.ana.reads())
+    assert "Withdrawn" in talk.job(2)
+    assert "Beta" in talk.job(3)
+    assert "I don't know the project “gamma”, so nothing was started" in str(talk.ana.reads())
     talk.channel()
 
 

@@ -8,7 +8,6 @@ from tests.talk import Talk
 from tests.talk_messages import change_channel_id, post_loose_replies
 
 
-@known_defect("Replies are ignored once their channel has another id.")
 async def test_replies_count_after_the_channel_has_a_new_id(talk: Talk) -> None:
     talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
     await talk.ana.asks("Add a quickstart", "secret")

@@ -22,7 +22,7 @@ from typing import Any
 from sqlalchemy import Engine, Pool, event
 
 _OWN = (
-    "/bot/answers/",
+    *("/bot/answers/", "/bot/inbox/"),
     *("/bot/jobs/", "/bot/outbox/", "/bot/visitors/", "/bot/work/"),
     *("/bot/store/", "/bot/slack/messenger", "/bot/docs_api/client"),
 )

@@ -27,6 +27,8 @@ _DOUBT = "none there?"
 _TALK = "The quickstart lacks Python"
 _REMINDED = "has been ready"
 _QUESTION, _GAP, _WRITTEN = "What are the kinds of keys?", "Didn't help", "It is written now"
+INBOX = tuple(f"inbox/{name}" for name in ("receive", "hear", "act", "requests", "send", "release"))
+"""The modules between a message's event and its request."""
 _LATER = 6
 """Days until the review. The reminder comes after three, or after up to five over a weekend."""
 
@@ -84,9 +86,8 @@ class Steered(Tale):
     """A person replies in the thread of a job that has ended."""
 
     watched = (
+        *INBOX,
         *(
-            "jobs/inbox",
-            "jobs/thread_events",
             "jobs/ask",
             "jobs/prepare",
             "jobs/submit",
@@ -123,7 +124,7 @@ class Steered(Tale):
 class AddedTo(Tale):
     """A person adds to a reply while it is held."""
 
-    watched = ("jobs/inbox", "jobs/ask", "jobs/prepare", "jobs/submit", "jobs/settle_prompt")
+    watched = (*INBOX, "jobs/ask", "jobs/prepare", "jobs/submit", "jobs/settle_prompt")
     world = PersistentWorld
 
     async def begin(self, story: Story) -> None:
@@ -151,7 +152,7 @@ class AddedTo(Tale):
 class Mentioned(Tale):
     """A person mentions the bot in a thread of people."""
 
-    watched = ("jobs/inbox", "jobs/thread_events", "jobs/ask", "jobs/prepare", "outbox/deliver")
+    watched = (*INBOX, "jobs/ask", "jobs/prepare", "outbox/deliver")
     world = PersistentWorld
 
     async def begin(self, story: Story) -> None:
@@ -178,6 +179,40 @@ class Mentioned(Tale):
 
     def _texts(self, story: Story) -> list[str]:
         return [reply["text"] for reply in story.replies_in(self._talk(story))]
+
+
+class TakenBack(Tale):
+    """A person deletes a mention soon after its status message is there."""
+
+    watched = (*INBOX, "jobs/decisions", "jobs/submit")
+    world = PersistentWorld
+
+    async def act(self, story: Story) -> Sequence[Json]:
+        said = story.people.say(ANA, DOCS, f"@docs-agent {PROMPT}")
+        await story.until(lambda: self._texts(story) or None, "the status message")
+        story.people.delete(ANA, DOCS, said["ts"])
+        return []
+
+    def is_over(self, story: Story) -> bool:
+        return any("Withdrawn" in text for text in self._texts(story)) or bool(self._notes(story))
+
+    async def check(self, story: Story, answers: Sequence[Json]) -> None:
+        """Insist that nothing was sent, or that the author reads once that the agent has it."""
+        calls = await requests(story.world)
+        notes = self._notes(story)
+        state = f"{dict(calls)} {self._texts(story)} {notes}"
+        assert calls["create"] <= 1, state
+        assert len(notes) <= 1, state
+        if calls["create"] == 0:
+            assert any("Withdrawn" in text for text in self._texts(story)), state
+
+    def _texts(self, story: Story) -> list[str]:
+        posts = story.state.messages.get(DOCS, {}).values()
+        return [post["text"] for post in posts if post["bot_id"]]
+
+    def _notes(self, story: Story) -> list[str]:
+        notes = [note["text"] for note in story.private()]
+        return [note for note in notes if "already has the message" in note]
 
 
 class Reviewed(Tale):
@@ -336,7 +371,7 @@ def _files(story: Story) -> list[str]:
 class Inquired(Tale):
     """A person asks the docs; another notes a gap and drafts the answer, and it is merged."""
 
-    watched = ("jobs/inbox", "answers/ask", "answers/gaps")
+    watched = (*INBOX, "answers/ask", "answers/gaps")
     world = PersistentWorld
 
     async def begin(self, story: Story) -> None:
@@ -393,6 +428,7 @@ class Inquired(Tale):
         Steered,
         AddedTo,
         Mentioned,
+        TakenBack,
         Reviewed,
         Merged,
         Previewed,

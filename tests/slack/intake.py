@@ -19,9 +19,9 @@ from bot.access.model import Access, Members, access_fingerprint
 from bot.commands.command import Command
 from bot.context import Context
 from bot.ids import ChannelId, Message, UserId
-from bot.jobs.catch_up import Gap
+from bot.inbox.outage import Outage
+from bot.inbox.store import inbox
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.tables import inbox
 from bot.ports import Profile
 from bot.projects import Projects
 from bot.settings import Settings
@@ -117,7 +117,7 @@ async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
             client=client,
             messenger=messenger,
             background=background,
-            gap=Gap(context),
+            outage=Outage(context),
             commands=commands,
         )
         yield Intake(app, store, background)

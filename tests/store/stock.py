@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy.engine import Connection
 
 from bot.answers.model import InquiryState
+from bot.inbox.model import MessageState
 from bot.jobs.model.jobs import JobState
 from bot.jobs.model.prompts import PromptKind, PromptState
 from bot.jobs.model.pull_requests import PreviewState
@@ -115,20 +116,16 @@ def _inquiries(count: int, now: datetime) -> Rows:
     return [{**values, "key": f"i{n}"} for n in range(count)]
 
 
-def _conversations(count: int, now: datetime) -> Rows:
-    """Return threads to be read again."""
-    values = {
-        "channel": "C00",
-        "ts": "1.1",
-        "user": "",
-        "state": "unread",
-        "said_at": now,
-        "due_at": now,
-    }
-    return [
-        {**values, "key": f"unread:C00:1.{n}", "place": f"1.{n}", "thread": f"1.{n}"}
-        for n in range(count)
-    ]
+def _messages(count: int, now: datetime) -> Rows:
+    """Return messages to decide."""
+    values: dict[str, Any] = {"channel": "C00", "user": ANA, "state": MessageState.NEW}
+    values |= {"text": "Add a page", "said_at": now, "due_at": now}
+    return [{**values, "ts": f"1.{n}", "place": f"1.{n}"} for n in range(count)]
+
+
+def _missed(count: int, now: datetime) -> Rows:
+    """Return conversations to be read again."""
+    return [{"since": "1.1", "channel": f"D{n}", "due_at": now} for n in range(count)]
 
 
 async def fill(
@@ -138,7 +135,7 @@ async def fill(
     prompts: int,
     deliveries: int,
     questions: int,
-    unread: int = 0,
+    messages: int = 0,
     looks: int = 0,
 ) -> None:
     """Insert due rows into each queue; deliveries are whole threads."""
@@ -153,7 +150,8 @@ async def fill(
         if looks:
             connection.execute(s.pull_requests.insert(), _looks(looks, now))
             connection.execute(s.previews.insert(), _previews(looks, now))
-        if unread:
-            connection.execute(s.inbox.insert(), _conversations(unread, now))
+        if messages:
+            connection.execute(s.inbox.insert(), _messages(messages, now))
+            connection.execute(s.missed.insert(), _missed(messages, now))
 
     await database.write(insert)

@@ -39,7 +39,7 @@ async def due(store: Store, now: datetime) -> frozenset[str]:
 
 
 async def stock(database: Database) -> None:
-    await fill(database, jobs=1, prompts=1, deliveries=6, questions=1, unread=1, looks=1)
+    await fill(database, jobs=1, prompts=1, deliveries=6, questions=1, messages=1, looks=1)
 
 
 @pytest.mark.parametrize("line", STOCKED, ids=lambda line: f"{line.queue} {line.state or ''}")
@@ -52,7 +52,6 @@ async def test_row_is_due_after_the_sweep_when_its_time_is_too_far_ahead(
     assert column is not None
     longest = cast("Due", column.type).longest
     values: dict[str, str] = {} if line.state is None else {"state": line.state}
-    values |= {"state": "new"} if line.queue == "inbox" else {}
     await execute(store, update(line.table).values({column.key: now + longest - MINUTE, **values}))
     assert await sweep(store, now) == 0
     assert line.queue not in await due(store, now)

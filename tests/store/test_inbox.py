@@ -1,22 +1,22 @@
-"""Reading conversations again after an outage, and the messages that the inbox keeps."""
+"""The messages that the inbox keeps, and the conversations that are read again after an outage."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
+import pytest
 from sqlalchemy import select
 
-from bot.ids import ChannelId, MessageTs, RequestKey
-from bot.jobs.model.inbox import UnreadConversation
-from bot.jobs.store.inbox import MISSED_FOR, MOST_READ, RETRIED_FOR, Inbox
-from bot.ports import Content, Mention, Origin, ThreadReply, ts_at
-from bot.store import Claimer, Store, Transaction
+from bot.ids import ChannelId, MessageTs, RequestKey, UserId
+from bot.inbox.model import Conversation, InboxMessage, MessageState
+from bot.inbox.store import KNOWN_FOR, MAX_CONVERSATIONS, Inbox, MissedMessages
+from bot.ports import Content, Mention, Origin, ThreadReply, message_key, ts_at
+from bot.store import Claimer, LeaseLost, Store, Transaction
 from tests import schema as s
-from tests.builders import ANA, CHANNEL, NOW, add_job, claimer, rows_of
+from tests.builders import ANA, BEN, CHANNEL, NOW, add_job, claimer, rows_of
 
 DIRECT = ChannelId("D0ANA")
-SECOND = timedelta(seconds=1)
-MINUTE = timedelta(minutes=1)
+REQUEST = RequestKey("message:C0DOCS:1.1")
 
 
 def ts(seconds: float) -> MessageTs:
@@ -25,13 +25,15 @@ def ts(seconds: float) -> MessageTs:
 
 
 def message(
-    seconds: float, *, channel: ChannelId = CHANNEL, root: str | None = None
+    seconds: float,
+    *,
+    channel: ChannelId = CHANNEL,
+    root: MessageTs | None = None,
+    user: UserId = ANA,
 ) -> ThreadReply | Mention:
-    thread = MessageTs(root) if root else None
-    key = RequestKey(f"message:{channel}:{ts(seconds)}")
-    origin = Origin(key, ANA, channel, thread, ts(seconds))
+    origin = Origin(message_key(channel, ts(seconds)), user, channel, root, ts(seconds))
     content = Content("Add a page on keys")
-    return ThreadReply(origin, content) if thread else Mention(origin, content)
+    return ThreadReply(origin, content) if root else Mention(origin, content)
 
 
 async def receive(store: Store, *messages: ThreadReply | Mention) -> None:
@@ -42,81 +44,111 @@ async def receive(store: Store, *messages: ThreadReply | Mention) -> None:
     await store.write(add)
 
 
-async def begin(store: Store, at: datetime = NOW) -> tuple[int, int]:
-    return await store.write(lambda tx: Inbox(tx).begin_reading(at, at))
+async def claim(store: Store) -> list[MessageTs]:
+    who = claimer(at=NOW)
+    claimed = await store.write(lambda tx: Inbox(tx).claim(who, 20))
+    return [one.ts for one in claimed]
 
 
-async def claim(store: Store, who: Claimer | None = None) -> UnreadConversation | None:
-    who = who or claimer(at=NOW)
-    return await store.write(lambda tx: Inbox(tx).claim_unread(who, who.now))
+async def settle_all(store: Store) -> None:
+    """Settle every message, each in its turn."""
+
+    def settle(tx: Transaction) -> int:
+        claimed = Inbox(tx).claim(claimer(at=NOW), 20)
+        for one in claimed:
+            Inbox(tx).settle(one)
+        return len(claimed)
+
+    while await store.write(settle):
+        pass
 
 
-async def settle(store: Store, unread: UnreadConversation) -> None:
-    await store.write(lambda tx: Inbox(tx).settle_unread(unread, "one"))
+async def conversations(store: Store) -> list[Conversation]:
+    found, _ = await store.read(lambda tx: Inbox(tx).conversations(NOW))
+    return list(found)
 
 
-def settle_some(tx: Transaction) -> bool:
-    """Settle the messages whose turn it is. Return whether there were any."""
-    claimed = Inbox(tx).claim(claimer(at=NOW + MINUTE), 5)
-    Inbox(tx).settle(claimed)
-    return bool(claimed)
+async def test_messages_of_one_person_are_claimed_one_after_the_other(store: Store) -> None:
+    root = ts(-60)
+    await receive(
+        store, *(message(n, root=root) for n in range(3)), message(3, root=root, user=BEN)
+    )
+    assert await claim(store) == [ts(0), ts(3)]
 
 
-async def read_all(store: Store) -> list[tuple[str, str | None, str]]:
-    """Claim and settle every conversation; return channel, thread and first message of each."""
-    conversations: list[tuple[str, str | None, str]] = []
-    while unread := await claim(store):
-        conversations.append((unread.channel, unread.thread, unread.since))
-        await settle(store, unread)
-    return conversations
+async def test_message_is_stored_once(store: Store) -> None:
+    await receive(store, message(0), message(0))
+    assert len(await rows_of(store, select(s.inbox))) == 1
 
 
-async def test_thread_is_read_from_ten_minutes_before_the_newest_message(store: Store) -> None:
+async def test_outcome_of_an_edited_message_is_not_written(store: Store) -> None:
+    await receive(store, message(0))
+
+    def read(tx: Transaction) -> InboxMessage:
+        found = Inbox(tx).at(CHANNEL, ts(0))
+        assert found is not None
+        return found
+
+    before = await store.read(read)
+    await store.write(lambda tx: Inbox(tx).change(before, text="Add two pages", version=ts(5)))
+    with pytest.raises(LeaseLost):
+        await store.write(lambda tx: Inbox(tx).take(before, REQUEST, "Add a page"))
+    assert (await store.read(read)).state is MessageState.NEW
+
+
+async def test_conversations_are_those_of_jobs_requests_and_direct_messages(store: Store) -> None:
     await add_job(store, root_ts=ts(-50))
-    await receive(store, *(message(seconds, root=ts(-50)) for seconds in (-20, -10, -15)))
-    await begin(store)
-    since = ts(-10 - RETRIED_FOR.total_seconds())
-    assert await read_all(store) == [(CHANNEL, ts(-50), since)]
-
-
-async def test_outage_while_a_conversation_is_read_repeats_the_reading(store: Store) -> None:
-    await add_job(store, root_ts=ts(-50))
-    await begin(store)
-    unread = await claim(store)
-    assert unread
-    await begin(store, NOW + SECOND)
-    await settle(store, unread)
-    again = await claim(store, claimer(at=NOW + SECOND))
-    assert again
-    assert (again.thread, again.since) == (unread.thread, ts_at(NOW + SECOND - MISSED_FOR))
+    await receive(store, message(-10, root=ts(-100)), message(-5), message(-3, channel=DIRECT))
+    assert await conversations(store) == [
+        Conversation(CHANNEL, ts(-50)),
+        Conversation(CHANNEL, ts(-5)),
+        Conversation(CHANNEL, ts(-100)),
+        Conversation(DIRECT, None),
+    ]
 
 
 async def test_of_thousands_of_threads_the_newest_are_read(store: Store) -> None:
-    for number in range(MOST_READ + 5):
+    for number in range(MAX_CONVERSATIONS + 5):
         await add_job(store, root_ts=ts(number - 1_000))
-    assert await begin(store) == (MOST_READ, 5)
-    read = await read_all(store)
-    assert [thread for _, thread, _ in read] == [ts(n - 1_000) for n in range(MOST_READ + 4, 4, -1)]
-
-
-async def test_second_process_claims_a_conversation_only_when_due(
-    store: Store, another: Store
-) -> None:
-    for number in range(2):
-        await add_job(store, root_ts=ts(number))
-    await begin(store)
-    assert await store.write(lambda tx: Inbox(tx).claim_unread(claimer("one"), NOW + SECOND))
-    assert await claim(another, claimer("two")) is None
-    assert await claim(another, claimer("two", NOW + SECOND)) is not None
+    found, left_out = await store.read(lambda tx: Inbox(tx).conversations(NOW))
+    newest = range(MAX_CONVERSATIONS + 4, 4, -1)
+    assert left_out == 5
+    assert [thread for _, thread in found] == [ts(number - 1_000) for number in newest]
 
 
 async def test_settled_messages_are_deleted_but_not_the_newest_direct_one(store: Store) -> None:
     newest = message(-5, channel=DIRECT)
-    await receive(store, message(-10, root="1.1"), message(-10, channel=DIRECT), newest)
-    while await store.write(settle_some):
-        pass
+    await receive(store, message(-10, root=ts(-99)), message(-10, channel=DIRECT), newest)
+    await settle_all(store)
     await store.write(lambda tx: Inbox(tx).tidy(NOW))
     assert len(await rows_of(store, select(s.inbox))) == 3
-    await store.write(lambda tx: Inbox(tx).tidy(NOW + 3 * MISSED_FOR))
+    await store.write(lambda tx: Inbox(tx).tidy(NOW + 2 * KNOWN_FOR))
     [row] = await rows_of(store, select(s.inbox))
-    assert row["key"] == newest.origin.key
+    assert (row["channel"], row["ts"]) == (DIRECT, newest.origin.message_ts)
+
+
+async def missed(store: Store, who: Claimer) -> list[MessageTs]:
+    claimed = await store.write(lambda tx: MissedMessages(tx).claim(who))
+    return [one.since for one in claimed]
+
+
+async def test_outages_before_the_reading_are_read_together(store: Store) -> None:
+    await store.write(lambda tx: MissedMessages(tx).add(ts(-60), NOW))
+    await store.write(lambda tx: MissedMessages(tx).add(ts(-90), NOW))
+    assert await missed(store, claimer(at=NOW)) == [ts(-90)]
+    assert await missed(store, claimer("two", NOW)) == []
+
+
+async def test_outage_while_conversations_are_read_repeats_the_reading(store: Store) -> None:
+    await store.write(lambda tx: MissedMessages(tx).add(ts(-60), NOW))
+    [row] = await store.write(lambda tx: MissedMessages(tx).claim(claimer(at=NOW)))
+    await store.write(lambda tx: MissedMessages(tx).add(ts(-10), NOW))
+    await store.write(lambda tx: MissedMessages(tx).end(row, "one"))
+    assert await missed(store, claimer("two", NOW)) == [ts(-10)]
+
+
+async def test_reading_of_a_dead_process_is_taken_over(store: Store) -> None:
+    await store.write(lambda tx: MissedMessages(tx).add(ts(-60), NOW))
+    assert await missed(store, claimer("one", NOW)) == [ts(-60)]
+    later = NOW + timedelta(minutes=2)
+    assert await missed(store, claimer("two", later)) == [ts(-60)]

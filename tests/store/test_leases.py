@@ -14,10 +14,10 @@ from sqlalchemy import Connection, Engine, Executable, Table, event, select
 
 from bot.answers.model import InquiryState
 from bot.answers.store import Inquiries
+from bot.inbox.store import Inbox, MissedMessages
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptState
-from bot.jobs.store.inbox import Inbox
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.pull_requests import Previews, PullRequests
@@ -108,17 +108,23 @@ QUEUES = {
         ),
         {"state": InquiryState.ASKED, "audience": "channel"},
     ),
-    "unread conversations that cannot be read": Queue(
-        s.inbox,
-        lambda tx, who: [unread] if (unread := Inbox(tx).claim_unread(who, who.now)) else [],
-        lambda tx, one, owner: Inbox(tx).put_back_unread(one, owner, LONG_AGO),
-        {"due_at": LONG_AGO, "state": "unread"},
+    "missed messages": Queue(
+        s.missed,
+        lambda tx, who: MissedMessages(tx).claim(who),
+        lambda tx, one, owner: MissedMessages(tx).put_back(one, owner, datetime.now(UTC)),
+        {"due_at": LONG_AGO},
     ),
     "messages": Queue(
         s.inbox,
         lambda tx, who: Inbox(tx).claim(who, 5),
-        lambda tx, one, owner: Inbox(tx).settle([one], owner),
+        lambda tx, one, owner: Inbox(tx).save(one, owner, due_at=datetime.now(UTC)),
         {"due_at": LONG_AGO, "state": "new"},
+    ),
+    "held prompts": Queue(
+        s.prompts,
+        lambda tx, who: Prompts(tx).claim_held(who, 5),
+        lambda tx, one, owner: Prompts(tx).keep_held(one, datetime.now(UTC), owner),
+        {"held_until": LONG_AGO, "state": PromptState.WAITING},
     ),
 }
 
@@ -126,7 +132,7 @@ QUEUES = {
 @pytest.fixture
 async def stock(store: Store, database: Database) -> Store:
     """Return a store with one row in each queue."""
-    await fill(database, jobs=1, prompts=1, deliveries=6, questions=1, unread=1, looks=1)
+    await fill(database, jobs=1, prompts=1, deliveries=6, questions=1, messages=1, looks=1)
     # One delivery of the thread is enough.
     await execute(store, s.deliveries.delete().where(s.deliveries.c.seq > 1))
     return store
@@ -209,7 +215,7 @@ async def test_stopping_process_releases_all_rows_but_uncertain_sends(stock: Sto
 async def test_many_claimers_at_once_share_each_queue_without_overlap(
     store: Store, another: Store, database: Database
 ) -> None:
-    await fill(database, jobs=12, prompts=36, deliveries=72, questions=12, unread=12, looks=12)
+    await fill(database, jobs=12, prompts=36, deliveries=72, questions=12, messages=12, looks=12)
     async for queue in each_queue(store):
         key = next(iter(queue.table.primary_key.columns))
         claimed: list[Any] = []

@@ -15,12 +15,13 @@ from sqlalchemy import insert, select, update
 from bot.access.model import members
 from bot.answers.store import inquiries
 from bot.ids import ChannelId, JobNumber, Message
+from bot.inbox.store import inbox
 from bot.jobs.model.jobs import JobState
 from bot.jobs.model.prompts import PromptKind, PromptState
 from bot.jobs.model.pull_requests import PreviewState, SeenPullRequest, Size
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.pull_requests import PullRequests
-from bot.jobs.store.tables import audit, inbox, jobs, previews, prompts, pull_requests
+from bot.jobs.store.tables import audit, jobs, previews, prompts, pull_requests
 from bot.outbox.model import DeliveryKind, DeliveryState, NewDelivery
 from bot.outbox.store import Outbox, deliveries
 from bot.store import Store
@@ -103,7 +104,6 @@ async def everything_else(store: Store) -> None:
         (
             inbox,
             {
-                "key": "m",
                 "channel": CHANNEL,
                 "place": "1.1",
                 "ts": "1.1",

@@ -13,7 +13,8 @@ from tests.torture.rows import Row
 
 _PUBLIC = (DOCS, PRODUCT)
 _FAILED = "Something went wrong on my side"
-_NOTHING = "The docs have nothing on that"
+_NOTHING = ("The docs have nothing on that", "I noted that")
+"""The words under answers that answer nothing."""
 _TIMES = re.compile(r"(?:asked|” ·) (\d+) times")
 
 
@@ -59,7 +60,8 @@ def _answered(index: RecordIndex, checks: Checks, row: Row) -> None:
             )
             checks.insist(is_seen, f"{name}: answered, and nobody saw it")
     marked = _presses(index, row, "did_not_help")
-    nothing = [text for text in (*index.private_texts(row["user"]), *posted) if _NOTHING in text]
+    said = (*index.private_texts(row["user"]), *posted)
+    nothing = [text for text in said if any(phrase in text for phrase in _NOTHING)]
     is_plain = row["state"] == "answered" or marked or nothing or row["job"]
     mute = any(answer["state"] == "dead" for answer in answers)
     checks.insist(is_plain, f"{name}: is {row['state']}, and nobody said so", explained=mute)

@@ -23,7 +23,6 @@ from bot.ids import JobNumber, Message, is_direct_message
 from bot.jobs.access import Readable, if_visible
 from bot.jobs.ask import follow_up, takes_follow_ups
 from bot.jobs.commands.job_references import LINK, NUMBER, find_job, for_reader
-from bot.jobs.interpret import FOLLOW_UP_COMMAND
 from bot.jobs.messages import forms
 from bot.jobs.messages import job_answers as say
 from bot.jobs.model.jobs import TakeThread, TrackedJob
@@ -36,7 +35,7 @@ from bot.messages.help import about_replies
 from bot.outbox.private_answers import answer_in_private
 from bot.store import Transaction
 
-NAME = FOLLOW_UP_COMMAND
+NAME = "/docs-followup"
 _MAX_OFFERED = 20
 _AFTER_NAME = re.compile(rf"\s*(?:#{NUMBER}(?=[\s,:]|$)|\S+)[\s,:]*(.*)", re.DOTALL)
 """The text after the name of a job in a wire text."""

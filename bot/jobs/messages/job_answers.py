@@ -328,6 +328,10 @@ def cannot_follow_up(job: TrackedJob) -> Message:
     )
 
 
+CHANNEL_NOT_READ = b.words(
+    ":no_entry: Slack doesn't tell me that you can read that channel, so I did nothing."
+)
+"""The answer to a button in a direct message about a channel that its reader has left."""
 TOO_LATE = b.words(
     "That's been decided already, so I did nothing. The thread shows what was chosen."
 )

@@ -305,6 +305,17 @@ def unconfirmed_message(
     return b.with_buttons(text, buttons)
 
 
+def unconfirmed_without_words(
+    job: TrackedJob, prompt_id: int, asked_by: UserId, follow_up: bool
+) -> Message:
+    """Return the message about an unconfirmed prompt whose author has taken back all its words."""
+    text = (
+        f"{b.mention(asked_by)} :grey_question: {_sent(job, follow_up)} may have started. "
+        "Its words are taken back, so it isn't sent again."
+    )
+    return b.with_buttons(text, [*view(job), b.button(DISMISS, b.Action.DISMISS, str(prompt_id))])
+
+
 def decided(
     job: TrackedJob, asked_by: UserId, follow_up: bool, decision: str, by: UserId
 ) -> Message:

@@ -58,6 +58,7 @@ _TITLES = {
     JobProblem.KEY_FORBIDDEN: "the docs service doesn't let our key do this",
     JobProblem.PROJECT_UNKNOWN: "the docs service doesn't know the project",
     JobProblem.NOT_SERVED: "these docs are no longer set up here",
+    JobProblem.NOT_ALLOWED: "its author was told why, in private",
     JobProblem.JOB_UNKNOWN: "the docs service no longer knows the job",
     JobProblem.NOT_STARTED: "the job didn't start",
     JobProblem.SLACK_REFUSED: "Slack didn't let me post",

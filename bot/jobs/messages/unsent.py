@@ -277,6 +277,8 @@ def cannot_stop(job: TrackedJob, *, may_steer: bool) -> Message:
         quiet = b.button("Keep quiet about it", b.Action.KEEP_QUIET, str(job.number))
         text = f"The agent has {title} already, and nobody can stop it."
         return b.with_buttons(text, [quiet] if may_steer else [])
+    if job.state is JobState.UNCONFIRMED:
+        return b.words(f"The agent may have {title} already. *Dismiss* in its thread leaves it.")
     close = " Close its pull request there:" if view(job) else ""
     return b.with_buttons(f"{title} is over, so there is nothing to stop.{close}", view(job))
 

@@ -54,6 +54,8 @@ class ThreadContext(NamedTuple):
 class QueueWhy(StrEnum):
     """Why a prompt waits."""
 
+    HELD = "held"
+    """Its author may still add to it or change it."""
     LIMIT = "limit"
     """The shared hourly limit is used up, or the person's share of it."""
     SERVICE = "service"
@@ -153,6 +155,8 @@ class JobProblem(StrEnum):
     """A follow-up for a job that never started."""
     SLACK_REFUSED = "slack_refused"
     """Slack did not let the bot post."""
+    NOT_ALLOWED = "not_allowed"
+    """Its author may no longer use the bot. They read why in private."""
     # The others are stored with who did it: ``dismissed:U0ANA``.
     DISMISSED = "dismissed"
     """The first prompt was unconfirmed and somebody dismissed it."""

@@ -14,7 +14,7 @@ from datetime import datetime
 from bot.ids import ServiceJobId, UserId
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState, subject_of
-from bot.ports import SharedFile
+from bot.ports import Content
 
 J, P = JobState, PromptState
 
@@ -202,28 +202,28 @@ def resent(job: TrackedJob) -> TrackedJob:
     return replace(not_queued(job), state=J.WAITING, ended_at=None)
 
 
-def prompt_prepared(
-    prompt: Prompt, text: str, attachments: str = "", held_until: datetime | None = None
+def prompt_prepared(prompt: Prompt, text: str, attachments: str = "") -> Prompt:
+    """Let a prompt wait to be sent: names are resolved and access is confirmed."""
+    return replace(prompt, state=P.WAITING, text=text, attachments=attachments)
+
+
+def prompt_edited(
+    prompt: Prompt, content: Content, at: datetime, held_until: datetime | None
 ) -> Prompt:
-    """Let a prompt wait to be sent, ``held_until`` then: names are resolved and access is confirmed."""
-    due_at = held_until or prompt.due_at
-    return replace(prompt, state=P.WAITING, text=text, attachments=attachments, due_at=due_at)
-
-
-def prompt_edited(prompt: Prompt, raw: str, files: tuple[SharedFile, ...], at: datetime) -> Prompt:
-    """Prepare a prompt again whose messages were edited before it was sent.
+    """Prepare a prompt again whose messages were changed before it was sent.
 
     An unconfirmed one stays so, and is prepared if a person sends it again.
     """
+    edited = replace(prompt, raw=content.text, files=content.files, omitted=content.omitted)
     if prompt.state is P.UNCONFIRMED:
-        return replace(prompt, raw=raw, files=files, attachments=None)
-    return replace(prompt, state=P.NEW, raw=raw, files=files, due_at=at, sent_at=None)
+        return replace(edited, attachments=None, held_until=None)
+    return replace(edited, state=P.NEW, due_at=at, sent_at=None, held_until=held_until)
 
 
 def prompt_sent(prompt: Prompt) -> Prompt:
     """Settle a prompt that the docs service accepted. Of a follow-up's text the subject is kept."""
     subject = subject_of(prompt.text or "") if prompt.kind is PromptKind.FOLLOW_UP else ""
-    return replace(prompt, state=P.SENT, response_url=None, text=subject)
+    return replace(prompt, state=P.SENT, response_url=None, text=subject, held_until=None)
 
 
 def prompt_postponed(prompt: Prompt, due_at: datetime, *, is_refused: bool = False) -> Prompt:
@@ -243,7 +243,7 @@ def prompt_unconfirmed(prompt: Prompt) -> Prompt:
 
 def prompt_refused(prompt: Prompt) -> Prompt:
     """Give up a prompt that the docs service refused, or that will never be sent."""
-    return replace(prompt, state=P.REFUSED, sent_at=None, response_url=None)
+    return replace(prompt, state=P.REFUSED, sent_at=None, response_url=None, held_until=None)
 
 
 def prompt_resent(prompt: Prompt, at: datetime) -> Prompt:
@@ -254,4 +254,4 @@ def prompt_resent(prompt: Prompt, at: datetime) -> Prompt:
 
 def prompt_withdrawn(prompt: Prompt, at: datetime) -> Prompt:
     """Withdraw a prompt before it was sent, or dismiss it while it is unconfirmed."""
-    return replace(prompt, state=P.WITHDRAWN, sent_at=None, due_at=at)
+    return replace(prompt, state=P.WITHDRAWN, sent_at=None, due_at=at, held_until=None)

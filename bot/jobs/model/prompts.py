@@ -113,6 +113,8 @@ class Prompt:
     """When earlier messages are attached; None for never."""
     files: tuple[SharedFile, ...] = ()
     """The files of the message."""
+    omitted: tuple[str, ...] = ()
+    """The names of the parts of its messages that cannot be read as text."""
     attachments: str | None = None
     """The messages and files sent after the text; until it is set, the messages of a form."""
     key: str = ""
@@ -125,6 +127,10 @@ class Prompt:
     in_queue: bool = False
     response_url: SecretStr | None = None
     """It may have expired."""
+    held_until: datetime | None = None
+    """When its messages are looked at before it is sent; None once it may be sent."""
+    seen_at: datetime | None = None
+    """When its messages, its author and its channel were last known to be as stored."""
     app: str | None = None
     """The app that posted its message with the own token of ``asked_by``."""
 
@@ -150,11 +156,14 @@ class Prompt:
             message_ts=origin.message_ts,
             take_thread=request.take_thread,
             files=request.files,
+            omitted=request.omitted,
             attachments=request.given,
             key=origin.key,
             project=project,
             due_at=asked_at,
             response_url=origin.response_url,
+            held_until=request.held_until,
+            seen_at=request.seen_at or asked_at,
             app=origin.app,
         )
 
@@ -173,6 +182,8 @@ class PromptRequest:
     """Whether the person was asked about its page and its files, or cannot be."""
     take_thread: TakeThread | None = None
     files: tuple[SharedFile, ...] = ()
+    omitted: tuple[str, ...] = ()
+    """The names of the parts of its messages that cannot be read as text."""
     given: str | None = None
     """The thread's messages as a form had them."""
     again_of: JobNumber | None = None
@@ -182,6 +193,10 @@ class PromptRequest:
     about: About | None = None
     follows: JobNumber | None = None
     """The merged job in whose thread a new job is asked for."""
+    held_until: datetime | None = None
+    """Until when its author may add to it or change it; None if it is sent at once."""
+    seen_at: datetime | None = None
+    """When its message was read; None for now."""
 
 
 @dataclass(frozen=True, slots=True)

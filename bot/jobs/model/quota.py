@@ -65,6 +65,8 @@ class Queued:
     """False if it has not waited yet."""
     refused_at: datetime | None = None
     """When it was sent and refused as with a bad key; None if it was not."""
+    seen_at: datetime | None = None
+    """When its messages, its author and its channel were last known to be as stored."""
     told_until: datetime | None = None
     """Until when it waits at the earliest, as its job's status message shows."""
 

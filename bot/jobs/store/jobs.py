@@ -9,13 +9,11 @@ from typing import Unpack
 
 from sqlalchemy import (
     ColumnElement,
-    String,
     and_,
     bindparam,
     case,
     false,
     func,
-    literal,
     not_,
     or_,
     select,
@@ -25,6 +23,7 @@ from sqlalchemy import (
 from bot.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobFilter, JobState, Listed, TrackedJob
+from bot.jobs.model.prompts import PromptKind
 from bot.jobs.model.quota import MAY_NOT_WRITE
 from bot.jobs.store.audit import write_job_end
 from bot.jobs.store.tables import SEEN, back_offs, jobs, prompts, pull_requests
@@ -63,17 +62,26 @@ _ADD = jobs.insert().returning(jobs.c.number)
 # No EXISTS, which PostgreSQL may turn into a table of all prompts and jobs, made for each statement.
 _BY_MENTION = select(channels.c.by_mention).where(channels.c.id == jobs.c.channel).scalar_subquery()
 _first = jobs.alias("first")
-_BEGINNING = literal("message:", String) + jobs.c.channel + ":" + jobs.c.thread_ts
-"""The key of the message that begins the thread in which a job's first message is a reply."""
+_asked = jobs.alias("asked")
+_ASKED_BY_BEGINNING = (
+    select(prompts.c.id)
+    .join(_asked, _asked.c.number == prompts.c.job)
+    .where(
+        _asked.c.channel == jobs.c.channel,
+        _asked.c.thread_ts == jobs.c.thread_ts,
+        prompts.c.kind == PromptKind.START,
+        prompts.c.message_ts == jobs.c.thread_ts,
+    )
+    .limit(1)
+    .correlate(jobs)
+    .scalar_subquery()
+)
+"""A job that was asked for by the message which begins the thread."""
 _AMONG_PEOPLE = and_(
     jobs.c.thread_ts.is_not(None),
     or_(jobs.c.root_ts.is_(None), jobs.c.thread_ts < jobs.c.root_ts),
     ~jobs.c.channel.startswith("D"),
-    select(prompts.c.id)
-    .where(prompts.c.key == _BEGINNING)
-    .correlate(jobs)
-    .scalar_subquery()
-    .is_(None),
+    _ASKED_BY_BEGINNING.is_(None),
     select(_first.c.number)
     .where(_first.c.channel == jobs.c.channel, _first.c.root_ts == jobs.c.thread_ts)
     .correlate(jobs)

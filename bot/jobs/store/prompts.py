@@ -10,13 +10,12 @@ from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, 
 
 from bot.ids import JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.jobs.model import lifecycle
-from bot.jobs.model.inbox import HeardState
 from bot.jobs.model.jobs import JobState, QueueWhy, TakeThread, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState, subject_of
 from bot.jobs.model.quota import QUOTA_PERIOD, Queued, Use
 from bot.jobs.store.audit import write_prompt_end
 from bot.jobs.store.limits import SKEW
-from bot.jobs.store.tables import STARTS_JOB, audit, back_offs, inbox, jobs, prompts
+from bot.jobs.store.tables import STARTS_JOB, audit, back_offs, jobs, prompts
 from bot.ports import ts_at
 from bot.store.leases import (
     FREE,
@@ -46,28 +45,10 @@ def is_behind() -> ColumnElement[bool]:
     )
 
 
-_PART = inbox.alias("part")
-_SAID = inbox.alias("said")
-_IS_PART = _PART.c.request == prompts.c.key
-_IS_BESIDE = and_(
-    _SAID.c.channel == _PART.c.channel,
-    _SAID.c.place == _PART.c.place,
-    _SAID.c.user == _PART.c.user,
-    _SAID.c.state == HeardState.NEW,
-    _SAID.c.said_at <= prompts.c.due_at,
-)
-_HAS_UNREAD_WORDS = or_(
-    exists().where(_IS_PART, _PART.c.change.is_not(None)),
-    exists().where(_IS_PART, _IS_BESIDE),
-)
-"""The condition that an edit, a deletion or an addition by a prompt's author is stored and not carried out.
-
-It was acknowledged before the prompt is sent, so it counts, also while Slack does not describe its author.
-"""
 _HAS_STATUS_MESSAGE = and_(STARTS_JOB, jobs.c.root_ts.is_not(None))
 _SENDABLE = and_(
     ~is_behind(),
-    ~_HAS_UNREAD_WORDS,
+    prompts.c.held_until.is_(None),
     exists().where(
         jobs.c.number == prompts.c.job, or_(_HAS_STATUS_MESSAGE, jobs.c.service_id.is_not(None))
     ),
@@ -76,8 +57,8 @@ _SENDABLE = and_(
 """The condition that a waiting prompt waits only for its time and the quota.
 
 Its job's status message has been posted or its service id is known, the job has no earlier unsettled
-prompt, all words of its author are read, and the project has no back-off. A follow-up behind an unconfirmed
-first prompt waits for a person.
+prompt, it is not held, and the project has no back-off. A follow-up behind an unconfirmed first prompt waits
+for a person.
 """
 
 NEW_PROMPTS = QueueTable("requests", prompts, PromptState.NEW, prompts.c.due_at)
@@ -101,8 +82,10 @@ _NOT_FAILED = (
     JobState.UNCONFIRMED,
 )
 """States of a job for which a repeated prompt may be an accident; after a failure it is a retry."""
-_UNSENT = (PromptState.NEW, PromptState.WAITING)
-
+UNSENT = (PromptState.NEW, PromptState.WAITING)
+_IS_HELD = one_of(prompts.c.state, UNSENT)
+HELD_PROMPTS = QueueTable("held", prompts, None, prompts.c.held_until, _IS_HELD)
+"""Prompts whose authors may still add to them or change them, until they have been looked at."""
 
 _BEFORE = prompts.alias("before")
 _STATUS_MESSAGE_BEFORE = exists().where(
@@ -110,7 +93,7 @@ _STATUS_MESSAGE_BEFORE = exists().where(
     _BEFORE.c.channel == prompts.c.channel,
     _BEFORE.c.id < prompts.c.id,
     _BEFORE.c.kind == PromptKind.START,
-    one_of(_BEFORE.c.state, _UNSENT),
+    one_of(_BEFORE.c.state, UNSENT),
     jobs.c.number == _BEFORE.c.job,
     jobs.c.root_ts.is_(None),
 )
@@ -118,6 +101,7 @@ _STATUS_MESSAGE_BEFORE = exists().where(
 # Built once: building a statement takes longer than running it.
 IN_TURN = or_(~STARTS_JOB, ~_STATUS_MESSAGE_BEFORE)
 _CLAIM_NEW = NEW_PROMPTS.claiming(IN_TURN)
+_CLAIM_HELD = HELD_PROMPTS.claiming(_IS_HELD)
 _CLAIM_ABANDONED = ABANDONED_PROMPTS.claiming()
 _BEGIN_SENDING = claiming(
     prompts,
@@ -139,6 +123,7 @@ _WAITING_PROJECTS = (
 _QUOTA_QUEUE = (
     select(
         *prompts.c["id", "job", "kind", "asked_by", "asked_at", "due_at", "in_queue", "sent_at"],
+        prompts.c.seen_at,
         select(jobs.c.queue_until)
         .where(jobs.c.number == prompts.c.job)
         .scalar_subquery()
@@ -177,7 +162,7 @@ _SAME_JOB = (
 _WAITING_BY = (
     select(func.count())
     .select_from(prompts)
-    .where(one_of(prompts.c.state, _UNSENT), prompts.c.asked_by == bindparam("by"))
+    .where(one_of(prompts.c.state, UNSENT), prompts.c.asked_by == bindparam("by"))
 )
 _EARLIER = select(*(part.scalar_subquery() for part in (_OF_KEY, _SAME_JOB, _WAITING_BY)))
 _ADD = prompts.insert().returning(prompts.c.id)
@@ -230,6 +215,10 @@ class Prompts(Rows[Prompt]):
     def waiting_by(self, user: UserId) -> int:
         """Count the unsent prompts of a person."""
         return self.connection.execute(_WAITING_BY, {"by": user}).scalar_one()
+
+    def waiting_of(self, user: UserId) -> Sequence[Prompt]:
+        """Return the unsent prompts of a person, oldest first."""
+        return self._all(and_(prompts.c.asked_by == user, one_of(prompts.c.state, UNSENT)))
 
     def get(self, prompt: PromptId) -> Prompt | None:
         """Return the prompt with this id; None when there is none."""
@@ -316,6 +305,37 @@ class Prompts(Rows[Prompt]):
             prompts.c.state == PromptState.NEW,
         )
         self.connection.execute(update(prompts).where(held).values(FREE))
+
+    def claim_held(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
+        """Claim held prompts whose time has come, before they are sent."""
+        return self._claim(_CLAIM_HELD, claimer, limit=limit)
+
+    def hold(self, key: RequestKey, until: datetime) -> None:
+        """Let a request be looked at before it is sent, unless it is held or settled already."""
+        waits = and_(
+            prompts.c.key == key,
+            prompts.c.held_until.is_(None),
+            prompts.c.state.in_((*UNSETTLED, PromptState.UNCONFIRMED)),
+        )
+        self.connection.execute(update(prompts).where(waits).values(held_until=until))
+
+    def look_again(self, ids: Sequence[PromptId], now: datetime) -> None:
+        """Let prompts that have waited for long be looked at before they are sent."""
+        waits = and_(prompts.c.id.in_(ids), prompts.c.state == PromptState.WAITING)
+        self.connection.execute(update(prompts).where(waits).values(held_until=now))
+
+    def set_hold(self, prompt: PromptId, until: datetime | None) -> None:
+        """Set the time at which a prompt is looked at before it is sent; None lets it be sent."""
+        this = update(prompts).where(prompts.c.id == prompt)
+        self.connection.execute(this.values(held_until=until))
+
+    def keep_held(self, prompt: Prompt, until: datetime, owner: str) -> None:
+        """Hold a claimed prompt until then, and free its lease. Raises LeaseLost."""
+        self._write(prompt.id, owner, {"held_until": until, **FREE})
+
+    def let_go(self, prompt: Prompt, now: datetime, owner: str) -> None:
+        """Let a prompt be sent, which is as its messages read now. Raises LeaseLost."""
+        self._write(prompt.id, owner, {"held_until": None, "seen_at": now, **FREE})
 
     def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
         """Return the prompts that wait only for the quota, oldest first.

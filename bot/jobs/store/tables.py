@@ -1,10 +1,9 @@
-"""The tables of jobs: prompts, pull requests, previews, limits, the inbox and the audit."""
+"""The tables of jobs: prompts, pull requests, previews, limits and the audit."""
 
 from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, and_, text
 
-from bot.jobs.model.inbox import Correction, Door, HeardState
 from bot.jobs.model.jobs import About, JobState, QueueWhy, Review, TakeThread, ThreadContext
 from bot.jobs.model.prompts import Act, PromptKind, PromptState
 from bot.jobs.model.pull_requests import PreviewState, SeenPullRequest
@@ -115,8 +114,14 @@ prompts = Table(
     Column("sent_at", UtcDateTime),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
     Column("in_queue", Boolean, nullable=False, server_default=text("false")),
+    # The names of the parts of its messages that cannot be read as text.
+    Column("omitted", UserJson(tuple[str, ...])),
+    # Empty once it may be sent.
+    Column("held_until", Due(minutes=11)),
+    Column("seen_at", UtcDateTime),
     Column("app", Id(40)),
     *lease(),
+    if_set("ix_prompts_held_until", "held_until"),
     Index("ix_prompts_state", "state", "due_at"),
     Index("ix_prompts_job", "job"),
     if_set("ix_prompts_sent_at", "project", "sent_at"),
@@ -200,39 +205,6 @@ limits = Table(
     Column("prompts_until", Due(minutes=65)),
     Column("calls_until", Due(minutes=65)),
     Column("no_previews_until", Due(hours=25)),
-)
-
-inbox = Table(
-    "inbox",
-    metadata,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("key", Id(400), nullable=False, unique=True),
-    Column("channel", Channel(40), nullable=False),
-    # Empty for the messages of direct conversations outside of threads.
-    Column("place", Id(40), nullable=False),
-    Column("ts", Id(40), nullable=False),
-    Column("user", Owner(40), nullable=False),
-    Column("state", Choice(HeardState), nullable=False),
-    Column("said_at", UtcDateTime, nullable=False),
-    Column("thread", Id(40)),
-    Column("parent", Id(40)),
-    Column("is_mention", Boolean, nullable=False, server_default=text("false")),
-    Column("text", UserText),
-    Column("files", UserJson(tuple[SharedFile, ...])),
-    Column("omitted", UserJson(tuple[str, ...])),
-    Column("change", Choice(Correction)),
-    Column("edited", UserText),
-    Column("due_at", Due(minutes=11)),
-    Column("door", Choice(Door)),
-    Column("request", Id(400)),
-    Column("app", Id(40)),
-    Column("readings", Integer, nullable=False, server_default=text("0")),
-    Column("attempts", Integer, nullable=False, server_default=text("0")),
-    *lease(),
-    if_set("ix_inbox_due_at", "due_at"),
-    if_set("ix_inbox_request", "request"),
-    Index("ix_inbox_place", "channel", "place", "user"),
-    sqlite_autoincrement=True,
 )
 
 audit = Table(

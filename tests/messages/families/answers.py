@@ -45,6 +45,9 @@ def samples() -> Mapping[str, object]:
         ],
         "an answer without a word is none": str(is_blank(parse("\u200b", site))),
         "passages": messages.passages_found(IN_THREAD, PAGES),
+        "an answer that finds nothing": messages.format_answer(
+            IN_THREAD, parse("I couldn't find anything on that.", site), (), is_gap=True
+        ),
         "nothing in the docs": messages.nothing_found(IN_THREAD),
         "the docs cannot be read": messages.pages_unreadable(IN_THREAD),
         "shared": messages.shared(QUESTION, answer),

@@ -118,6 +118,7 @@ def samples() -> Mapping[str, object]:
         **{f"no follow-up: {state}": say.cannot_follow_up(job(state)) for state in closed},
         "no follow-up: forgotten": say.cannot_follow_up(job(requester="")),
         "too late": say.TOO_LATE,
+        "a button about a channel that its reader has left": say.CHANNEL_NOT_READ,
         "no words left": say.NO_WORDS_LEFT,
         "not reviewable": say.not_reviewable(job()),
         "started before": say.started_before(JobNumber(43)),

@@ -66,6 +66,9 @@ def samples() -> Mapping[str, object]:
             answered=True,
             earlier="https://github.com/acme/docs/pull/12",
         ),
+        "unconfirmed, its words taken back": jobs.unconfirmed_without_words(
+            job(JobState.UNCONFIRMED), 7, BEN, follow_up=False
+        ),
         "an unconfirmed follow-up": jobs.unconfirmed_message(job(), 7, BEN, follow_up=True),
         "decided": jobs.decided(job(), ANA, False, jobs.DISMISS, BEN),
         "a decided follow-up": jobs.decided(job(), ANA, True, jobs.SEND_AGAIN, BEN),

@@ -97,6 +97,7 @@ def status_messages() -> Mapping[str, object]:
         "no longer polled, nobody knows since when": status(
             replace(working, state=JobState.UNWATCHED)
         ),
+        "held": status(replace(waiting, queue_until=HALF_PAST, queue_why=QueueWhy.HELD)),
         "redrawn": redrawn(status(job(version=2)), posted_plain=False),
         "redrawn where Slack refused the blocks": redrawn(status(job()), posted_plain=True),
     }

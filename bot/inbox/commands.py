@@ -1,0 +1,328 @@
+"""The buttons that act on a message: send its words anyway, answer it, take it back, or hear it now."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from bot.access.admit import Allowed, asking_slack, reads_channel
+from bot.answers.gaps import find_inquiry
+from bot.answers.messages import NOT_HERE
+from bot.commands.command import Answer, FormState, Press, PressRun, number_in
+from bot.commands.meaning import Meaning
+from bot.context import Context
+from bot.ids import ChannelId, MessageTs, RequestKey
+from bot.inbox import messages as say
+from bot.inbox.model import Door, InboxMessage
+from bot.inbox.receive import receive
+from bot.inbox.requests import moving
+from bot.inbox.send import Outgoing, send
+from bot.inbox.store import Inbox
+from bot.intent.decision import Decision
+from bot.intent.kinds import Kind
+from bot.jobs.access import Readable, if_visible, may_steer, steerable
+from bot.jobs.ask import ask, follow_up
+from bot.jobs.commands.job_lists import projects_to_choose
+from bot.jobs.commands.job_references import for_reader
+from bot.jobs.commands.unsent import at_message, earlier_blocks, offer_messages, on_text
+from bot.jobs.decisions import withdraw
+from bot.jobs.messages import forms, job_answers, unsent
+from bot.jobs.model.jobs import JobState, TakeThread, TrackedJob
+from bot.jobs.model.prompts import Prompt, PromptRequest, PromptState, Unsent
+from bot.jobs.questions import DocsQuestion, ask_docs
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.prompts import Prompts
+from bot.messages.blocks import Action
+from bot.messages.slack_text import from_plain
+from bot.ports import Mention, SlackError
+from bot.projects import with_project
+from bot.store import Transaction
+
+_MESSAGE_KEY = re.compile(r"message:([A-Z0-9]+):([0-9]+\.[0-9]+)(?::.*)?")
+_SENT = Answer(message=unsent.SENT, replaces=True)
+"""Replaces the answer that nothing was started."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A press as a request of the message whose text its button has."""
+
+    allowed: Allowed
+    message: InboxMessage | None = None
+    """The message, if the inbox knows it."""
+
+    @property
+    def is_message(self) -> bool:
+        """Whether the text was said in a message; otherwise it was typed."""
+        return self.allowed.origin.message_ts is not None
+
+
+async def _find_place(context: Context, press: Press, draft: Unsent) -> _Place | None:
+    """Return the place of the text of a button; None if its reader cannot read the channel any more.
+
+    A private answer may have come as a direct message, while its message stands elsewhere.
+    """
+    match = _MESSAGE_KEY.fullmatch(draft.key)
+    if match is None:
+        return _Place(press.allowed.but(key=draft.key, thread=draft.thread, message_ts=None))
+    channel, ts = ChannelId(match[1]), MessageTs(match[2])
+    if channel != press.origin.channel and not await reads_channel(
+        context, press.origin.user, channel
+    ):
+        return None
+    message = await context.store.read(lambda tx: Inbox(tx).at(channel, ts))
+    allowed = press.allowed.but(key=draft.key, channel=channel, thread=draft.thread, message_ts=ts)
+    return _Place(allowed, message)
+
+
+def _has_changed(place: _Place, draft: Unsent) -> bool:
+    """Return whether a message was edited since its text was put into a button."""
+    message = place.message
+    if message is None or draft.key == message.request:
+        return False
+    return draft.key != message.request_key
+
+
+async def send_anyway(context: Context, press: Press) -> Answer:
+    """Send a question, or a prompt with a key in it, to the agent. A second press sends nothing."""
+    draft = Unsent.loads(press.value)
+    if draft is None:
+        return Answer(message=job_answers.no_such_job(press.value))
+    place = await _find_place(context, press, draft)
+    if place is None:
+        return Answer(message=job_answers.CHANNEL_NOT_READ)
+    if _has_changed(place, draft):
+        return Answer(message=say.HAS_CHANGED)
+    if draft.job is not None:
+        return await _steer(context, press, draft, place)
+    allow_key = press.action_id == Action.SEND_WITH_KEY
+    if not place.is_message:
+        return await _send_typed(context, place.allowed, draft, allow_key=allow_key)
+    await _send_said(context, place, draft.raw, allow_key=allow_key)
+    return _SENT
+
+
+async def _steer(context: Context, press: Press, draft: Unsent, place: _Place) -> Answer:
+    """Send the text of a button to a job."""
+    number = draft.job
+    allowed = place.allowed
+    if press.action_id == Action.SEND_TO_JOB:
+        # In the thread of another job the message is not to be seen, so its text is posted there.
+        allowed = allowed.but(message_ts=None)
+    job = await context.store.read(lambda tx: Jobs(tx).get(number) if number else None)
+    unknown = Answer(message=job_answers.no_such_job(press.value))
+
+    async def steer(target: Readable) -> Answer:
+        request = PromptRequest(draft.raw, allow_duplicate=True, allow_key=True)
+        moved = moving(draft.key, allowed.user, _parts(place), draft.raw)
+        result = await follow_up(context, target, request, moved)
+        if not result.accepted:
+            return Answer(message=job_answers.cannot_follow_up(target.job))
+        return Answer(message=job_answers.TOO_LATE) if result.repeated else _SENT
+
+    return await for_reader(context, allowed, job, unknown, steer)
+
+
+async def _send_typed(
+    context: Context, allowed: Allowed, draft: Unsent, *, allow_key: bool
+) -> Answer:
+    """Start a job with a text that was typed, so that no message shows it."""
+    text, project = context.projects.take(draft.raw)
+    request = PromptRequest(
+        text,
+        allow_duplicate=True,
+        allow_key=allow_key,
+        project=project.id if project else None,
+    )
+    asked = await ask(context, allowed, request)
+    return Answer(message=job_answers.started_before(asked.job)) if asked.repeated else _SENT
+
+
+async def _send_said(context: Context, place: _Place, raw: str, *, allow_key: bool) -> None:
+    """Start a job with the text of a message, at once."""
+    text, project = context.projects.take(raw)
+    outgoing = Outgoing(
+        Meaning(Decision(Kind.CHANGE, text), text, project),
+        Door.FIRST,
+        _parts(place),
+        allow_key=allow_key,
+        is_sure=True,
+        is_moved=True,
+    )
+    await send(context, context, place.allowed, outgoing)
+
+
+def _parts(place: _Place) -> tuple[InboxMessage, ...]:
+    return (place.message,) if place.message else ()
+
+
+# ---- answer it
+
+
+@on_text
+async def answer_it(context: Context, press: Press, draft: Unsent) -> Answer:
+    """Answer a text from the docs."""
+    return await _ask_docs(context, press, draft)
+
+
+@on_text
+async def just_answer(context: Context, press: Press, draft: Unsent) -> Answer:
+    """Answer a text that started a job, and take the job back unless the agent has it."""
+    is_stopped = await _take_back(context, press, draft)
+    # With a key of its own: the job had that of the message.
+    question = replace(draft, key=RequestKey(f"{draft.key}:answer"))
+    answer = await _ask_docs(context, press, question)
+    if is_stopped or answer.message != unsent.READING:
+        return answer
+    target, _ = await _find_started(context, press, draft)
+    if target is None or target.job.state is JobState.WITHDRAWN:
+        return answer
+    return replace(answer, message=unsent.READING_TOO)
+
+
+async def answer_topic(context: Context, press: Press) -> Answer:
+    """Answer a text that was taken as a topic. The pages stay."""
+    number = number_in(press.value)
+    inquiry = await context.store.read(lambda tx: find_inquiry(context, tx, press.allowed, number))
+    if inquiry is None:
+        return Answer(message=NOT_HERE)
+    text = with_project(context.projects.shown(inquiry.project), from_plain(inquiry.text))
+    draft = Unsent(RequestKey(f"{inquiry.key}:answer"), inquiry.thread_ts, text)
+    place = await _find_place(context, press, draft)
+    if place is None:
+        return Answer(message=NOT_HERE)
+    return Answer(message=await ask_docs(context, place.allowed, DocsQuestion(draft)))
+
+
+async def _ask_docs(context: Context, press: Press, draft: Unsent) -> Answer:
+    place = await _find_place(context, press, draft)
+    if place is None:
+        return Answer(message=job_answers.CHANNEL_NOT_READ)
+    moved = moving(draft.key, place.allowed.user, _parts(place), None)
+    question = DocsQuestion(replace(draft, job=None))
+    message = await ask_docs(context, place.allowed, question, moved)
+    return Answer(message=message or unsent.READING, replaces=True)
+
+
+# ---- take it back
+
+
+@on_text
+async def dont(context: Context, press: Press, draft: Unsent) -> Answer:
+    """Take back the job that a text has started, unless the agent has it."""
+    if await _take_back(context, press, draft):
+        return Answer(message=unsent.NOT_STARTED, replaces=True)
+    target, prompt = await _find_started(context, press, draft)
+    if target is None or prompt is None:
+        return Answer(message=job_answers.TOO_LATE, replaces=True)
+    may_decide = may_steer(context, target, prompt)
+    return Answer(message=unsent.cannot_stop(target.job, may_steer=may_decide), replaces=True)
+
+
+async def _take_back(context: Context, press: Press, draft: Unsent) -> bool:
+    """Take back the job that a text has started. Return False if the agent has it, or may have it."""
+    target, prompt = await _find_started(context, press, draft)
+    if target is None or prompt is None:
+        return False
+    if prompt.state in (PromptState.WITHDRAWN, PromptState.REFUSED):
+        return True
+    return await withdraw(context, steerable(context, target, prompt))
+
+
+async def _find_started(
+    context: Context, press: Press, draft: Unsent
+) -> tuple[Readable | None, Prompt | None]:
+    """Return the job that a text has started, and its prompt."""
+
+    def find(tx: Transaction) -> tuple[TrackedJob | None, Prompt | None]:
+        prompt = Prompts(tx).with_key(draft.key)
+        return (Jobs(tx).get(prompt.job) if prompt else None), prompt
+
+    job, prompt = await context.store.read(find)
+    place = await _find_place(context, press, draft)
+    if place is None:
+        return None, None
+    return await if_visible(context, place.allowed, job), prompt
+
+
+# ---- a thread of people
+
+
+@on_text
+async def write_thread(context: Context, press: Press, draft: Unsent) -> Answer:
+    """Start a job with a thread. In a private channel the form shows what goes along."""
+    place = await _find_place(context, press, draft)
+    if draft.thread is None or place is None:
+        return Answer(message=unsent.NO_MESSAGES, replaces=True)
+    allowed = place.allowed
+    if await _is_public(context, allowed):
+        request = PromptRequest(draft.raw, take_thread=TakeThread.IF_PUBLIC, is_sure=True)
+        moved = moving(draft.key, allowed.user, _parts(place), draft.raw)
+        asked = await ask(context, allowed, request, moved)
+        if asked.same:
+            return Answer(message=job_answers.same_job(asked.job), replaces=True)
+        return _SENT
+    offer = await offer_messages(context, press, draft.thread, allowed.origin.message_ts)
+    form = forms.ask_form(
+        channel=press.origin.channel,
+        private=FormState.at(press.origin, thread=draft.thread).dumps(),
+        text=draft.raw,
+        projects=await projects_to_choose(context, press.origin.channel),
+        earlier=earlier_blocks(offer),
+    )
+    return Answer(modal=form)
+
+
+async def _is_public(context: Context, allowed: Allowed) -> bool:
+    try:
+        async with asking_slack():
+            return await context.messenger.is_public(allowed.origin.channel)
+    except (SlackError, TimeoutError):
+        return False
+
+
+@on_text
+async def answer_thread(context: Context, press: Press, draft: Unsent) -> Answer:
+    """Answer what was said last in a thread, from the docs."""
+    if draft.thread is None:
+        return Answer(message=unsent.NO_MESSAGES, replaces=True)
+    ts = at_message(press, draft).origin.message_ts
+    offer = await offer_messages(context, press, draft.thread, ts)
+    last = offer.messages.splitlines()[-1:]
+    _, _, text = last[0].partition(": ") if last else ("", "", "")
+    if not text.strip():
+        return Answer(message=unsent.NO_MESSAGES, replaces=True)
+    asked = replace(draft, raw=from_plain(text)[: Unsent.LONGEST])
+    return await _ask_docs(context, press, asked)
+
+
+# ---- a mention from before the bot was in the channel
+
+
+async def take_missed(context: Context, press: Press) -> Answer:
+    """Hear a mention from before the bot was in the channel, as its author has asked."""
+    ts = MessageTs(press.value)
+    try:
+        async with asking_slack():
+            found = await context.messenger.find_message(press.origin.channel, ts, thread=None)
+    except (SlackError, TimeoutError):
+        return Answer(message=say.SLACK_IS_SILENT)
+    if found is None or found.content is None or found.origin.user != press.origin.user:
+        return Answer(message=say.MISSED_IS_GONE)
+    await receive(context, Mention(found.origin, found.content, version=found.version))
+    return Answer(message=say.MISSED_TAKEN, replaces=True)
+
+
+BUTTONS: dict[str, PressRun] = {
+    Action.SEND_ANYWAY: send_anyway,
+    Action.SEND_WITH_KEY: send_anyway,
+    Action.SEND_TO_JOB: send_anyway,
+    Action.ANSWER_IT: answer_it,
+    Action.JUST_ANSWER: just_answer,
+    Action.ANSWER_TOPIC: answer_topic,
+    Action.DONT: dont,
+    Action.WRITE_THREAD: write_thread,
+    Action.ANSWER_THREAD: answer_thread,
+    Action.TAKE_MISSED: take_missed,
+}
+"""The handlers of these buttons, which ``/docs-agent`` gets."""

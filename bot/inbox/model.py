@@ -1,0 +1,119 @@
+"""Messages that people write to the bot, and the conversations that are read again after an outage.
+
+A message is *new* until it is decided: it becomes part of a request (*taken*), or is *settled*. Files without
+words are *held* until their author has said something. An edit or a deletion makes a message new again; it
+names its request until that is made anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum, StrEnum
+from typing import NamedTuple
+
+from bot.ids import ChannelId, MessageTs, RequestKey, UserId
+from bot.ports import Origin, SharedFile, message_key
+
+DELETED = "deleted"
+"""The version of a deleted message, after those of all edits."""
+
+
+class Door(Enum):
+    """The way of a message to the bot."""
+
+    FIRST = "first"
+    """It may only start a job."""
+    ADDRESSED = "addressed"
+    """It mentions the bot where a job stands, or names a job."""
+    REPLY = "reply"
+    """A reply in the thread of a job."""
+
+
+class MessageState(StrEnum):
+    """How far a message has come."""
+
+    NEW = "new"
+    """Stored as Slack sent it, and not decided. Without a text it was deleted."""
+    HELD = "held"
+    """Files without words, which wait for those."""
+    TAKEN = "taken"
+    """Part of a request: a prompt or a question."""
+    SETTLED = "settled"
+    """Nothing more comes of it. Only its place and its time are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class InboxMessage:
+    """A message of a person, as it was written last."""
+
+    id: int
+    channel: ChannelId
+    ts: MessageTs
+    place: str
+    """Its conversation: the thread, or the one that may begin under it; empty for direct messages."""
+    user: UserId
+    """Empty once it is settled."""
+    state: MessageState
+    said_at: datetime
+    """When it was written or edited last, by the bot's clock."""
+    parent: UserId | None = None
+    """The author of the thread's first message, if Slack names one."""
+    text: str | None = None
+    """The wire text: all of it while it is new, the part for the agent until that is sent."""
+    files: tuple[SharedFile, ...] = ()
+    omitted: tuple[str, ...] = ()
+    """The names of its parts that cannot be read as text."""
+    app: str | None = None
+    """The app that posted it with the own token of ``user``; None without one."""
+    version: str = ""
+    """The time of its last edit, by Slack's clock; empty for none, and ``DELETED`` after its deletion."""
+    due_at: datetime | None = None
+    """When a worker looks at it; None if nothing waits."""
+    request: RequestKey | None = None
+    """The key of the prompt or the question that it is part of."""
+
+    @property
+    def thread(self) -> MessageTs | None:
+        """The thread in which it stands; None outside of threads."""
+        return None if self.place in ("", self.ts) else MessageTs(self.place)
+
+    @property
+    def key(self) -> RequestKey:
+        """The key of the message, which its request has unless it was edited before."""
+        return message_key(self.channel, self.ts)
+
+    @property
+    def request_key(self) -> RequestKey:
+        """The key of a request that is made of it as it reads now."""
+        return RequestKey(f"{self.key}:{self.version}") if self.version else self.key
+
+    @property
+    def origin(self) -> Origin:
+        return Origin(self.request_key, self.user, self.channel, self.thread, self.ts, app=self.app)
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether it is deleted, and nothing follows from that yet."""
+        return self.version == DELETED
+
+
+class Conversation(NamedTuple):
+    """A conversation to read again: a thread, or the direct messages of a channel."""
+
+    channel: ChannelId
+    thread: MessageTs | None
+    """None for direct messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """Messages that may have been missed, until their conversations have been read again."""
+
+    id: int
+    since: MessageTs
+    due_at: datetime
+    channel: ChannelId | None = None
+    """Only that of one channel; None for all conversations in which messages may be for the bot."""
+    is_invited: bool = False
+    """The bot was invited to the channel: its newest mention there is offered to its author."""

@@ -1,0 +1,219 @@
+"""Reading conversations again after an outage, and a channel to which the bot was invited."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+
+import structlog
+
+from bot.access.admit import NotAllowed, admit
+from bot.context import Context, WorkerContext
+from bot.engine import back_off_seconds, unless_taken_over
+from bot.ids import ChannelId
+from bot.inbox import messages as say
+from bot.inbox.model import Conversation, Missed
+from bot.inbox.receive import receive_change, receive_missed
+from bot.inbox.store import KNOWN_FOR, REDELIVERED_FOR, Inbox, MissedMessages
+from bot.outbox.private_answers import private_answer
+from bot.outbox.store import Outbox
+from bot.ports import (
+    Changed,
+    Mention,
+    SlackError,
+    SlackRefused,
+    SlackThrottled,
+    SlackUnclear,
+    time_of,
+    ts_at,
+)
+from bot.store import Transaction
+from bot.store.stamp import begun_at
+
+log = structlog.get_logger(__name__)
+_MAX_ATTEMPTS = 10
+_OPERATOR_SECONDS = 600.0
+"""Pause while Slack refuses the token, until an operator replaces it."""
+
+
+class Outage:
+    """Whether messages may have been missed: at the start, and whenever ``begin`` was called.
+
+    An outage ends before a newer message is stored. Conversations are read from a while before the
+    newest message in the inbox, and a newer one would hide those that were missed. Where messages may
+    still be missed for a while, they are read after it.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._is_open = True
+        self._goes_on_until = context.clock()
+        self._longest = timedelta()
+        self._ending = asyncio.Lock()
+
+    def begin(self, seconds: float = 0.0) -> None:
+        """Note that messages may have been missed, or may be in the next ``seconds``."""
+        self._is_open = True
+        self._longest = max(self._longest, timedelta(seconds=seconds))
+        until = self._context.clock() + timedelta(seconds=seconds)
+        self._goes_on_until = max(self._goes_on_until, until)
+
+    async def end(self) -> None:
+        """Let a worker read the conversations again if there was one. After DatabaseTrouble it goes on."""
+        async with self._ending:
+            if not self._is_open:
+                return
+            self._is_open = False
+            try:
+                await self._context.store.write(self._let_read)
+            except BaseException:
+                self._is_open = True
+                raise
+        self._context.wake()
+
+    def _let_read(self, tx: Transaction) -> None:
+        now = self._context.clock()
+        # The clock may have been set back since.
+        due_at = min(max(now, self._goes_on_until), now + self._longest)
+        newest = Inbox(tx).newest()
+        earliest = [now - KNOWN_FOR, begun_at(tx)]
+        if newest is not None:
+            earliest.append(time_of(newest) - REDELIVERED_FOR)
+        MissedMessages(tx).add(ts_at(max(earliest)), due_at)
+
+
+@dataclass
+class _Reading:
+    """What is left of one reading again, in this process."""
+
+    left: deque[Conversation]
+    attempts: int = 0
+    """How often reading the first of them has failed."""
+
+
+@dataclass
+class Reader:
+    """The worker that reads conversations again, one after the other.
+
+    What is left of them is known to this process alone. If it dies, another one begins anew.
+    """
+
+    _readings: dict[int, _Reading] = field(default_factory=dict)
+
+    async def claim(
+        self, context: WorkerContext, _limit: int, _full: Collection[str] = ()
+    ) -> Sequence[Missed]:
+        """Claim what is to be read again, if it is due and no other process reads it."""
+        return await context.store.write(lambda tx: MissedMessages(tx).claim(context.claimer()))
+
+    async def read_again(self, context: WorkerContext, missed: Missed) -> None:
+        """Read the conversations in which messages may have been missed."""
+        with unless_taken_over("conversation", missed.id):
+            if missed.is_invited:
+                await _offer_mention(context, missed)
+                return
+            reading = self._readings.get(missed.id) or await _begin(context, missed)
+            self._readings[missed.id] = reading
+            while reading.left:
+                if not await self._read_next(context, missed, reading):
+                    return
+            del self._readings[missed.id]
+            await context.settle(lambda tx: MissedMessages(tx).end(missed, context.owner))
+
+    async def _read_next(self, context: WorkerContext, missed: Missed, reading: _Reading) -> bool:
+        """Read one conversation. Return False if the rest has to wait."""
+        channel, thread = reading.left[0]
+        since = max(missed.since, ts_at(context.clock() - KNOWN_FOR))
+        try:
+            found = await context.messenger.read_messages_since(channel, thread=thread, since=since)
+        except SlackError as error:
+            return await _put_back(context, missed, reading, error)
+        if found:
+            log.info("read_again", channel=channel, messages=len(found))
+        said = [each for each in found if not isinstance(each, Changed)]
+        await context.retry(partial(receive_missed, context, said))
+        for change in found:
+            if isinstance(change, Changed):
+                await context.retry(partial(receive_change, context, change))
+        reading.left.popleft()
+        reading.attempts = 0
+        await context.settle(lambda tx: MissedMessages(tx).renew(missed, context.claimer()))
+        if reading.left:
+            await asyncio.sleep(context.timeouts.unread_pace_seconds)
+        return True
+
+
+async def _begin(context: WorkerContext, missed: Missed) -> _Reading:
+    """List the conversations to read, the newest first."""
+    if missed.channel is not None:
+        return _Reading(deque([Conversation(missed.channel, None)]))
+    conversations, left_out = await context.store.read(
+        lambda tx: Inbox(tx).conversations(context.clock())
+    )
+    if conversations:
+        log.info("reading_again", conversations=len(conversations), left_out=left_out)
+    return _Reading(deque(conversations))
+
+
+async def _put_back(
+    context: WorkerContext, missed: Missed, reading: _Reading, error: SlackError
+) -> bool:
+    """Let the rest wait after an error. Return True where only one conversation cannot be read."""
+    channel, _ = reading.left[0]
+    reading.attempts += 1
+    log.warning("not_read_again", channel=channel, reason=str(error), attempts=reading.attempts)
+    needs_operator = isinstance(error, SlackRefused) and error.meaning.needs_operator
+    is_unreadable = isinstance(error, SlackRefused) and not needs_operator
+    is_given_up = isinstance(error, SlackUnclear) and reading.attempts > _MAX_ATTEMPTS
+    if is_unreadable or is_given_up:
+        reading.left.popleft()
+        reading.attempts = 0
+        return True
+    seconds = back_off_seconds(reading.attempts, context.chance())
+    if needs_operator:
+        seconds = _OPERATOR_SECONDS
+    elif isinstance(error, SlackThrottled):
+        seconds = error.retry_after_seconds
+    elif isinstance(error, SlackUnclear):
+        # Perhaps only this one cannot be read.
+        reading.left.rotate(-1)
+    due_at = context.after(seconds)
+    await context.settle(lambda tx: MissedMessages(tx).put_back(missed, context.owner, due_at))
+    context.wake_after(seconds)
+    return False
+
+
+async def _offer_mention(context: WorkerContext, missed: Missed) -> None:
+    """Offer the newest mention that the bot missed in a channel to its author, once."""
+    channel = missed.channel or ChannelId("")
+    note = None
+    try:
+        found = await context.messenger.read_mentions_since(channel, since=missed.since)
+        mention = await context.store.read(partial(_newest_unknown, found))
+        if mention is not None:
+            await admit(context, mention.origin, channel=channel)
+            offer = say.missed_mention(mention.origin)
+            note = private_answer(context, mention.origin, "missed", offer)
+    except (SlackError, NotAllowed) as error:
+        # An offer is no promise: nothing was asked of a bot that was not there.
+        log.info("missed_mention_not_offered", channel=channel, reason=type(error).__name__)
+
+    def write(tx: Transaction) -> None:
+        if note is not None:
+            Outbox(tx).add(note, context.clock())
+        MissedMessages(tx).end(missed, context.owner)
+
+    await context.settle(write)
+
+
+def _newest_unknown(mentions: Sequence[Mention], tx: Transaction) -> Mention | None:
+    """Return the first of these mentions that the bot has not heard."""
+    for mention in mentions:
+        ts = mention.origin.message_ts
+        if ts is not None and Inbox(tx).at(mention.origin.channel, ts) is None:
+            return mention
+    return None

@@ -1,0 +1,216 @@
+"""The worker that lets held prompts go, once their messages are known to be as they read now.
+
+A prompt of messages is held for 8 seconds after its author's last word. One that has waited for more
+than a minute, for the hourly limit or in an outage, is looked at again: its messages are read in
+Slack, and its author and its channel are checked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+import structlog
+
+from bot.access.obstacles import Obstacle, find_obstacle
+from bot.consequences import CONSEQUENCES, Consequence, Event
+from bot.context import WorkerContext, make_claim
+from bot.engine import unless_taken_over
+from bot.ids import ChannelId, RequestKey
+from bot.inbox.model import InboxMessage, MessageState
+from bot.inbox.receive import Relevance, store_change
+from bot.inbox.requests import hold_end, stage_of_prompt
+from bot.inbox.store import Inbox
+from bot.jobs.decisions import refuse
+from bot.jobs.model import lifecycle
+from bot.jobs.model.jobs import JobProblem, QueueWhy
+from bot.jobs.model.prompts import Prompt
+from bot.jobs.service_health import show_back_off
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.limits import BackOffs
+from bot.jobs.store.prompts import Prompts
+from bot.logs import about_request
+from bot.outbox.model import NewDelivery
+from bot.outbox.store import Outbox
+from bot.ports import Changed, Origin, SlackError
+from bot.store import Transaction
+
+log = structlog.get_logger(__name__)
+_BATCH_SIZE = 20
+_SOON_SECONDS = 1.0
+_MAX_WAIT_SECONDS = 300.0
+"""The longest pause between two looks at a prompt that waits for Slack."""
+_WAIT_SHARE = 0.25
+"""A prompt waits for a quarter of the time that it has waited before the next look."""
+
+claim_held = make_claim(
+    lambda tx, claimer, limit: Prompts(tx).claim_held(claimer, min(limit, _BATCH_SIZE))
+)
+"""Claims prompts whose hold is over, and those that have waited for long."""
+
+
+async def release(context: WorkerContext, prompt: Prompt) -> None:
+    """Let a prompt be sent, or hold it on while something is to be done about its messages."""
+    with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
+        messages = await context.store.read(lambda tx: Inbox(tx).parts(RequestKey(prompt.key)))
+        if not _is_stale(context, prompt, messages):
+            seconds = await context.settle(partial(_let_go, context, prompt))
+        else:
+            seconds = await _look_again(context, prompt, messages)
+        if seconds:
+            context.wake_after(seconds)
+        else:
+            context.wake()
+
+
+def _is_stale(context: WorkerContext, prompt: Prompt, messages: Sequence[InboxMessage]) -> bool:
+    """Return whether it is long ago that a prompt's messages and its author were known."""
+    seen_at = prompt.seen_at or prompt.asked_at
+    times = [seen_at, _hold_end(context, prompt, messages)]
+    return (context.clock() - max(times)).total_seconds() > context.timeouts.seen_seconds
+
+
+def _hold_end(context: WorkerContext, prompt: Prompt, messages: Sequence[InboxMessage]) -> datetime:
+    """Return when the hold of a prompt is over; that of a button or a command has none."""
+    said_at = [message.said_at for message in messages if message.text is not None]
+    return hold_end(context, prompt.asked_at, max(said_at)) if said_at else prompt.asked_at
+
+
+def _let_go(context: WorkerContext, prompt: Prompt, tx: Transaction) -> float:
+    """Let a prompt be sent, unless its author's last words are not carried out or its hold is not over.
+
+    Return the seconds for which it stays held.
+    """
+    messages = Inbox(tx).parts(RequestKey(prompt.key))
+    now = context.clock()
+    until = _hold_end(context, prompt, messages)
+    if _waits_for_words(tx, messages):
+        return _keep(context, tx, prompt)
+    if until > now:
+        Prompts(tx).keep_held(prompt, until, context.owner)
+        return (until - now).total_seconds()
+    _send(context, tx, prompt)
+    return 0.0
+
+
+def _waits_for_words(tx: Transaction, messages: Sequence[InboxMessage]) -> bool:
+    """Return whether an edit, a deletion or an addition is stored and not carried out."""
+    return any(
+        message.state is MessageState.NEW or Inbox(tx).has_new_beside(message)
+        for message in messages
+    )
+
+
+def _keep(context: WorkerContext, tx: Transaction, prompt: Prompt) -> float:
+    """Hold a prompt on, the longer the longer it has waited. Return for how many seconds."""
+    waited = (context.clock() - (prompt.seen_at or prompt.asked_at)).total_seconds()
+    seconds = min(max(waited * _WAIT_SHARE, _SOON_SECONDS), _MAX_WAIT_SECONDS)
+    Prompts(tx).keep_held(prompt, context.after(seconds), context.owner)
+    return seconds
+
+
+# ---- a prompt that has waited for long
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """What Slack shows of a prompt that waits."""
+
+    changes: Sequence[Changed] = ()
+    """What has become of its messages."""
+    obstacle: Obstacle | None = None
+    """The reason not to send it."""
+
+
+async def _look_again(
+    context: WorkerContext, prompt: Prompt, messages: Sequence[InboxMessage]
+) -> float:
+    """Read a prompt's messages in Slack, and check its author and its channel, before it is sent.
+
+    Return the seconds for which it stays held.
+    """
+    try:
+        changes = await _find_changes(context, messages)
+        seen = Sighting(changes)
+        if not changes:
+            channel = prompt.channel or ChannelId("")
+            origin = Origin(RequestKey(prompt.key), prompt.asked_by, channel)
+            seen = Sighting(obstacle=await find_obstacle(context, origin))
+    except (SlackError, TimeoutError) as error:
+        log.info(
+            "prompt_not_looked_at", prompt=prompt.id, reason=str(error) or type(error).__name__
+        )
+        if messages:
+            return await context.settle(lambda tx: _keep(context, tx, prompt))
+        # Typed words do not change, and Slack has let their author type.
+        seen = Sighting()
+    return await context.settle(partial(_settle, context, prompt, seen))
+
+
+async def _find_changes(
+    context: WorkerContext, messages: Sequence[InboxMessage]
+) -> Sequence[Changed]:
+    """Return the edits and deletions of messages that the bot has missed. Raises a SlackError."""
+    changes = list[Changed]()
+    for message in messages:
+        async with asyncio.timeout(context.timeouts.names_seconds):
+            found = await context.messenger.find_message(
+                message.channel, message.ts, thread=message.thread
+            )
+        if found is None:
+            changes.append(Changed(message.origin, None, message.ts))
+        elif found.version > message.version:
+            changes.append(found)
+    return changes
+
+
+def _settle(context: WorkerContext, prompt: Prompt, seen: Sighting, tx: Transaction) -> float:
+    """Write what has been seen of a prompt: it is refused, waits for its changes, or may be sent.
+
+    Return the seconds for which it stays held.
+    """
+    for change in seen.changes:
+        store_change(context, change, Relevance.ALL, tx)
+    if seen.changes:
+        Prompts(tx).keep_held(prompt, context.clock(), context.owner)
+        return 0.0
+    if seen.obstacle is not None:
+        consequence = CONSEQUENCES[stage_of_prompt(prompt)][seen.obstacle.event]
+        if consequence is Consequence.REFUSE:
+            _refuse(context, prompt, seen.obstacle, tx)
+            return 0.0
+    messages = Inbox(tx).parts(RequestKey(prompt.key))
+    if _waits_for_words(tx, messages):
+        return _keep(context, tx, prompt)
+    _send(context, tx, prompt)
+    return 0.0
+
+
+def _send(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
+    """Let a prompt be sent. Where the service is away, its status message offers no change any more."""
+    now = context.clock()
+    Prompts(tx).let_go(prompt, now, context.owner)
+    job = Jobs(tx).get_or_raise(prompt.job)
+    back_off = BackOffs(tx).of(job.project)
+    if job.queue_why is QueueWhy.HELD and back_off is not None and back_off.lasts(now):
+        Jobs(tx).save(job, show_back_off(tx, lifecycle.not_queued(job), now))
+
+
+def _refuse(context: WorkerContext, prompt: Prompt, obstacle: Obstacle, tx: Transaction) -> None:
+    """Refuse a prompt, and tell its author why, once and alone."""
+    now = context.clock()
+    is_gone = obstacle.event is Event.CHANNEL_GONE
+    problem = JobProblem.SLACK_REFUSED if is_gone else JobProblem.NOT_ALLOWED
+    # Raises LeaseLost if somebody else has the prompt by now.
+    Prompts(tx).keep_held(prompt, now, context.owner)
+    refuse(tx, prompt, now, problem)
+    for message in Inbox(tx).parts(RequestKey(prompt.key)):
+        Inbox(tx).settle(message)
+    if prompt.asked_by not in context.settings.allowed_bots:
+        key = f"prompt:{prompt.id}:refused"
+        place = prompt.channel or ChannelId("")
+        note = NewDelivery.private(key, place, prompt.asked_by, obstacle.note)
+        Outbox(tx).add(note, now)

@@ -1,0 +1,222 @@
+"""Sending the words of messages to the agent: as a follow-up of their thread's job, or to start a job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.access.admit import Allowed
+from bot.commands.meaning import Meaning
+from bot.context import Context
+from bot.ids import Message, is_direct_message
+from bot.inbox.model import Door, InboxMessage
+from bot.inbox.requests import moving, settle, show_taken, taking
+from bot.intent.kinds import Kind
+from bot.jobs.access import Readable
+from bot.jobs.ask import Also, ask, follow_up
+from bot.jobs.gates import ask_first, note_start
+from bot.jobs.messages import job_answers, unsent
+from bot.jobs.model.jobs import TakeThread, TrackedJob
+from bot.jobs.model.prompts import PromptRequest
+from bot.jobs.questions import find_answered
+from bot.jobs.thread import say as say_in_thread
+from bot.messages import slack_text
+from bot.outbox.private_answers import answer_in_private, private_answer
+from bot.outbox.store import Outbox
+from bot.ports import Origin, ThreadRef
+from bot.store import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """Words on their way to the agent."""
+
+    meaning: Meaning
+    """Its text is without the mention and the name of the job."""
+    door: Door
+    messages: Sequence[InboxMessage] = ()
+    """The messages that say it, oldest first."""
+    target: Readable | None = None
+    """The job that they steer; None to start one."""
+    held_until: datetime | None = None
+    """Until when the author may change them; None if they are sent at once."""
+    allow_key: bool = False
+    is_sure: bool = False
+    """See ``PromptRequest``."""
+    is_moved: bool = False
+    """A button sends them, so what had come of the messages before stays."""
+
+    @property
+    def text(self) -> str:
+        """The words, with the name of their project."""
+        return self.meaning.whole
+
+
+async def send(context: Context, then: Context, allowed: Allowed, outgoing: Outgoing) -> None:
+    """Store a prompt, or tell its author why none is stored.
+
+    Args:
+        context: The present.
+        then: The same at the time when the words were written.
+        allowed: The author, at the message.
+        outgoing: The words.
+
+    Raises HasKey, TooManyWaiting, UnknownProject and NotAllowed.
+    """
+    text, project, target = outgoing.text, None, outgoing.target
+    if outgoing.door is not Door.REPLY or target is None:
+        text, project = context.projects.take(text)
+    if target is not None and project is not None and project.id != target.job.project:
+        target = None
+    files = tuple(file for message in outgoing.messages for file in message.files)
+    if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
+        nothing = job_answers.nothing_to_send([file.name for file in files])
+        await _answer(context, allowed, outgoing, "greeting", nothing)
+        return
+    omitted = [name for message in outgoing.messages for name in message.omitted]
+    request = PromptRequest(
+        text,
+        files=files,
+        omitted=tuple(dict.fromkeys(omitted)),
+        project=project.id if project and target is None else None,
+        allow_key=outgoing.allow_key,
+        is_sure=outgoing.is_sure,
+        held_until=outgoing.held_until,
+        seen_at=context.clock(),
+    )
+    if target is None or target.job.is_merged:
+        merged = target.job if target else None
+        await _start(context, then, allowed, outgoing, request, merged)
+    else:
+        await _follow_up(context, then, allowed, outgoing, request, target)
+
+
+async def _start(
+    context: Context,
+    then: Context,
+    allowed: Allowed,
+    outgoing: Outgoing,
+    request: PromptRequest,
+    merged: TrackedJob | None,
+) -> None:
+    """Start a job. ``merged``: the job whose pull request is merged, in whose thread it was asked for."""
+    origin = allowed.origin
+    request = await _with_background(context, origin, outgoing, request, merged)
+    is_by_app = origin.user in context.settings.allowed_bots
+    asks_first = merged is None and not is_by_app
+    question = await ask_first(then, allowed, request, outgoing.text) if asks_first else None
+    if question is not None:
+        await _answer(context, allowed, outgoing, "sure", question)
+        return
+    asked = await ask(then, allowed, request, _taking(context, allowed, outgoing))
+    if asked.same:
+        await _answer(context, allowed, outgoing, "same", job_answers.same_job(asked.job))
+        return
+    if merged is not None:
+        note = unsent.merged_before(merged)
+        occasion = f"merged:{asked.job}"
+        now = context.clock()
+        await context.store.write(lambda tx: say_in_thread(tx, merged, occasion, note, now))
+    if not outgoing.is_sure and not asked.repeated:
+        is_held = outgoing.held_until is not None
+        doubt = await note_start(then, allowed, outgoing.meaning, asked.job, is_held=is_held)
+        if doubt is not None:
+            await answer_in_private(context, origin, "start", doubt)
+
+
+async def _with_background(
+    context: Context,
+    origin: Origin,
+    outgoing: Outgoing,
+    request: PromptRequest,
+    merged: TrackedJob | None,
+) -> PromptRequest:
+    """Return the request for a job with what it takes along from its thread."""
+    if origin.thread is None:
+        return request
+    follows = merged.number if merged else None
+    request = replace(request, take_thread=TakeThread.IF_PUBLIC, follows=follows)
+    if outgoing.meaning.kind is not Kind.ANSWER_TO_PAGE:
+        return request
+    where = ThreadRef(origin.channel, origin.thread)
+    answered = await context.store.read(lambda tx: find_answered(context, tx, where))
+    if answered is None:
+        return request
+    request = replace(request, about=answered.about)
+    if not is_direct_message(where.channel):
+        return request
+    # A direct conversation has nobody's words but those of its one person, and its answers.
+    return replace(request, take_thread=TakeThread.GIVEN, given=answered.conversation)
+
+
+async def _follow_up(
+    context: Context,
+    then: Context,
+    allowed: Allowed,
+    outgoing: Outgoing,
+    request: PromptRequest,
+    target: Readable,
+) -> None:
+    if target.job.among_people and allowed.origin.thread is not None:
+        request = replace(request, take_thread=TakeThread.IF_PUBLIC)
+    result = await follow_up(then, target, request, _taking(context, allowed, outgoing))
+    job = result.job
+    if not result.accepted:
+        # Once for each message.
+        occasion = f"unsent:{allowed.origin.message_ts}"
+        refusal = job_answers.cannot_follow_up(job)
+
+        def say(tx: Transaction) -> None:
+            say_in_thread(tx, job, occasion, refusal, context.clock())
+
+        await _settle(context, outgoing, say)
+    elif result.same is not None:
+        same = job_answers.same_follow_up(job.number, result.same)
+        await _answer(context, allowed, outgoing, "same", same)
+    elif outgoing.messages and allowed.origin.message_ts is None:
+        # Its message stands elsewhere, and the answers come in the job's thread.
+        taken = job_answers.follow_up_taken(job, guessed=False)
+        await answer_in_private(context, allowed.origin, "taken", taken)
+
+
+def _taking(context: Context, allowed: Allowed, outgoing: Outgoing) -> Also:
+    """Return the function that makes the messages parts of the new prompt, in its transaction."""
+    text = outgoing.text.strip()
+    if outgoing.target is not None and outgoing.door is not Door.REPLY:
+        text, _ = context.projects.take(text)
+    key = allowed.origin.key
+    take = taking(context, key, outgoing.messages, text)
+    if outgoing.is_moved:
+        take = moving(key, allowed.user, outgoing.messages, text)
+
+    def write(tx: Transaction) -> None:
+        take(tx)
+        if outgoing.door is not Door.FIRST:
+            for message in outgoing.messages:
+                show_taken(tx, message, context.clock())
+
+    return write
+
+
+async def _answer(
+    context: Context, allowed: Allowed, outgoing: Outgoing, occasion: str, answer: Message
+) -> None:
+    """Answer the author alone; nothing is sent."""
+    note = private_answer(context, allowed.origin, occasion, answer)
+
+    def tell(tx: Transaction) -> None:
+        if note is not None:
+            Outbox(tx).add(note, context.clock())
+
+    await _settle(context, outgoing, tell)
+
+
+async def _settle(
+    context: Context, outgoing: Outgoing, also: Callable[[Transaction], None]
+) -> None:
+    def write(tx: Transaction) -> None:
+        also(tx)
+        settle(context, tx, outgoing.messages)
+
+    await context.write(write)
