@@ -13,7 +13,7 @@ from types import ModuleType
 import click
 from rich.console import Console
 
-from bench import burst, command, idle, message, poll, recovery, visitors
+from bench import burst, command, idle, message, poll, recovery, stalls, visitors
 from bench.report import Report, as_json, as_markdown, machine, missed, print_report
 
 
@@ -27,6 +27,7 @@ class Bench(StrEnum):
     RECOVERY = "recovery"
     BURST = "burst"
     IDLE = "idle"
+    STALLS = "stalls"
 
 
 # Times in milliseconds are measured first, before the load can slow down a small machine.
@@ -38,6 +39,7 @@ MEASURES: dict[Bench, ModuleType] = {
     Bench.POLL: poll,
     Bench.RECOVERY: recovery,
     Bench.BURST: burst,
+    Bench.STALLS: stalls,
 }
 """The module of each: ``measure(size, folder)`` takes ``QUICK`` or ``FULL``, and where its files go."""
 

@@ -48,6 +48,8 @@ class Hooks:
     """Gets each delivery that is tried again without its blocks."""
     make_file: Callable[[WorkerContext, Transaction, Delivery], CsvFile | None] = _do_nothing
     """Returns the file of a delivery; None if another feature makes it."""
+    on_made_private: Callable[[Transaction, ChannelId], None] = _do_nothing
+    """Gets each public channel that is made private."""
     on_published: Callable[[Context, Transaction, JobNumber], None] = _do_nothing
     """Gets a job whose change is in the docs: its pull request is merged.
 
@@ -69,10 +71,10 @@ class Hooks:
     )
     """Returns the messages of a channel, between two, that are parts of prompts of open jobs."""
     list_recommendations: Callable[
-        [Transaction, ProjectId, ChannelId, datetime, datetime], Sequence[Recommendation]
+        [Transaction, ProjectId, ChannelId, datetime, datetime, bool], Sequence[Recommendation]
     ] = _list_nothing
     """Returns a project's recommendations for a channel's digest, from a time until before
-    another.
+    another. The last argument: only those of the channel's own words.
     """
     list_hidden: Callable[[Transaction, ProjectId, ChannelId], Collection[str]] = _list_nothing
     """Returns the keys of a project's questions that a channel may not see."""

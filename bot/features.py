@@ -29,6 +29,7 @@ from bot.jobs.poll import claim_polls, poll
 from bot.jobs.prepare import claim_new, prepare
 from bot.jobs.previews import claim_previews, make_preview
 from bot.jobs.pull_requests import claim_pull_requests, poll_pull_request
+from bot.jobs.service_keys import check_key_ages
 from bot.jobs.store.retention import JOBS
 from bot.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
 from bot.outbox.deliver import claim_deliveries, deliver
@@ -115,6 +116,7 @@ def interval_workers(context: WorkerContext) -> list[Worker]:
         "remind": (remind_threads, _MINUTE_SECONDS),
         "forget": (forget_old, _HOUR_SECONDS),
         "inbox": (tidy_inbox, _HOUR_SECONDS),
+        "keys": (check_key_ages, _HOUR_SECONDS),
         "sweep": (sweep_due_times, _MINUTE_SECONDS),
     }
     return [

@@ -349,6 +349,9 @@ class Messenger(Protocol):
     async def is_public(self, channel: ChannelId) -> bool:
         """Return whether every full member of the workspace can read the channel."""
 
+    async def is_shared_outside(self, channel: ChannelId) -> bool:
+        """Return whether people of another organisation read the channel (Slack Connect)."""
+
     async def is_member(self, channel: ChannelId, user: UserId) -> bool:
         """Return whether a user is in a channel or a direct message."""
 

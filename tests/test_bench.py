@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from bench import burst, command, idle, message, poll, recovery, trace, visitors
+from bench import burst, command, idle, message, poll, recovery, stalls, trace, visitors
 from bench.report import (
     Report,
     Row,
@@ -139,3 +139,9 @@ def test_goals_are_told_as_met_or_missed() -> None:
     assert "0.25" in shown
     assert "met" in shown
     assert "MISSED" in shown
+
+
+async def test_longest_stall_is_measured_for_each_door(tmp_path: Path) -> None:
+    [report] = await stalls.measure(stalls.Size(3_000, ("x",)), tmp_path)
+    assert _rows(report) == list(stalls.DOORS)
+    assert all(row.ours > 0 and row.goal for row in report.rows)

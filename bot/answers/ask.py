@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 
@@ -14,18 +14,23 @@ import structlog
 from bot.access.admit import Allowed, check_channel
 from bot.access.obstacles import find_obstacle
 from bot.answers import messages
-from bot.answers.gaps import gap_key, settle_notice
-from bot.answers.model import DocsPage, Inquiry, InquiryId, InquiryState
+from bot.answers.gaps import audience_in, gap_key, settle_notice
+from bot.answers.model import Audience, DocsPage, Inquiry, InquiryId, InquiryState
 from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext, make_claim
-from bot.docs_api import AssistantReply, DocsApiError, Passage
+from bot.docs_api import AssistantReply, DiscoveryClient, DocsApiError, Passage
 from bot.engine import unless_taken_over
-from bot.ids import Message, MessageTs, ProjectId, RequestKey
+from bot.ids import Message, MessageTs, ProjectId, RequestKey, UserId
 from bot.jobs.ask import Also
 from bot.jobs.messages.unsent import READING, cannot_answer
+from bot.jobs.model.quota import share
 from bot.jobs.questions import DocsQuestion
+from bot.jobs.service_health import is_key_problem
+from bot.jobs.service_keys import assistants_key_accepted, assistants_key_refused
+from bot.jobs.store.repositories import Repositories
 from bot.logs import reason_of
 from bot.masking import masked
+from bot.messages.markdown import is_blank, parse
 from bot.messages.plain_text import visible
 from bot.messages.slack_text import to_plain
 from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
@@ -36,6 +41,9 @@ from bot.store import Transaction
 log = structlog.get_logger(__name__)
 _DAY = timedelta(days=1)
 _PASSAGES = 3
+_LONG = 4_000
+MAX_WAITING = 5
+"""The questions of one person that wait for their answers, so that others' come soon."""
 _OPEN = (InquiryState.ASKED, InquiryState.ANSWERED, InquiryState.GAP)
 """The states in which its author may still take a question back."""
 
@@ -55,7 +63,10 @@ async def ask_docs(
     check_channel(context, origin.channel)
     draft = question.draft
     _, named = context.projects.take(draft.raw)
-    text = asked_text(context, draft.raw)
+    if len(draft.raw) < _LONG:
+        text = asked_text(context, draft.raw)
+    else:  # which takes a tenth of a second to mask
+        text = await asyncio.to_thread(asked_text, context, draft.raw)
     is_said = origin.message_ts is not None
     thread = origin.thread or origin.message_ts if is_said else None
 
@@ -63,6 +74,9 @@ async def ask_docs(
         project = named or context.project_of(tx, origin.channel)
         if project.id not in context.discovery:
             return cannot_answer(draft)
+        is_new = Inquiries(tx).with_key(origin.key) is None
+        if is_new and Inquiries(tx).count_waiting(origin.user) >= MAX_WAITING:
+            return messages.TOO_MANY
         inquiry = _new_inquiry(context, tx, allowed, question, project.id, text, thread)
         Inquiries(tx).add(inquiry)
         also(tx)
@@ -86,10 +100,10 @@ def _new_inquiry(
 ) -> Inquiry:
     origin = allowed.origin
     now = context.clock()
-    count = Inquiries(tx).count_by_assistant(project, now - _DAY)
-    may_use_assistant = (
-        context.settings.answers == "assistant" and count < context.settings.answers_a_day
-    )
+    conversation = None
+    if thread:
+        conversation = Inquiries(tx).conversation_in(project, origin.channel, thread)
+    may_use_assistant = _may_use_assistant(context, tx, project, origin.user)
     return Inquiry(
         InquiryId(0),
         origin.key,
@@ -104,10 +118,20 @@ def _new_inquiry(
         thread_ts=thread,
         response_url=None if thread else origin.response_url,
         by_assistant=may_use_assistant and not question.is_topic,
-        conversation=Inquiries(tx).conversation_in(origin.channel, thread) if thread else None,
+        conversation=conversation,
         is_topic=question.is_topic,
         in_job=question.draft.job if question.is_private else None,
+        audience=Audience.CHANNEL if thread else Audience.ASKER,
     )
+
+
+def _may_use_assistant(context: Context, tx: Transaction, project: ProjectId, user: UserId) -> bool:
+    """Return whether a person has a share left of the assistant's answers of a day."""
+    limit = context.settings.answers_a_day
+    uses = Inquiries(tx).uses_of_assistant(project, context.clock() - _DAY)
+    if context.settings.answers != "assistant" or sum(uses.values()) >= limit:
+        return False
+    return uses.get(user, 0) < share(limit, is_alone=not uses.keys() - {user})
 
 
 def take_back_question(tx: Transaction, key: RequestKey) -> bool:
@@ -174,47 +198,87 @@ def _refuse(context: WorkerContext, inquiry: Inquiry, note: Message, tx: Transac
     Outbox(tx).add(NewDelivery.private(key, inquiry.channel, inquiry.user, note), context.clock())
 
 
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """An answer of the assistant."""
+
+    message: Message
+    state: InquiryState
+    conversation: str | None
+    """The service's id of the conversation."""
+
+
+async def _ask_assistant(
+    context: WorkerContext, client: DiscoveryClient, inquiry: Inquiry
+) -> _Answer | None:
+    """Return the assistant's answer; None if it has no visible word."""
+    reply = await client.ask(inquiry.text, key=inquiry.key, thread_id=inquiry.conversation)
+    pages = [DocsPage(source.url, source.title) for source in reply.sources]
+    name = await context.store.read(lambda tx: Repositories(tx).of(inquiry.project))
+    repository = context.github.address_of(name) if context.github and name else None
+    site = messages.site_of(pages, repository)
+    is_gap = _found_nothing(inquiry, reply, {client.domain, *context.settings.allowed_link_hosts})
+
+    def format_reply() -> Message | None:
+        text = parse(reply.text, site)
+        if is_blank(text):
+            return None
+        return messages.format_answer(inquiry, text, pages, is_gap=is_gap)
+
+    # In a thread, because hostile Markdown takes a tenth of a second to parse and to write.
+    message = await asyncio.to_thread(format_reply)
+    if message is None:
+        return None
+    state = InquiryState.GAP if is_gap else InquiryState.ANSWERED
+    return _Answer(message, state, reply.thread_id)
+
+
 async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Transaction], None]:
     """Return the function that writes the answer. The search answers where the assistant cannot."""
-    reply: AssistantReply | tuple[Passage, ...] | None = None
+    reply: _Answer | tuple[Passage, ...] | None = None
+    refusal: DocsApiError | None = None
     client = context.discovery.get(inquiry.project)
     try:
         async with asyncio.timeout(context.timeouts.answer_seconds):
             if client and inquiry.by_assistant:
                 try:
-                    reply = await client.ask(
-                        inquiry.text, key=inquiry.key, thread_id=inquiry.conversation
-                    )
+                    reply = await _ask_assistant(context, client, inquiry)
                 except DocsApiError as error:
                     log.warning("assistant_failed", inquiry=inquiry.id, reason=reason_of(error))
+                    refusal = error if is_key_problem(error) else None
             if client and reply is None:
                 reply = await client.search(inquiry.text, limit=_PASSAGES)
     except (DocsApiError, TimeoutError) as error:
         log.warning("docs_not_read", inquiry=inquiry.id, reason=reason_of(error))
+        refusal = error if is_key_problem(error) else refusal
     state, conversation = InquiryState.ANSWERED, inquiry.conversation
-    if isinstance(reply, AssistantReply):
-        pages = [DocsPage(source.url, source.title) for source in reply.sources]
-        hosts = context.settings.allowed_link_hosts
-        is_gap = client is not None and _found_nothing(inquiry, reply, {client.domain, *hosts})
-        message = messages.format_answer(inquiry, reply.text, pages, hosts, is_gap=is_gap)
-        state = InquiryState.GAP if is_gap else InquiryState.ANSWERED
-        conversation = reply.thread_id
+    if isinstance(reply, _Answer):
+        message = reply.message
+        state = reply.state
+        conversation = reply.conversation
     elif reply:
         pages = [
             DocsPage(passage.path, passage.metadata.title, passage.content) for passage in reply
         ]
-        message = messages.passages_found(inquiry, pages, context.settings.allowed_link_hosts)
+        message = messages.passages_found(inquiry, pages)
     elif reply is None:
         message = messages.pages_unreadable(inquiry)
     else:
         message = messages.nothing_found(inquiry)
         state = InquiryState.ANSWERED if inquiry.is_topic else InquiryState.GAP
+    audience = await audience_in(context, inquiry.channel) if inquiry.thread_ts else None
     new = replace(
         inquiry, state=state, conversation=conversation, response_url=None, answer=message
     )
 
     def settle(tx: Transaction) -> None:
         Inquiries(tx).save(inquiry, new, owner=context.owner)
+        if audience:
+            Inquiries(tx).set_audience(new, audience)
+        if refusal is not None:
+            assistants_key_refused(context, tx, inquiry.project, refusal)
+        elif reply is not None:
+            assistants_key_accepted(context, tx, inquiry.project)
         # Its channel may have got another id meanwhile.
         stored = Inquiries(tx).get(inquiry.id) or inquiry
         Outbox(tx).add(_delivery(stored, message), context.clock())

@@ -17,6 +17,7 @@ from bot.answers.gaps import (
     list_gaps,
     list_hidden,
     mark,
+    on_made_private,
     on_published,
     recommend_gaps,
     refresh_privacy,
@@ -85,6 +86,12 @@ async def _dismiss(context: Context, press: Press) -> Answer:
     return Answer(message=messages.gap_list(gaps), replaces=True)
 
 
+async def _turn_page(context: Context, press: Press) -> Answer:
+    channel = press.origin.channel
+    gaps = await context.store.read(lambda tx: list_gaps(tx, channel, context.clock()))
+    return Answer(message=messages.gap_list(gaps, number_in(press.value)), replaces=True)
+
+
 async def _share(context: Context, press: Press) -> Answer:
     return Answer(message=await share_answer(context, press.allowed, number_in(press.value)))
 
@@ -105,11 +112,14 @@ ANSWERS = Feature(
         Action.CHANGE_DOCS: _draft,
         Action.DID_NOT_HELP: _did_not_help,
         Action.DISMISS_GAP: _dismiss,
+        Action.GAPS_OLDER: _turn_page,
+        Action.GAPS_NEWER: _turn_page,
         Action.SHARE_ANSWER: _share,
     },
     workers=_workers,
     hooks=Hooks(
         on_refused=on_refused,
+        on_made_private=on_made_private,
         on_published=on_published,
         ask_docs=ask_docs,
         find_answered=find_answered,

@@ -6,10 +6,11 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from bot.access.admit import Allowed, is_reader
 from bot.answers import messages
-from bot.answers.model import Inquiry, InquiryState
+from bot.answers.model import Audience, Inquiry, InquiryState
 from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext
 from bot.ids import (
@@ -36,12 +37,16 @@ from bot.visitors.model.gaps import clean_text, question_key
 from bot.visitors.model.subjects import group_by_subject
 
 _RETRY = timedelta(minutes=1)
+_KEY_CHARACTERS = 2_000
+"""The characters of a question that are masked for its key, more than its row has."""
+_MAX_CHECKED = 3
+"""The questions whose channels are looked at before they are shown elsewhere."""
 _TITLE_LENGTH = 60
 
 
 def gap_key(text: str) -> str:
     """Return the key of a question's row, which is the same as in the service's own list."""
-    return question_key(clean_text(text))
+    return question_key(clean_text(text[:_KEY_CHARACTERS]))
 
 
 def find_inquiry(
@@ -115,11 +120,18 @@ def _is_in_work(job: TrackedJob) -> bool:
 
 
 def recommend_gaps(
-    tx: Transaction, project: ProjectId, channel: ChannelId, since: datetime, before: datetime
+    tx: Transaction,
+    project: ProjectId,
+    channel: ChannelId,
+    since: datetime,
+    before: datetime,
+    own_only: bool = False,
 ) -> Sequence[Recommendation]:
     """Return the gaps of a period for a channel's digest: its own, and those of public channels."""
     groups: dict[str, list[Inquiry]] = {}
     for inquiry in Inquiries(tx).gaps(project, channel, since, before):
+        if own_only and inquiry.channel != channel:
+            continue
         groups.setdefault(inquiry.gap_key, []).append(inquiry)
     largest = sorted(groups.values(), key=len, reverse=True)
     return [_recommend(same) for same in group_by_subject(largest, lambda rows: rows[0].text)]
@@ -127,17 +139,17 @@ def recommend_gaps(
 
 def _recommend(same: Sequence[Sequence[Inquiry]]) -> Recommendation:
     """Return the recommendation of a subject. ``same``: the inquiries of each of its texts."""
-    count = sum(map(len, same))
-    times = b.counted(count, "time", "times")
+    count = len({inquiry.user for rows in same for inquiry in rows})
+    people = b.counted(count, "person", "people")
     title = masked(same[0][0].text, is_readers=True)
     return Recommendation(
         heading="Asked in Slack",
         key=same[0][0].gap_key,
         title=title,
-        evidence=times,
+        evidence=people,
         events=count,
         prompt=draft_prompt(title),
-        added_evidence=f"asked in Slack {times}",
+        added_evidence=f"asked in Slack by {people}",
         same=tuple(rows[0].gap_key for rows in same[1:]),
     )
 
@@ -147,14 +159,51 @@ def list_hidden(tx: Transaction, project: ProjectId, channel: ChannelId) -> Coll
     return Inquiries(tx).hidden_keys(project, channel)
 
 
-async def refresh_privacy(context: Context, project: ProjectId) -> None:
-    """Note which channels are public now. One about which Slack is silent counts as private."""
-    public = []
-    channels = await context.store.read(lambda tx: Inquiries(tx).channels(project))
-    for channel in (channel for channel in channels if not is_direct_message(channel)):
+async def audience_in(context: Context, channel: ChannelId) -> Audience:
+    """Return the audience of words in a channel. One about which Slack is silent counts as private."""
+    is_public = False
+    if not is_direct_message(channel):
         with suppress(SlackError):
-            public += [channel] if await context.messenger.is_public(channel) else []
-    await context.store.write(lambda tx: Inquiries(tx).note_public(project, public))
+            is_public = await context.messenger.is_public(channel)
+    return Audience.WORKSPACE if is_public else Audience.CHANNEL
+
+
+async def refresh_privacy(context: Context, project: ProjectId) -> None:
+    """Hide the words of channels that are private by now, before they are shown elsewhere.
+
+    Slack describes 50 channels a minute. So one public channel is looked for of each of the
+    questions that most people asked: there everybody can read it. A channel about which Slack is
+    silent counts as private.
+    """
+    rows = await context.store.read(lambda tx: Inquiries(tx).said_to_everybody(project))
+    for channels in _channels_of_largest(rows):
+        for channel in channels:
+            if await audience_in(context, channel) is Audience.WORKSPACE:
+                break
+            await context.store.write(partial(_keep_in, channel))
+
+
+def _keep_in(channel: ChannelId, tx: Transaction) -> None:
+    on_made_private(tx, channel)
+
+
+def on_made_private(tx: Transaction, channel: ChannelId) -> None:
+    """Keep the questions of a channel that was made private."""
+    Inquiries(tx).make_private(channel)
+
+
+def _channels_of_largest(rows: Sequence[Inquiry]) -> list[list[ChannelId]]:
+    """Return the channels of each of the questions that most people asked, gaps first."""
+    groups: dict[str, list[Inquiry]] = {}
+    for inquiry in rows:
+        groups.setdefault(inquiry.gap_key, []).append(inquiry)
+
+    def weight(inquiries: Sequence[Inquiry]) -> tuple[bool, int]:
+        has_gap = any(inquiry.state is InquiryState.GAP for inquiry in inquiries)
+        return has_gap, len({inquiry.user for inquiry in inquiries})
+
+    largest = sorted(groups.values(), key=weight, reverse=True)[:_MAX_CHECKED]
+    return [list(dict.fromkeys(inquiry.channel for inquiry in group)) for group in largest]
 
 
 def on_published(context: Context, tx: Transaction, number: JobNumber) -> None:
@@ -178,27 +227,38 @@ def _began(inquiry: Inquiry, job: TrackedJob) -> bool:
 async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[Transaction], None]:
     """Return the function that queues the notice to an asker and settles the inquiry.
 
-    A job of a private channel is announced there only; elsewhere the gap stays open.
+    A job of a private channel is announced there only, to somebody who is in it; elsewhere the gap
+    stays open.
     """
     job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(inquiry.job or JobNumber(0)))
     owner = context.owner
     try:
-        may_tell = job.channel == inquiry.channel or await context.messenger.is_public(job.channel)
+        is_public = await _is_public(context, job.channel)
         is_reader = await _still_reads(context, inquiry)
     except SlackError as error:
         if not _is_for_good(error):
             later = replace(inquiry, due_at=context.clock() + _RETRY)
             return lambda tx: Inquiries(tx).save(inquiry, later, owner=owner)
-        # The channel is gone, of the job or of the question: its title stays there.
-        may_tell, is_reader = False, True
+        is_public = is_reader = False
+    is_here = job.channel == inquiry.channel
 
     def settle(tx: Transaction) -> None:
-        state = InquiryState.NOTIFIED if may_tell else InquiryState.GAP
+        state = InquiryState.NOTIFIED if is_public or is_here else InquiryState.GAP
         Inquiries(tx).save(inquiry, replace(inquiry, state=state), owner=owner)
-        if may_tell and is_reader:
-            Outbox(tx).add(_notice(tx, inquiry, job), context.clock())
+        if (is_public or is_here) and is_reader:
+            Outbox(tx).add(_notice(tx, inquiry, job, is_public=is_public), context.clock())
 
     return settle
+
+
+async def _is_public(context: WorkerContext, channel: ChannelId) -> bool:
+    """Return whether a channel is public. One that is gone is not. Raises a SlackError."""
+    try:
+        return not is_direct_message(channel) and await context.messenger.is_public(channel)
+    except SlackError as error:
+        if not _is_for_good(error):
+            raise
+        return False
 
 
 async def _still_reads(context: WorkerContext, inquiry: Inquiry) -> bool:
@@ -216,25 +276,30 @@ def _is_for_good(error: SlackError) -> bool:
     return not error.meaning.needs_operator and error.meaning is not Refusal.PASSING
 
 
-def _notice(tx: Transaction, inquiry: Inquiry, job: TrackedJob) -> NewDelivery:
-    key, message = (
-        f"inquiry:{inquiry.id}:job:{job.number}:written",
-        messages.written_notice(inquiry, job),
-    )
+def _notice(tx: Transaction, inquiry: Inquiry, job: TrackedJob, *, is_public: bool) -> NewDelivery:
+    """Return the notice. A direct message names no job of a private channel."""
+    key = f"inquiry:{inquiry.id}:job:{job.number}:written"
     thread = inquiry.thread_ts or Outbox(tx).posted_ts(f"inquiry:{inquiry.id}:shared")
-    if thread is None:
-        return NewDelivery.private(key, inquiry.channel, inquiry.user, message)
-    return replace(NewDelivery.post(key, inquiry.channel, inquiry.user, message), message_ts=thread)
+    if thread is not None:
+        message = messages.written_notice(inquiry, job)
+        post = NewDelivery.post(key, inquiry.channel, inquiry.user, message)
+        return replace(post, message_ts=thread)
+    is_named = is_public or is_direct_message(inquiry.channel)
+    message = messages.written_notice(inquiry, job if is_named else None)
+    return NewDelivery.private(key, inquiry.channel, inquiry.user, message)
 
 
 async def share_answer(context: Context, allowed: Allowed, number: int) -> Message | None:
     """Post a private answer into its channel, once. Return the reason if it is not posted."""
+    audience = await audience_in(context, allowed.origin.channel)
 
     def share(tx: Transaction) -> Message | None:
         inquiry = find_inquiry(context, tx, allowed, number)
         is_private = inquiry is not None and inquiry.thread_ts is None
         if inquiry is None or inquiry.answer is None or not is_private:
             return messages.NOT_HERE
+        if inquiry.channel == allowed.origin.channel:
+            Inquiries(tx).set_audience(inquiry, audience)
         key, message = f"inquiry:{inquiry.id}:shared", messages.shared(inquiry, inquiry.answer)
         Outbox(tx).add(
             NewDelivery.post(key, inquiry.channel, allowed.user, message), context.clock()

@@ -6,24 +6,30 @@ https://docs.slack.dev/reference/block-kit/blocks/markdown-block
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from bot.answers.model import DocsPage, Inquiry
 from bot.ids import Block, Message
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.prompts import Unsent
 from bot.messages import blocks as b
-from bot.messages.plain_text import clip, visible
+from bot.messages.links import Site, host_of
+from bot.messages.markdown import Node, write
+from bot.messages.plain_text import clip
 from bot.messages.slack_text import from_plain, to_plain
 
-_ANSWER_LENGTH, _PASSAGE_LENGTH, _TITLE_LENGTH = 3_000, 400, 120
+_ANSWER_LENGTH = 3_000
+_PASSAGE_LENGTH = 400
+_TITLE_LENGTH = 120
 _MOST_SOURCES = 4
 MOST_GAPS = 10
-_ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'`]{1,2000}")
-_CALL = re.compile(r"<(?=[@!#])")
+_REST = "*See the pages for the rest.*"
 
 NOT_HERE = b.words("I no longer have that question. Ask it again.")
+TOO_MANY = b.words(
+    ":no_entry: Five questions of yours wait already, so I haven't taken this one. "
+    "Ask it again when one of them is answered."
+)
 NO_GAPS = b.words("No open questions here.")
 
 
@@ -53,45 +59,44 @@ def _send_on(inquiry: Inquiry) -> list[Block]:
     return [b.button("Send it to the agent", b.Action.SEND_ANYWAY, draft.dumps())]
 
 
+def site_of(pages: Sequence[DocsPage], repository: str | None) -> Site:
+    """Return the addresses to which an answer may link: of the docs, and of the repository."""
+    return Site.of([page.address for page in pages], repository)
+
+
 def format_answer(
-    inquiry: Inquiry,
-    text: str,
-    pages: Sequence[DocsPage],
-    hosts: Collection[str],
-    *,
-    is_gap: bool = False,
+    inquiry: Inquiry, answer: Node, pages: Sequence[DocsPage], *, is_gap: bool = False
 ) -> Message:
     """Return the assistant's answer, with the pages that it cites.
 
-    ``hosts``: see ``linkable``. ``is_gap``: it answers nothing, so the question is a gap.
+    ``is_gap``: it answers nothing, so the question is a gap.
     """
-    sources = [_page_link(page, hosts) for page in pages[:_MOST_SOURCES]]
-    markdown: Block = {"type": "markdown", "text": harmless_markdown(text, hosts) or "…"}
+    sources = _page_links(pages[:_MOST_SOURCES])
+    markdown: Block = {"type": "markdown", "text": write(answer, _ANSWER_LENGTH, end=_REST)}
     cited = [b.context(f"From {' · '.join(sources)}")] if sources else []
     noted = [b.context("I noted that, and you get a message when the docs answer it.")]
     rows = noted if is_gap else cited
     return b.message(markdown, *rows, *b.actions(_buttons(inquiry, is_gap=is_gap)))
 
 
-def harmless_markdown(text: str, hosts: Collection[str]) -> str:
-    """Return Markdown that notifies nobody and loads no picture, clipped. Other hosts' links become text."""
-    text = _CALL.sub("‹", visible(text).strip()).replace("![", "[")
-    text = _ADDRESS.sub(lambda match: b.linkable(match[0], hosts) or "", text)
-    if len(text) > _ANSWER_LENGTH:
-        text = f"{clip(text, _ANSWER_LENGTH - 30)}\n"
-        text += "```\n" if text.count("```") % 2 else ""
-        text += "*See the pages for the rest.*"
-    return text
+def _page_links(pages: Sequence[DocsPage]) -> list[str]:
+    """Return links to pages. Pages of several hosts show their hosts."""
+    addresses = [b.web_address(page.address) for page in pages]
+    hosts = {host_of(address) for address in addresses if address}
+    links: list[str] = []
+    for page, address in zip(pages, addresses, strict=True):
+        title = clip(page.title or page.address, _TITLE_LENGTH)
+        if address and len(hosts) > 1:
+            title = f"{title} ({host_of(address)})"
+        links.append(b.link(page.address, title))
+    return links
 
 
-def _page_link(page: DocsPage, hosts: Collection[str]) -> str:
-    return b.link(b.linkable(page.address, hosts), clip(page.title or page.address, _TITLE_LENGTH))
-
-
-def passages_found(inquiry: Inquiry, pages: Sequence[DocsPage], hosts: Collection[str]) -> Message:
+def passages_found(inquiry: Inquiry, pages: Sequence[DocsPage]) -> Message:
     """Return the best passages of the docs with their pages."""
     passages = [
-        f"*{_page_link(page, hosts)}*\n{b.quoted(page.passage, _PASSAGE_LENGTH)}" for page in pages
+        f"*{page_link}*\n{b.quoted(page.passage, _PASSAGE_LENGTH)}"
+        for page, page_link in zip(pages, _page_links(pages), strict=True)
     ]
     return b.message(
         b.section("From the docs:"), *map(b.section, passages), *b.actions(_buttons(inquiry))
@@ -130,21 +135,32 @@ def noted(inquiry: Inquiry) -> Message:
     return b.with_buttons(text, [b.button("Draft it", b.Action.CHANGE_DOCS, str(inquiry.id))])
 
 
-def gap_list(gaps: Sequence[Sequence[Inquiry]]) -> Message:
-    """Return the message that lists open gaps. ``gaps``: the inquiries of each, the newest first."""
+def gap_list(gaps: Sequence[Sequence[Inquiry]], first: int = 0) -> Message:
+    """Return the message that lists open gaps, a page of them.
+
+    Args:
+        gaps: The inquiries of each, the newest first.
+        first: How many gaps stand on earlier pages.
+    """
     if not gaps:
         return NO_GAPS
+    first = min(first, len(gaps) - 1) // MOST_GAPS * MOST_GAPS
     blocks = [b.section(f"*{b.counted(len(gaps), 'open question', 'open questions')} here*")]
-    for inquiries in gaps[:MOST_GAPS]:
+    for inquiries in gaps[first : first + MOST_GAPS]:
         newest, day = inquiries[0], b.moment(inquiries[0].asked_at, "{date_short_pretty}")
         buttons = [
             b.button("Draft it", b.Action.CHANGE_DOCS, str(newest.id)),
             b.button("Dismiss", b.Action.DISMISS_GAP, str(newest.id)),
         ]
-        times = "once" if len(inquiries) == 1 else f"{len(inquiries)} times"
-        text = f"{quoted_question(newest)} · asked {times}, last {day}"
+        people = b.counted(len({inquiry.user for inquiry in inquiries}), "person", "people")
+        text = f"{quoted_question(newest)} · asked by {people}, last {day}"
         blocks += [b.section(text), *b.actions(buttons)]
-    return b.message(*blocks)
+    turns: list[Block] = []
+    if first:
+        turns.append(b.button("Previous", b.Action.GAPS_NEWER, str(first - MOST_GAPS)))
+    if first + MOST_GAPS < len(gaps):
+        turns.append(b.button("Next", b.Action.GAPS_OLDER, str(first + MOST_GAPS)))
+    return b.message(*blocks, *b.actions(turns))
 
 
 def conversation(inquiry: Inquiry) -> str:
@@ -161,10 +177,13 @@ def _answer_text(answer: Message) -> str:
     return "\n".join(markdown) or to_plain(answer.text, {}, {})
 
 
-def written_notice(inquiry: Inquiry, job: TrackedJob) -> Message:
-    """Return the notice that a question is answered by the docs now."""
-    link = b.web_address(job.pr_link)
-    title = job.pull_request.title if job.pull_request else "the change"
+def written_notice(inquiry: Inquiry, job: TrackedJob | None) -> Message:
+    """Return the notice that a question is answered by the docs now.
+
+    ``job``: None where its title and link may not be shown.
+    """
+    link = b.web_address(job.pr_link) if job else None
+    title = job.pull_request.title if job and job.pull_request else "the change"
     where = f": {b.link(link, clip(title, _TITLE_LENGTH))}" if link else " in the docs."
     day = b.moment(inquiry.asked_at, "{date_short_pretty}")
     text = f"{b.mention(inquiry.user)} you asked ({day}) {quoted_question(inquiry)} It is written now{where}"

@@ -28,6 +28,21 @@ class InquiryState(StrEnum):
     NOTIFIED = "notified"
 
 
+class Audience(StrEnum):
+    """The people to whom the words of a question were said.
+
+    It is fixed when they are said, and grows only when their asker's answer is shared. A public
+    channel that is made private keeps its words from then on.
+    """
+
+    ASKER = "asker"
+    """Nobody else: they were typed in a command."""
+    CHANNEL = "channel"
+    """The people of a private channel or a direct message."""
+    WORKSPACE = "workspace"
+    """Everybody: they were said in a public channel."""
+
+
 @dataclass(frozen=True, slots=True)
 class Inquiry:
     """A question about the docs. Rows with the same ``gap_key`` in a project are one gap."""
@@ -50,8 +65,7 @@ class Inquiry:
     response_url: SecretStr | None = None
     by_assistant: bool = False
     """Whether the assistant answers, which costs credits."""
-    is_public: bool = False
-    """Whether the channel was public before the last digest. Its words may be shown elsewhere then."""
+    audience: Audience = Audience.ASKER
     conversation: str | None = None
     """The service's id of the conversation."""
     answer: Message | None = None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 from sqlalchemy import (
     Boolean,
@@ -20,7 +21,7 @@ from sqlalchemy import (
     update,
 )
 
-from bot.answers.model import Inquiry, InquiryState
+from bot.answers.model import Audience, Inquiry, InquiryId, InquiryState
 from bot.ids import ChannelId, Message, MessageTs, ProjectId, RequestKey, UserId, can_be_id
 from bot.ports import ThreadRef
 from bot.store import schema
@@ -47,7 +48,7 @@ inquiries = Table(
     Column("thread_ts", schema.Id(40)),
     Column("response_url", schema.Secret),
     Column("by_assistant", Boolean, nullable=False, server_default=text("false")),
-    Column("is_public", Boolean, nullable=False, server_default=text("false")),
+    Column("audience", schema.Choice(Audience), nullable=False),
     Column("conversation", schema.Id(400)),
     Column("answer", schema.UserJson(Message)),
     Column("job", Integer),
@@ -71,11 +72,26 @@ INQUIRIES_RULE = RetentionRule(
 )
 
 
+KEPT_FOR = timedelta(days=400)
+"""How long the key of words that were said in private is kept: the service may list them."""
+private_words = Table(
+    "private_words",
+    schema.metadata,
+    Column("inquiry", Integer, primary_key=True, autoincrement=False),
+    Column("project", schema.Id(200), nullable=False),
+    Column("gap_key", schema.Id(40), nullable=False),
+    Column("said_at", schema.UtcDateTime, nullable=False),
+    Index("ix_private_words_project", "project", "gap_key"),
+    Index("ix_private_words_said_at", "said_at"),
+)
+"""The keys of questions that were said in private. They outlive the questions, as nothing else does."""
+
 _IS_GAP = inquiries.c.state == InquiryState.GAP
 
 
 def _may_see(channel: ChannelId) -> ColumnElement[bool]:
-    return or_(inquiries.c.channel == channel, inquiries.c.is_public)
+    in_channel = and_(inquiries.c.channel == channel, inquiries.c.audience != Audience.ASKER)
+    return or_(in_channel, inquiries.c.audience == Audience.WORKSPACE)
 
 
 class Inquiries(Rows[Inquiry]):
@@ -85,9 +101,38 @@ class Inquiries(Rows[Inquiry]):
     read = staticmethod(schema.reader(Inquiry, inquiries))
 
     def add(self, inquiry: Inquiry) -> None:
-        """Add an inquiry, unless its key was stored before."""
+        """Add an inquiry, unless its key was stored before.
+
+        Its words count as said in private until `set_audience`.
+        """
         values = schema.row_values(inquiry, inquiries, without="id")
-        schema.insert_unless_there(self.connection, inquiries, values)
+        if not schema.insert_unless_there(self.connection, inquiries, values):
+            return
+        number = select(inquiries.c.id).where(inquiries.c.key == inquiry.key)
+        found = self.connection.execute(number).scalar_one()
+        self._keep_private(replace(inquiry, id=InquiryId(found)))
+        too_old = private_words.c.said_at < inquiry.asked_at - KEPT_FOR
+        self.connection.execute(private_words.delete().where(too_old))
+
+    def _keep_private(self, inquiry: Inquiry) -> None:
+        """Keep the key of words that were said in private."""
+        values = {
+            "inquiry": inquiry.id,
+            "project": inquiry.project,
+            "gap_key": inquiry.gap_key,
+            "said_at": inquiry.asked_at,
+        }
+        schema.insert_unless_there(self.connection, private_words, values)
+
+    def set_audience(self, inquiry: Inquiry, audience: Audience) -> None:
+        """Change the people to whom an inquiry's words were said."""
+        mine = inquiries.c.id == inquiry.id
+        self.connection.execute(update(inquiries).where(mine).values(audience=audience))
+        if audience is Audience.WORKSPACE:
+            key = private_words.c.inquiry == inquiry.id
+            self.connection.execute(private_words.delete().where(key))
+        elif inquiry.gap_key:
+            self._keep_private(inquiry)
 
     def get(self, number: int) -> Inquiry | None:
         """Return an inquiry; None if it is unknown or forgotten."""
@@ -114,9 +159,15 @@ class Inquiries(Rows[Inquiry]):
         """Write an inquiry, and free its lease. Raises LeaseLost unless ``owner`` holds it."""
         self._write(inquiry.id, owner, schema.diff(inquiry, new, inquiries) | FREE)
 
-    def conversation_in(self, channel: ChannelId, thread: MessageTs) -> str | None:
-        """Return the service's conversation of a thread; None if there is none."""
-        in_thread = and_(inquiries.c.channel == channel, inquiries.c.thread_ts == thread)
+    def conversation_in(
+        self, project: ProjectId, channel: ChannelId, thread: MessageTs
+    ) -> str | None:
+        """Return the service's conversation of a project in a thread; None if there is none."""
+        in_thread = and_(
+            inquiries.c.channel == channel,
+            inquiries.c.thread_ts == thread,
+            inquiries.c.project == project,
+        )
         newest = self._newest(in_thread, inquiries.c.conversation.is_not(None))
         return newest.conversation if newest else None
 
@@ -130,16 +181,27 @@ class Inquiries(Rows[Inquiry]):
             inquiries.c.user != "",
         )
 
-    def count_by_assistant(self, project: ProjectId, since: datetime) -> int:
-        """Return how many inquiries of a project the assistant has answered or answers."""
-        mine = and_(
+    def uses_of_assistant(self, project: ProjectId, since: datetime) -> Mapping[UserId, int]:
+        """Return how many inquiries of each person the assistant has answered or answers."""
+        of_project = and_(
             inquiries.c.project == project, inquiries.c.asked_at >= since, inquiries.c.by_assistant
         )
-        return self.connection.execute(select(func.count()).where(mine)).scalar_one()
+        by_user = select(inquiries.c.user, func.count()).where(of_project)
+        rows = self.connection.execute(by_user.group_by(inquiries.c.user))
+        return {UserId(user): count for user, count in rows}
+
+    def count_waiting(self, user: UserId) -> int:
+        """Return how many questions of a person wait for their answers."""
+        waiting = and_(inquiries.c.state == InquiryState.ASKED, inquiries.c.user == user)
+        return self.connection.execute(select(func.count()).where(waiting)).scalar_one()
 
     def gaps_of(self, channel: ChannelId) -> Sequence[Inquiry]:
-        """Return a channel's inquiries whose answers the docs lack, the newest first."""
-        return self._many(and_(_IS_GAP, inquiries.c.channel == channel), MOST_ROWS)
+        """Return a channel's inquiries whose answers the docs lack, the newest first.
+
+        Inquiries that only their askers have seen are left out.
+        """
+        in_channel = and_(inquiries.c.channel == channel, inquiries.c.audience != Audience.ASKER)
+        return self._many(and_(_IS_GAP, in_channel), MOST_ROWS)
 
     def gaps(
         self, project: ProjectId, channel: ChannelId, since: datetime, before: datetime
@@ -151,22 +213,31 @@ class Inquiries(Rows[Inquiry]):
         )
 
     def hidden_keys(self, project: ProjectId, channel: ChannelId) -> Sequence[str]:
-        """Return the keys of a project's inquiries that a channel may see none of."""
-        key, of_project = inquiries.c.gap_key, inquiries.c.project == project
-        readable = select(key).where(of_project, _may_see(channel))
-        hidden = select(key).distinct().where(of_project, key.not_in(readable))
-        return self.connection.execute(hidden).scalars().all()
+        """Return the keys of questions that were said in private, none of which a channel may see."""
+        key = inquiries.c.gap_key
+        readable = select(key).where(inquiries.c.project == project, _may_see(channel))
+        private = private_words.c.gap_key
+        hidden = select(private).distinct().where(private_words.c.project == project)
+        return self.connection.execute(hidden.where(private.not_in(readable))).scalars().all()
 
-    def channels(self, project: ProjectId) -> Sequence[ChannelId]:
-        """Return the channels in which people asked about a project."""
-        asked = select(inquiries.c.channel).distinct().where(inquiries.c.project == project)
-        return self.connection.execute(asked).scalars().all()
+    def said_to_everybody(self, project: ProjectId) -> Sequence[Inquiry]:
+        """Return the newest inquiries whose words are shown in other channels."""
+        is_open = and_(
+            inquiries.c.project == project,
+            inquiries.c.audience == Audience.WORKSPACE,
+            inquiries.c.user != "",
+        )
+        return self._many(is_open, MOST_ROWS)
 
-    def note_public(self, project: ProjectId, public: Sequence[ChannelId]) -> None:
-        """Note which channels are public; the others are private."""
-        is_public = inquiries.c.channel.in_(public)
-        changed = and_(inquiries.c.project == project, inquiries.c.is_public != is_public)
-        self.connection.execute(update(inquiries).where(changed).values(is_public=is_public))
+    def make_private(self, channel: ChannelId) -> None:
+        """Keep the words that were said in a public channel which is private now."""
+        is_open = and_(inquiries.c.channel == channel, inquiries.c.audience == Audience.WORKSPACE)
+        row = inquiries.c
+        known = select(row.id, row.project, row.gap_key, row.asked_at)
+        known = known.where(is_open, row.gap_key != "")
+        names = ["inquiry", "project", "gap_key", "said_at"]
+        self.connection.execute(private_words.insert().from_select(names, known))
+        self.connection.execute(update(inquiries).where(is_open).values(audience=Audience.CHANNEL))
 
     def with_gap_key(self, project: ProjectId, gap_key: str) -> Sequence[Inquiry]:
         """Return the inquiries of a project with this key that wait for nothing."""

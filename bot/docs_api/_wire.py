@@ -38,6 +38,8 @@ MAX_RETRY_AFTER_SECONDS = 3_600.0
 The service's limits are hourly, so a longer wait must be a mistake.
 """
 
+MAX_LIST_BYTES = 1_000_000
+"""Bytes of a list that are parsed, which keeps the loop for a hundredth of a second."""
 _MAX_READ_LENGTH = 4 * MAX_TEXT_LENGTH
 """Characters of a text from the service that are read for an error."""
 _SECRET_HEAD = 8
@@ -201,6 +203,9 @@ def decode_list(answer: Response, model: type[ModelT], limit: int) -> tuple[Mode
 
     Raises Unavailable if it is no list, or has elements and none of them is one.
     """
+    if len(answer.body) > MAX_LIST_BYTES:
+        text = f"The service answered with more than {MAX_LIST_BYTES} bytes"
+        raise Unavailable(text, status_code=answer.status_code)
     try:
         elements = json.loads(answer.body)
     except (ValueError, RecursionError):

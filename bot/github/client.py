@@ -134,6 +134,11 @@ class GithubClient:
         """
         return pull_request_of(link, self._api_url, repository)
 
+    def address_of(self, repository: str) -> str:
+        """Return the address of a repository's pages, given as ``owner/repo``."""
+        scheme = self._api_url.partition("://")[0]
+        return f"{scheme}://{site_of(self._api_url)}/{repository}"
+
     def pause(self, until: datetime) -> None:
         """Make no call about a pull request before ``until``: each raises Paused."""
         self._paused_until = until

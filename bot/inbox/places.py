@@ -8,6 +8,7 @@ from bot.context import Context
 from bot.ids import ChannelId
 from bot.inbox.store import KNOWN_FOR, MissedMessages
 from bot.ports import ts_at
+from bot.store import Transaction
 from bot.store.channels import move_channel
 
 log = structlog.get_logger(__name__)
@@ -20,6 +21,17 @@ async def follow_channel(context: Context, old: ChannelId, new: ChannelId) -> No
     """
     await context.write(lambda tx: move_channel(tx, old, new))
     log.warning("channel_id_changed", old=old, new=new)
+
+
+async def keep_private(context: Context, channel: ChannelId) -> None:
+    """Keep the words of a channel that was made private from everybody who is not in it."""
+
+    def make_private(tx: Transaction) -> None:
+        for hooks in context.hooks:
+            hooks.on_made_private(tx, channel)
+
+    await context.write(make_private)
+    log.info("channel_made_private", channel=channel)
 
 
 async def note_invitation(context: Context, channel: ChannelId) -> None:

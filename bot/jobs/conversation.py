@@ -29,6 +29,8 @@ from bot.store import Transaction
 log = structlog.get_logger(__name__)
 _FORM_SECONDS = 1.5
 _ROOT_CHARACTERS = 4_000
+_MASKED_CHARACTERS = 2 * status_message.MOST_CHARACTERS
+"""The characters of a message that are masked. Masks are shorter than keys, so it is more than fits."""
 """The most characters of the bot's own post under which a request stands."""
 _MOST_AUTHORS = 20
 """Maximum authors of a thread to look up. Messages of others are left out."""
@@ -168,6 +170,18 @@ _NOT_TAKEN = frozenset({"not_allowed", "too_many", "project", "changed", "seen",
 """Occasions of answers to prompts and questions that no agent got, which may be attached to another one."""
 
 
+def _beginning(text: str) -> str:
+    """Return the words of a message that may fit, since masking takes as long as a text is long.
+
+    No key is cut where it is still a key: the last word is left out.
+    """
+    if len(text) <= _MASKED_CHARACTERS:
+        return text
+    beginning = text[:_MASKED_CHARACTERS]
+    last_word = beginning.split()[-1:]
+    return beginning.removesuffix("".join(last_word)).rstrip() or beginning
+
+
 def _is_for_the_bot_alone(context: Context, message: Said) -> bool:
     """Return whether a message mentions the bot, also one that it missed, and is one of its own words."""
     if message.user is None or not slack_text.mentions(message.text, context.bot_user):
@@ -216,9 +230,10 @@ async def _with_names(
         name = names.users.get(message.user, message.user) if message.user else ""
         if message.user == context.bot_user:
             name = context.bot_name
-        return _Line(message.ts, name, masked(names.plain(message.text)))
+        return _Line(message.ts, name, masked(_beginning(names.plain(message.text))))
 
-    return [line_of(message) for message in messages]
+    # In a thread, because long messages take a tenth of a second to mask.
+    return await asyncio.to_thread(lambda: [line_of(message) for message in messages])
 
 
 @dataclass(frozen=True, slots=True)

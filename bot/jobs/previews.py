@@ -5,6 +5,7 @@ A call that may begin a build is counted before it is made, so that a crash asks
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import structlog
@@ -12,6 +13,7 @@ import structlog
 from bot.access.admit import check_channel
 from bot.context import Context, WorkerContext, make_claim
 from bot.docs_api import (
+    Build,
     BuildStatus,
     DocsApiError,
     Forbidden,
@@ -142,9 +144,14 @@ async def _look(context: WorkerContext, preview: Preview) -> Preview:
     if build.known_status is BuildStatus.SUCCESS:
         return replace(over, state=PreviewState.READY)
     if build.known_status is BuildStatus.FAILURE:
-        log = end_of(list(map(visible, build.logs))) or end_of([visible(build.summary or "")])
+        # In a thread, because long logs take a tenth of a second to clean.
+        log = await asyncio.to_thread(_end_of_log, build)
         return replace(over, state=PreviewState.BROKEN, log=log)
     return replace(preview, due_at=context.after(context.timeouts.build_seconds))
+
+
+def _end_of_log(build: Build) -> str | None:
+    return end_of(list(map(visible, build.logs))) or end_of([visible(build.summary or "")])
 
 
 def _settle_error(

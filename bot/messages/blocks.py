@@ -8,33 +8,49 @@ not documented: in practice Slack refuses more than about 13,200 characters, so 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from ipaddress import ip_address
+from functools import lru_cache
 from itertools import chain
 from typing import Any
-from urllib.parse import urlsplit
 
-from bot.ids import Block, ChannelId, Message, UserId, is_direct_message
-from bot.messages.plain_text import clip, grapheme_boundary, one_line, visible
+from bot.ids import Block, Message
+from bot.messages.links import ANY_SITE
+from bot.messages.links import host_of as host_of
+from bot.messages.links import linkable as linkable
+from bot.messages.links import web_address as web_address
+from bot.messages.markdown import Node, parse, spoken, to_mrkdwn
+from bot.messages.mrkdwn import channel as channel
+from bot.messages.mrkdwn import clip_bytes as clip_bytes
+from bot.messages.mrkdwn import clip_mrkdwn as clip_mrkdwn
+from bot.messages.mrkdwn import code as code
+from bot.messages.mrkdwn import counted as counted
+from bot.messages.mrkdwn import escape as escape
+from bot.messages.mrkdwn import label as label
+from bot.messages.mrkdwn import link as link
+from bot.messages.mrkdwn import mention as mention
+from bot.messages.mrkdwn import moment as moment
+from bot.messages.mrkdwn import number as number
+from bot.messages.mrkdwn import quoted as quoted
+from bot.messages.mrkdwn import safe_cut
+from bot.messages.mrkdwn import split as split
+from bot.messages.mrkdwn import unmarked as unmarked
+from bot.messages.plain_text import clip, visible
 
 SECTION_LENGTH = 3_000
 BUTTON_LENGTH = 75
-URL_LENGTH = 3_000
 PLAIN_INPUT_LENGTH = 3_000
 OPTION_LENGTH = 75
 MAX_OPTIONS = 100
 _PLACEHOLDER_LENGTH = 150
 _HINT_LENGTH = 2_000
-_HOST_LENGTH = 48
-_HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
-_CODE_LENGTH = 300
 MESSAGE_LENGTH = 12_000
+_TEXT_LENGTH = MESSAGE_LENGTH - 500
+"""Characters of mrkdwn in the sections of a message, which may have buttons below."""
 _UNCOUNTED_KEYS = frozenset({"type", "action_id", "value", "style", "url"})
 """Keys of a block whose values are not shown."""
-EDITED_BYTES = 3_900
-"""``chat.update`` refuses more than 4,000 bytes of text.
+TEXT_BYTES = 3_900
+"""The size of a message's text. ``chat.update`` refuses more than 4,000 bytes.
 
 https://docs.slack.dev/reference/methods/chat.update
 """
@@ -88,6 +104,8 @@ class Action(StrEnum):
     CHANGE_DOCS = "change_docs"
     DID_NOT_HELP = "did_not_help"
     DISMISS_GAP = "dismiss_gap"
+    GAPS_OLDER = "gaps_older"
+    GAPS_NEWER = "gaps_newer"
     SHARE_ANSWER = "share_answer"
     ANSWER_TOPIC = "answer_topic"
     JUST_ANSWER = "just_answer"
@@ -102,202 +120,6 @@ class Action(StrEnum):
 
 LINKS = (Action.VIEW_PULL_REQUEST, Action.OPEN_PREVIEW)
 """The buttons that only lead to an address, which Slack opens."""
-
-
-def escape(text: str) -> str:
-    """Escape untrusted text for mrkdwn.
-
-    The result contains no mention, link or entity.
-
-    https://docs.slack.dev/messaging/formatting-message-text#escaping
-    """
-    return visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-_LOOKALIKES = str.maketrans("*~`“‟❝”❞", "∗∼'‘‘‘’’")
-_EDGE = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])")
-_EMOJI = re.compile(r":(?=[^\s:]+:)")
-
-
-def unmarked(text: str) -> str:
-    """Escape untrusted text for mrkdwn, also its formatting.
-
-    The result has no formatting and no emoji, and ends no quotation.
-
-    Slack has no escapes for such signs, so others that look alike stand in their place.
-    https://docs.slack.dev/messaging/formatting-message-text#basic-formatting
-    """
-    safe = escape(text).translate(_LOOKALIKES)
-    return _EMOJI.sub("∶", _EDGE.sub(_replace_underscores, safe))
-
-
-def _replace_underscores(run: re.Match[str]) -> str:
-    return "ˍ" * len(run[0])
-
-
-def quoted(text: str, length: int) -> str:
-    """Return untrusted text for use inside a sentence or a quotation.
-
-    It is `unmarked`, clipped, and on one line.
-    """
-    return unmarked(one_line(text, length))
-
-
-def label(text: str) -> str:
-    """Return a project's label for use inside a sentence.
-
-    It may be a name that somebody typed.
-    """
-    return quoted(text, 60)
-
-
-def clip_mrkdwn(mrkdwn: str, length: int) -> str:
-    """Clip mrkdwn to ``length`` characters without splitting an entity, mention or link."""
-    if len(mrkdwn) <= length:
-        return mrkdwn
-    return mrkdwn[: _safe_cut(mrkdwn, length - 1)].rstrip() + "…"
-
-
-def _safe_cut(mrkdwn: str, at: int) -> int:
-    """Return the last index up to ``at`` where mrkdwn may be cut.
-
-    It is not inside ``<…>``, ``&…;`` or a grapheme.
-    """
-    begun = mrkdwn.rfind("<", 0, at)
-    if begun > mrkdwn.rfind(">", 0, at) and begun > 0:
-        return begun
-    entity = re.search(r"&[a-z]{0,3}$", mrkdwn[max(at - 4, 0) : at])
-    return at - len(entity[0]) if entity else grapheme_boundary(mrkdwn, at)
-
-
-def clip_bytes(mrkdwn: str, size: int) -> str:
-    """Clip mrkdwn to ``size`` bytes of UTF-8.
-
-    A clipped text ends with "…".
-    """
-    encoded = mrkdwn.encode("utf-8")
-    if len(encoded) <= size:
-        return mrkdwn
-    head = encoded[: size - len("…".encode())].decode("utf-8", "ignore")
-    return mrkdwn[: _safe_cut(mrkdwn, len(head))].rstrip() + "…"
-
-
-def mention(user: UserId) -> str:
-    """Return a mention, which notifies the user.
-
-    Slack's ids are letters and digits; others are escaped.
-    """
-    return f"<@{user}>" if user.isalnum() else escape(user)
-
-
-def channel(channel: ChannelId) -> str:
-    """Return a channel's name as a link.
-
-    Slack shows it only to those who may know it.
-    """
-    if is_direct_message(channel):
-        return "direct messages"
-    return f"<#{channel}>" if channel.isalnum() else quoted(channel, 60)
-
-
-def web_address(url: str | None) -> str | None:
-    """Return the URL if it is safe to link to; None otherwise.
-
-    Its host is in ASCII.
-
-    It must be https (or http on this machine, as in the sandbox), of at most ``URL_LENGTH``
-    characters, and not misleading.
-    """
-    if not url or len(url) > URL_LENGTH or visible(url) != url:
-        return None
-    if any(sign.isspace() for sign in url):
-        return None
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        port = parts.port
-    except ValueError:
-        return None
-    ascii_host = _in_ascii(host)
-    # Refused, because a reader mistakes the host:
-    # "https://good.example@evil.example" and "https://evil.example\\.good.example".
-    if ascii_host is None or "@" in parts.netloc or "\\" in url:
-        return None
-    if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(host)):
-        return None
-    if ascii_host == host:
-        return url
-    return url.replace(parts.netloc, _netloc(ascii_host, port), 1)
-
-
-def _in_ascii(host: str) -> str | None:
-    """Return a host in Punycode.
-
-    Returns None if the host is odd, or if browsers could read it as another one.
-    """
-    if _is_loopback(host) or _HOST.fullmatch(host):
-        return host
-    try:
-        encoded = host.encode("idna")
-        is_same = encoded.decode("idna") == host
-    except UnicodeError:
-        return None
-    if not is_same or host.isascii() or not _HOST.fullmatch(encoded.decode()):
-        return None
-    return encoded.decode()
-
-
-def _netloc(host: str, port: int | None) -> str:
-    return host if port is None else f"{host}:{port}"
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def host_of(address: str) -> str:
-    """Return the host of a `web_address`, with its port, for readers.
-
-    It is clipped at the front.
-    """
-    parts = urlsplit(address)
-    host = _netloc(parts.hostname or "", parts.port)
-    return host if len(host) <= _HOST_LENGTH else f"…{host[1 - _HOST_LENGTH :]}"
-
-
-def linkable(url: str | None, hosts: Collection[str]) -> str | None:
-    """Return the URL, without its scheme if its host is foreign.
-
-    A foreign host is not among ``hosts``; without hosts there is none. Without a scheme the URL is
-    no `web_address`.
-    """
-    address = web_address(url)
-    if not url or address is None or not hosts or urlsplit(address).hostname in hosts:
-        return url
-    while web_address(url) is not None:
-        url = url.partition("://")[2]
-    return url
-
-
-def link(url: str | None, label: str) -> str:
-    """Return a link in mrkdwn; only the label without a safe URL."""
-    address = web_address(url)
-    if address is None:
-        return unmarked(label)
-    safe = address.replace("|", "%7C").replace("<", "%3C").replace(">", "%3E").replace("`", "%60")
-    return f"<{escape(safe)}|{unmarked(label)}>"
-
-
-def moment(at: datetime, form: str = "{date_short_pretty} at {time}") -> str:
-    """Return a time that Slack shows in each reader's time zone.
-
-    https://docs.slack.dev/messaging/formatting-message-text
-    """
-    fallback = at.strftime("%Y-%m-%d %H:%M UTC")
-    return f"<!date^{int(at.timestamp())}^{form}|{fallback}>"
 
 
 def section(mrkdwn: str) -> Block:
@@ -400,14 +222,6 @@ def menu(placeholder: str, action_id: Action, options: Sequence[tuple[str, str]]
     }
 
 
-def code(text: str, length: int = _CODE_LENGTH) -> str:
-    """Return untrusted text as inline code.
-
-    It is escaped, clipped, on one line, and without backticks.
-    """
-    return f"`{escape(one_line(text, length)).replace('`', chr(39)) or ' '}`"
-
-
 def bare(message: Message) -> str:
     """Return a message as plain text without markup.
 
@@ -420,34 +234,43 @@ def bare(message: Message) -> str:
 
 def words(text: str) -> Message:
     """Return a message of text only, given as escaped mrkdwn."""
-    return Message(text, text_blocks(text))
+    return Message(clip_bytes(text, TEXT_BYTES), text_blocks(text))
 
 
-def message(*blocks: Block, most_bytes: int | None = None) -> Message:
+def message(*blocks: Block) -> Message:
     """Return a message of blocks, also as text and plain blocks.
 
-    Plain blocks contain no link buttons; the text has the links. ``most_bytes``: clip the text to
-    this size.
+    Plain blocks contain no link buttons; the text has the links. It has at most ``TEXT_BYTES``, so
+    that every message can be edited.
     """
-    text = "".join(map(_block_text, blocks)).lstrip("\n")
-    if most_bytes is not None:
-        text = clip_bytes(text, most_bytes)
+    text = "".join(_block_text(block, is_spoken=True) for block in blocks).lstrip("\n")
     rows = [block["elements"] for block in blocks if block["type"] == "actions"]
     plain_rows = [actions([made for made in row if "url" not in made]) for row in rows]
-    return Message(text, blocks, (*text_blocks(text), *chain(*plain_rows)))
+    plain_blocks = (*text_blocks(_mrkdwn_of(blocks)), *chain(*plain_rows))
+    return Message(clip_bytes(text, TEXT_BYTES), blocks, plain_blocks)
 
 
-def _block_text(block: Block) -> str:
+def _mrkdwn_of(blocks: Iterable[Block]) -> str:
+    """Return the words of blocks as mrkdwn, in full."""
+    return "".join(_block_text(block, is_spoken=False) for block in blocks).lstrip("\n")
+
+
+def _block_text(block: Block, *, is_spoken: bool) -> str:
     """Return a block as mrkdwn.
 
     It is lines, each after a line end, or links after the last line.
+
+    Args:
+        is_spoken: Markdown of a block is written without marks, for notifications and screen
+            readers.
     """
     lines: list[str] = []
     match block["type"]:
         case "section":
             lines = [block["text"]["text"].rstrip("\n")]
         case "markdown":
-            lines = [unmarked(block["text"])]
+            write = spoken if is_spoken else to_mrkdwn
+            lines = [write(_parsed(block["text"]))]
         case "context":
             lines = [element["text"] for element in block["elements"]]
         case "rich_text":
@@ -460,6 +283,12 @@ def _block_text(block: Block) -> str:
         case "data_table":
             lines = _table_lines(block)
     return "".join(f"\n{line}" for line in lines)
+
+
+@lru_cache(8)
+def _parsed(markdown: str) -> Node:
+    """Return the tree of a block's text, which is known to be safe."""
+    return parse(markdown, ANY_SITE)
 
 
 def _chart_text(block: Block) -> str:
@@ -477,8 +306,8 @@ def _table_lines(block: Block) -> list[str]:
     """Return the caption of a table and its rows, as lines."""
     (_, *names), *rows = [[cell["text"] for cell in row] for row in block["rows"]]
     lines = [f"*{escape(block['caption'])}*"]
-    for rank, (label, *texts) in enumerate(rows, 1):
-        row = _row_text(code(label), names, map(escape, texts), " · ")
+    for rank, (name, *texts) in enumerate(rows, 1):
+        row = _row_text(code(name), names, map(escape, texts), " · ")
         lines.append(f"{rank}. {row}")
     return lines
 
@@ -498,11 +327,11 @@ def text_blocks(mrkdwn: str) -> tuple[Block, ...]:
 
     It is split at line ends if possible.
     """
-    rest = clip_mrkdwn(mrkdwn, MESSAGE_LENGTH - 500)
+    rest = clip_mrkdwn(mrkdwn, _TEXT_LENGTH)
     made = []
     while len(rest) > SECTION_LENGTH:
         line_end = rest.rfind("\n", SECTION_LENGTH // 2, SECTION_LENGTH) + 1
-        cut = line_end or _safe_cut(rest, SECTION_LENGTH)
+        cut = line_end or safe_cut(rest, SECTION_LENGTH)
         made.append(section(rest[:cut]))
         rest = rest[cut:]
     if rest:
@@ -513,7 +342,7 @@ def text_blocks(mrkdwn: str) -> tuple[Block, ...]:
 def fits(message: Message) -> bool:
     """Return whether a message is within Slack's limits, unclipped."""
     heaviest = max(_weight(message.blocks), _weight(message.plain_blocks))
-    return heaviest <= MESSAGE_LENGTH and len(message.text) <= MESSAGE_LENGTH - 500
+    return heaviest <= MESSAGE_LENGTH and len(_mrkdwn_of(message.blocks)) <= _TEXT_LENGTH
 
 
 def _weight(part: Any) -> int:
@@ -530,32 +359,6 @@ def _weight(part: Any) -> int:
     if part.get("type") == "mrkdwn":
         return len(part["text"])
     return sum(_weight(value) for key, value in part.items() if key not in _UNCOUNTED_KEYS)
-
-
-def split(text: str, length: int) -> Iterable[str]:
-    """Split text into pieces of weight ``length`` at most.
-
-    It is split at line ends if possible, and nothing is lost.
-
-    A character weighs as much as its entity or its UTF-8 form, because Slack does not document its
-    unit.
-    """
-    while text:
-        room = _fitting_length(text, length)
-        line_end = text.rfind("\n", room // 2, room) + 1 if room < len(text) else 0
-        cut = line_end or grapheme_boundary(text, room)
-        yield text[:cut]
-        text = text[cut:]
-
-
-def _fitting_length(text: str, length: int) -> int:
-    """Count the characters from the start that weigh ``length`` at most."""
-    used = 0
-    for at, sign in enumerate(text[:length]):
-        used += {"&": 5, "<": 4, ">": 4}.get(sign) or len(sign.encode("utf-8", "surrogatepass"))
-        if used > length:
-            return at
-    return min(len(text), length)
 
 
 COPIED_LENGTH = 10_000
@@ -576,13 +379,3 @@ def with_prompt(refusal: Message, prompt: str) -> Message:
     what = "What you wrote" if copied == full_text else "What you wrote (its beginning)"
     headline = f"{refusal.text} {what}, to copy:"
     return message(section(headline), quote(copied))
-
-
-def number(count: int) -> str:
-    """Return a count with thousands separators: 1,234."""
-    return f"{count:,}"
-
-
-def counted(count: int, one: str, many: str) -> str:
-    """Return a count with its noun: 1 page, 2 pages."""
-    return f"{number(count)} {one if count == 1 else many}"

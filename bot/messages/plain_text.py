@@ -43,6 +43,8 @@ _EMOJI = re.compile(f"({_FLAG}|[#*0-9]\ufe0f\u20e3|{_WITH_LOOK}(?:\u200d{_WITH_L
 https://www.unicode.org/reports/tr51/#Emoji_Sequences
 """
 
+_LINE_END = re.compile("\r\n|[\r\x85\u2028\u2029]")
+"""Ends of lines and paragraphs besides the line feed."""
 _MAX_MARKS = 4
 """Marks that a letter of any language has at most, such as Hebrew's with its points and accents."""
 _FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
@@ -57,7 +59,7 @@ def visible(text: str) -> str:
     More than `_MAX_MARKS` combining marks on a character, which would cover the lines around it,
     are dropped, too.
     """
-    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = _LINE_END.sub("\n", text)
     signs = set(lines)
     changes = {ord(sign): _replacement_of(sign) for sign in signs if _replacement_of(sign) != sign}
     if changes:
@@ -129,6 +131,11 @@ def _splits_grapheme(text: str, at: int) -> bool:
         or "\U0001f3fb" <= after <= "\U0001f3ff"
         or "\U000e0020" <= after <= "\U000e007f"
     )
+
+
+def quotation(text: str) -> str:
+    """Return untrusted text as a quotation in Markdown, which nothing in it can end."""
+    return "\n".join(f"> {line}" for line in visible(text).rstrip("\n").split("\n"))
 
 
 def one_line(text: str, length: int) -> str:

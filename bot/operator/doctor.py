@@ -11,7 +11,7 @@ import json
 import os
 import shlex
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from bot.docs_api import (
+    DiscoveryClient,
     DocsApiError,
     DocsClient,
     Forbidden,
@@ -110,18 +111,44 @@ async def check_docs(
         seconds: the time limit of a call.
     """
     projects = settings.projects
-    findings = await asyncio.gather(
-        *(
-            _check_project(settings, project, newest_jobs.get(project.id), seconds)
-            for project in projects
-        )
-    )
+    checks: list[Coroutine[None, None, Finding]] = []
+    names: list[str] = []
+    for project in projects:
+        checks.append(_check_project(settings, project, newest_jobs.get(project.id), seconds))
+        names.append(project.name)
+        if project.assistant_key and project.assistant_domain:
+            checks.append(_check_assistant(settings, project, seconds))
+            names.append(project.name)
+    findings = await asyncio.gather(*checks)
     if len(projects) == 1:
         return list(findings)
     return [
-        replace(finding, name=f"{finding.name}, {project.name}")
-        for project, finding in zip(projects, findings, strict=True)
+        replace(finding, name=f"{finding.name}, {name}")
+        for name, finding in zip(names, findings, strict=True)
     ]
+
+
+async def _check_assistant(settings: DocsSettings, project: DocsProject, seconds: float) -> Finding:
+    """Check that the assistant's key may search the docs, which is free."""
+    named = SettingNames("ASSISTANT_DOMAIN", "ASSISTANT_KEY", project.named.address)
+    if settings.docs_projects:
+        inside = f"of {project.name} in DOCS_PROJECTS"
+        named = SettingNames(
+            f"the assistant_domain {inside}", f"the assistant_key {inside}", project.named.address
+        )
+    async with DiscoveryClient(
+        project.assistant_domain or "",
+        base_url=f"{project.address.rstrip('/')}/discovery",
+        api_key=project.assistant_key,
+        proxy=settings.proxy_for(project.address),
+        connect_timeout_seconds=seconds,
+        read_timeout_seconds=seconds,
+    ) as docs:
+        try:
+            await docs.search("docs", limit=1)
+        except DocsApiError as error:
+            return replace(refused_by_docs(error, named), name="assistant")
+    return Finding("assistant", True, "lets its key search the docs")
 
 
 async def _check_project(

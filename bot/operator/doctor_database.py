@@ -19,7 +19,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 import bot.app  # noqa: F401 - declares the tables of all subjects
 from bot.health.checks import Finding
-from bot.jobs.store.tables import jobs
+from bot.jobs.service_keys import EXPIRES_AFTER_DAYS, TOLD_AT_DAYS
+from bot.jobs.store.tables import jobs, service_keys
 from bot.jobs.store.waits import Waits
 from bot.operator.rows import format_wait
 from bot.store import Transaction
@@ -123,11 +124,25 @@ def _open(file: Path) -> sqlite3.Connection:
 
 def _check_rows(connection: Connection) -> DatabaseReport:
     """Check for work that is stuck, and read the rows that other checks need."""
+    now = datetime.now(UTC)
     return DatabaseReport(
-        findings=[_check_waiting(connection, datetime.now(UTC))],
+        findings=[_check_waiting(connection, now), *_old_keys(connection, now)],
         channels=connection.execute(_CHANNELS).scalars().all(),
         newest_jobs={row.project: row.service_id for row in connection.execute(_NEWEST_JOBS)},
     )
+
+
+def _old_keys(connection: Connection, now: datetime) -> list[Finding]:
+    """Return a remark on each key of the docs service that may expire soon."""
+    findings: list[Finding] = []
+    for row in connection.execute(select(service_keys.c.name, service_keys.c.first_used_at)):
+        days = (now - row.first_used_at).days
+        if TOLD_AT_DAYS[0] <= days <= EXPIRES_AFTER_DAYS:
+            kind, _, project = row.name.partition(":")
+            text = f"the key for {project} ({kind}) has been in use for {days} days"
+            advice = "Keys expire after 90 days by default: make a new one if yours do."
+            findings.append(Finding("keys", True, text, advice))
+    return findings
 
 
 def _check_waiting(connection: Connection, now: datetime) -> Finding:

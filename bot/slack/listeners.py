@@ -33,7 +33,7 @@ from bot.commands.command import (
 from bot.context import Context
 from bot.ids import ChannelId, Message
 from bot.inbox.outage import Outage
-from bot.inbox.places import follow_channel, note_invitation
+from bot.inbox.places import follow_channel, keep_private, note_invitation
 from bot.inbox.receive import receive, receive_change
 from bot.jobs.messages import problems
 from bot.jobs.welcome import welcome
@@ -140,6 +140,11 @@ class _Listeners:
         bot = self._context.bot_user
         allowed_bots = self._context.settings.allowed_bots
         try:
+            if event.get("subtype") == message_events.MADE_PRIVATE:
+                with payloads.raising_malformed():
+                    channel = ChannelId(event["channel"])
+                await keep_private(self._context, channel)
+                return
             if event.get("subtype") in message_events.CHANGES:
                 with payloads.raising_malformed():
                     changed = message_events.changed(event, bot, allowed_bots)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
@@ -22,23 +23,47 @@ _ABSENT_CACHE_SECONDS = 10.0
 """How long the absence of a member is cached: shorter, so that an invitation counts soon."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Channel:
+    """The kind of a channel."""
+
+    is_public: bool
+    is_shared_outside: bool
+
+    @classmethod
+    def of(cls, channel_object: Mapping[str, Any]) -> _Channel:
+        """Return the kind that a channel object of Slack reports.
+
+        https://docs.slack.dev/reference/objects/conversation-object
+        """
+        is_direct = bool(channel_object.get("is_im") or channel_object.get("is_mpim"))
+        is_public = channel_object.get("is_private") is False and not is_direct
+        return cls(is_public, bool(channel_object.get("is_ext_shared")))
+
+
 class SlackRooms:
     """The part of ``bot.ports.Messenger`` about the members of channels."""
 
     def __init__(self, client: AsyncWebClient, clock: Callable[[], float] = monotonic) -> None:
         self._client = client
-        self._public: TtlCache[ChannelId, bool] = TtlCache(clock=clock)
+        self._channels: TtlCache[ChannelId, _Channel] = TtlCache(clock=clock)
         self._members: TtlCache[ChannelId, frozenset[UserId]] = TtlCache(clock=clock)
 
     async def is_public(self, channel: ChannelId) -> bool:
         """Return whether Slack explicitly reports a channel as public."""
-        is_public = self._public.get(channel, _CACHE_SECONDS)
-        if is_public is None:
-            channel_object = await self._channel(channel)
-            is_direct = bool(channel_object.get("is_im") or channel_object.get("is_mpim"))
-            is_public = channel_object.get("is_private") is False and not is_direct
-            self._public.put(channel, is_public)
-        return is_public
+        return (await self._describe(channel)).is_public
+
+    async def is_shared_outside(self, channel: ChannelId) -> bool:
+        """Return whether Slack reports a channel as shared with another organisation."""
+        return (await self._describe(channel)).is_shared_outside
+
+    async def _describe(self, channel: ChannelId) -> _Channel:
+        """Return the kind of a channel."""
+        known = self._channels.get(channel, _CACHE_SECONDS)
+        if known is None:
+            known = _Channel.of(await self._channel(channel))
+            self._channels.put(channel, known)
+        return known
 
     async def find_closed(self, channel: ChannelId) -> Refusal | None:
         """Return why the bot cannot post in a channel; None if it can, as far as Slack says."""

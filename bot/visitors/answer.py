@@ -26,7 +26,7 @@ from bot.visitors.model.questions import FileTo, Numbers, Question, QuestionKind
 from bot.visitors.model.readings import Reading, ReadingProblem
 from bot.visitors.model.reports import Report, build_report
 from bot.visitors.reading import Purse, Reader, Window
-from bot.visitors.recommendations import refresh_recommendations
+from bot.visitors.recommendations import note_readers, refresh_recommendations
 from bot.visitors.store import Questions, Subscriptions
 from bot.visitors.subscriptions import MAX_LATE, skip_digest
 
@@ -57,6 +57,7 @@ async def answer_question(context: WorkerContext, question: Question, reader: Re
             return
         if question.has_gaps:
             await context.retry(partial(refresh_recommendations, context, question.project))
+            question = await note_readers(context, question)
         try:
             question, readings = await _read_all(context, question, reader)
         except asyncio.CancelledError:  # the process stops, and the next one goes on at once
@@ -200,7 +201,10 @@ def _answer(context: WorkerContext, tx: Transaction, question: Question, numbers
     needed = numbers.readings if query.topic.is_gaps else numbers.readings[:1]
     if any(reading.is_read for reading in needed):
         message = build_answer(context, tx, question, numbers)
-        send_file(tx, question, query.file_to, context.clock())
+        is_kept_in = query.topic.is_gaps and query.is_shared_outside
+        to_channel = query.file_to is FileTo.CHANNEL
+        file_to = FileTo.PRIVATE if is_kept_in and to_channel else query.file_to
+        send_file(tx, question, file_to, context.clock())
     else:
         message = _unanswered(context, tx, question, numbers)
     key = answer_key(question.id)
@@ -233,7 +237,8 @@ def build_answer(
     shared_by: UserId | None = None,
 ) -> Message:
     """Return the answer to a question. ``shared_by``: the person who shares it in the channel."""
-    can_share = not is_direct_message(question.channel)
+    is_kept_in = question.query.topic.is_gaps and question.query.is_shared_outside
+    can_share = not (is_direct_message(question.channel) or is_kept_in)
     if question.query.topic.is_gaps:
         return gap_messages.gap_answer(
             numbers, question.id, shared_by=shared_by, can_share=can_share

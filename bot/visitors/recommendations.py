@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
 from bot.context import Context
-from bot.ids import ChannelId, ProjectId, Recommendation
+from bot.ids import ChannelId, ProjectId, Recommendation, is_direct_message
 from bot.jobs.ask import is_public_channel
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
+from bot.ports import SlackError
 from bot.store import Transaction
 from bot.visitors.messages.gap_rows import gap_recommendations, quote_more
 from bot.visitors.model.periods import day_start
@@ -33,6 +35,18 @@ async def refresh_recommendations(context: Context, project: ProjectId) -> None:
         await hooks.refresh_privacy(context, project)
 
 
+async def note_readers(context: Context, question: Question) -> Question:
+    """Return a question that knows whether another organisation reads its channel.
+
+    A channel about which Slack is silent counts as shared.
+    """
+    is_shared = not is_direct_message(question.channel)
+    if is_shared:
+        with suppress(SlackError):
+            is_shared = await context.messenger.is_shared_outside(question.channel)
+    return replace(question, query=replace(question.query, is_shared_outside=is_shared))
+
+
 def list_recommendations(
     context: Context, tx: Transaction, question: Question, numbers: Numbers
 ) -> list[Recommendation]:
@@ -43,11 +57,13 @@ def list_recommendations(
     zone = context.settings.analytics_zone
     since = day_start(question.query.period.first, zone)
     before = day_start(question.query.period.end, zone)
-    candidates = list(gap_recommendations(numbers))
+    # Where another organisation reads, neither readers' words nor those of other channels are shown.
+    own_only = question.query.is_shared_outside
+    candidates = [] if own_only else list(gap_recommendations(numbers))
     if not question.query.section:
         for hooks in context.hooks:
             candidates += hooks.list_recommendations(
-                tx, question.project, question.channel, since, before
+                tx, question.project, question.channel, since, before, own_only
             )
     largest: dict[str, Recommendation] = {}
     for item in sorted(candidates, key=lambda item: (-item.events, item.title)):

@@ -95,6 +95,8 @@ _PRIVATE = frozenset({"run_word"})
 """Buttons of private answers alone, which replace the message that has the button."""
 _NAMELESS = frozenset(
     {
+        "gaps_older",
+        "gaps_newer",
         "jobs_older",
         "jobs_newer",
         "see_reviews",

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.answers.conftest import QUESTION, asks
-from tests.services import answer_stream, streamed
+from tests.services import LINK, answer_stream, streamed
 from tests.talk import Talk
 
 PASSAGES: list[dict[str, Any]] = [
@@ -91,6 +91,7 @@ async def test_fault_of_the_assistant_is_answered_by_the_search(
     talk.service.answer_instead("ask", fault)
     talk.service.passages = PASSAGES
     assert (await asks(talk)).startswith("From the docs:")
+    assert talk.errors() <= {"assistants_key_refused"}
 
 
 async def test_fault_of_both_is_a_sentence_with_a_button(talk: Talk) -> None:
@@ -102,19 +103,13 @@ async def test_fault_of_both_is_a_sentence_with_a_button(talk: Talk) -> None:
 
 
 async def test_answer_notifies_nobody_and_loads_nothing(talk: Talk) -> None:
-    talk.process.settings["ALLOWED_LINK_HOSTS"] = "docs.example"
-    text = (
-        "<!channel> <@UBEN> ![x](https://evil.example/x.png) [keys](https://docs.example/keys)\n"
-        * 60
-    )
-    talk.service.answer = answer_stream(f"{text}", ("Evil", "https://evil.example/"))
+    line = "<!channel> <@UBEN> ![x](https://evil.example/x.png) [keys](https://docs.example/keys)\n"
+    talk.service.answer = answer_stream(line * 60, ("Keys", "https://docs.example/keys"))
     answer = await asks(talk)
     [markdown] = [
         block["text"] for block in answer.message["blocks"] if block["type"] == "markdown"
     ]
-    assert (
-        "‹!channel> ‹@UBEN> [x](evil.example/x.png) [keys](https://docs.example/keys)" in markdown
-    )
+    assert "‹!channel\\> ‹@UBEN\\> x (`evil.example/x.png`) [keys](https://docs" in markdown
     assert "<!" not in markdown
     assert "![" not in markdown
     assert len(markdown) <= 3_000
@@ -122,9 +117,31 @@ async def test_answer_notifies_nobody_and_loads_nothing(talk: Talk) -> None:
     assert "<https://evil" not in answer
 
 
+async def test_answer_links_to_the_project_s_repository_only(talk: Talk) -> None:
+    await talk.process.starts(github_token="github-token-of-talk")
+    await talk.started()
+    await talk.ends(pr_link=LINK)
+    await talk.time.passes(minutes=2)
+    talk.service.answer = answer_stream(f"[Open]({LINK}) or [other](https://github.com/evil/docs)")
+    talk.everything()
+    answer = await asks(talk)
+    talk.everything()
+    assert f"<{LINK}|Open> or other (github.com/evil/docs)" in answer
+
+
+async def test_text_of_an_answer_is_complete_without_its_marks(talk: Talk) -> None:
+    talk.service.answer = answer_stream("| Plan | Keys |\n|---|---|\n| Pro | 5 at 10:30 |\n" * 2)
+    assert (await asks(talk)).startswith("Plan: Pro, Keys: 5 at 10:30.\n")
+    talk.service.answer = answer_stream("**日本** " * 2_000)
+    answer = await asks(talk, "What does a key cost?")
+    assert answer.startswith("日本 日本")
+    assert len(answer.encode()) <= 3_900
+
+
 async def test_refused_markdown_comes_as_plain_blocks(talk: Talk) -> None:
     talk.faults.refuses("chat.postMessage", "invalid_blocks")
-    assert "Open ∗∗Settings∗∗" in await asks(talk)
+    answer = await asks(talk)
+    assert "Open Settings and press Rotate." in answer.blocks
     assert talk.errors() == {"blocks_refused"}
 
 
@@ -137,7 +154,7 @@ async def test_private_answer_loses_its_blocks_before_its_place(
     await talk.time.passes()
     [answer] = talk.ana.reads()
     assert answer.message["channel"] == place
-    assert "Open ∗∗Settings∗∗" in answer
+    assert "Open Settings and press Rotate." in answer
     assert "markdown" not in {block["type"] for block in answer.message["blocks"]}
     assert talk.errors() == {"blocks_refused"}
 

@@ -32,7 +32,7 @@ async def test_digest_recommends_what_three_people_asked(talk: Talk) -> None:
         await person.presses("Didn't help", talk.thread(asked)[-1])
         talk.everything()
     digest = await next_digest(talk)
-    assert f"*Asked in Slack* “{QUESTION}” · 3 times" in digest
+    assert f"*Asked in Slack* “{QUESTION}” · 3 people" in digest
     await drafts(talk, on=digest)
     talk.everything()
     await merges(talk)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tests.defects import known_defect
 from tests.talk import Talk
 from tests.work.readers import digests, subscribe, until
 
@@ -11,7 +10,6 @@ CHANNELS = 60
 """Slack describes 50 a minute: https://docs.slack.dev/apis/web-api/rate-limits (tier 3)."""
 
 
-@known_defect("A digest asks Slack about every channel in which people asked: over its limit.")
 async def test_digest_asks_slack_about_few_channels(talk: Talk) -> None:
     talk.process.settings["ANSWERS"] = "search"  # finds nothing: each question is a gap at once
     questions = [(talk.ana, f"What is limit {number}?") for number in range(CHANNELS)]

@@ -11,7 +11,6 @@ import pytest
 from markdown_it import MarkdownIt
 
 from tests.answers.conftest import asks
-from tests.defects import known_defect
 from tests.services import answer_stream
 from tests.talk import Talk
 from tests.talk_people import Shown
@@ -33,7 +32,6 @@ def addresses_in(markdown: str) -> set[str]:
     return {*targets, *re.findall(r"(?i)https?://[^\s<>()]+", markdown)} - {""}
 
 
-@known_defect("Some ways of writing a link in Markdown pass the check of its host.")
 @pytest.mark.parametrize(
     "text",
     [
@@ -57,7 +55,7 @@ async def test_answer_has_no_link_to_another_site(talk: Talk, text: str) -> None
 
 @pytest.mark.parametrize(
     "separator",
-    ["\u2028", "\u2029", pytest.param("\x85", marks=known_defect("It is shown as “�”."))],
+    ["\u2028", "\u2029", "\x85"],
 )
 async def test_answer_keeps_words_beside_odd_line_ends(talk: Talk, separator: str) -> None:
     deltas = ["Do not ", f"delete{separator}the key", " before noon."]
@@ -74,7 +72,6 @@ async def test_answer_keeps_words_beside_odd_line_ends(talk: Talk, separator: st
     assert " ".join(words) == "Do not delete the key before noon."
 
 
-@known_defect("An answer of characters without width is posted as “…”.")
 async def test_answer_without_a_visible_word_is_left_to_the_search(talk: Talk) -> None:
     talk.service.passages = [PASSAGE]
     talk.service.answer = answer_stream("\u200b\u2060")

@@ -153,10 +153,10 @@ async def test_gap_is_dismissed_for_all_its_askers_in_one_channel(talk: Talk) ->
     talk.everything()
     await talk.ana.presses("Dismiss", await talk.ana.answer_to("/docs-agent gaps"))
     assert talk.ana.reads() == ["No open questions here."]
-    assert "asked once" in await talk.ana.answer_to("/docs-agent gaps", "help")
+    assert "asked by 1 person" in await talk.ana.answer_to("/docs-agent gaps", "help")
     await talk.ana.presses("Didn't help", helped)
     talk.everything()
-    assert "asked once" in await talk.ana.answer_to("/docs-agent gaps")
+    assert "asked by 1 person" in await talk.ana.answer_to("/docs-agent gaps")
 
 
 async def test_question_without_help_after_its_notice_is_a_gap_again(talk: Talk) -> None:
@@ -166,10 +166,10 @@ async def test_question_without_help_after_its_notice_is_a_gap_again(talk: Talk)
     await merges(talk)
     await talk.ana.presses("Didn't help", answer)
     talk.everything()
-    assert "asked once" in await talk.ana.answer_to("/docs-agent gaps")
+    assert "asked by 1 person" in await talk.ana.answer_to("/docs-agent gaps")
     await drafts(talk, "Draft a page", answer, pr_link=None)
     assert sum("It is written now" in reply for reply in talk.all_replies()) == 1
-    assert "asked once" in await talk.ana.answer_to("/docs-agent gaps")
+    assert "asked by 1 person" in await talk.ana.answer_to("/docs-agent gaps")
     talk.everything()
 
 
@@ -177,4 +177,4 @@ async def test_mark_on_one_answer_leaves_the_others(talk: Talk) -> None:
     await asks(talk)
     await talk.ana.presses("Didn't help", await asks(talk))
     talk.everything()
-    assert "asked once" in await talk.ana.answer_to("/docs-agent gaps")
+    assert "asked by 1 person" in await talk.ana.answer_to("/docs-agent gaps")

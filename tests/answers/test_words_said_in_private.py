@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.answers.conftest import QUESTION, asks
 from tests.answers.test_digests import gap, next_digest
-from tests.defects import known_defect
 from tests.talk import Talk
+from tests.talk_people import Shown
 from tests.work.readers import asked, turns
 
 
@@ -17,16 +17,13 @@ async def ask_in_a_private_channel(talk: Talk) -> None:
     await talk.time.passes(hours=1)
 
 
-async def words_elsewhere(talk: Talk, period: str) -> str:
+async def words_elsewhere(talk: Talk, period: str) -> Shown:
     """Let Ben ask in another channel what readers asked, and return the answer."""
     answer = await asked(talk, f"questions {period}", by=talk.ben)
     talk.everything()
     return answer
 
 
-@known_defect(
-    "Whoever is forgotten has their private words shown everywhere: the key goes with them."
-)
 async def test_words_of_a_forgotten_person_stay_private(talk: Talk) -> None:
     await ask_in_a_private_channel(talk)
     assert QUESTION not in await words_elsewhere(talk, "last week")
@@ -35,7 +32,6 @@ async def test_words_of_a_forgotten_person_stay_private(talk: Talk) -> None:
     assert QUESTION not in await words_elsewhere(talk, "last week")
 
 
-@known_defect("Private words are shown everywhere once KEEP_DAYS are over.")
 async def test_private_words_stay_private_after_their_time(talk: Talk) -> None:
     await talk.process.starts(keep_days=7)
     await ask_in_a_private_channel(talk)
@@ -44,7 +40,6 @@ async def test_private_words_stay_private_after_their_time(talk: Talk) -> None:
     assert QUESTION not in await words_elsewhere(talk, "last 28 days")
 
 
-@known_defect("A question that only its asker saw is shown to everybody as a gap.")
 async def test_question_by_command_is_in_no_list_of_others(talk: Talk) -> None:
     talk.opens_channel("help")
     await talk.ana.asks(f"ask {QUESTION}", "docs")
@@ -56,8 +51,38 @@ async def test_question_by_command_is_in_no_list_of_others(talk: Talk) -> None:
     assert QUESTION not in await next_digest(talk, "help")
 
 
-@known_defect("Another organisation reads what members asked in internal channels.")
 async def test_words_of_other_channels_are_in_no_shared_channel(talk: Talk) -> None:
     assert talk.room("partners").is_ext_shared
     await gap(talk, "docs")
     assert QUESTION not in await next_digest(talk, "partners")
+
+
+async def test_readers_words_are_in_no_shared_channel(talk: Talk) -> None:
+    talk.service.readers["assistant"] = turns(*[(QUESTION, None, "unanswered")] * 4)
+    assert QUESTION not in await next_digest(talk, "partners")
+    await gap(talk, "partners")
+    await talk.ben.types("/docs-visitors questions last week", "partners")
+    await talk.time.passes(20)
+    answer = talk.ben.reads()[-1]
+    assert QUESTION in answer.blocks
+    assert "Share" not in answer.buttons
+    talk.everything()
+
+
+async def test_shared_channel_has_its_own_words(talk: Talk) -> None:
+    await gap(talk, "partners")
+    assert QUESTION in await next_digest(talk, "partners")
+
+
+async def test_channel_made_private_keeps_its_words_at_once(talk: Talk) -> None:
+    talk.service.readers["assistant"] = turns(*[(QUESTION, None, "unanswered")] * 4)
+    talk.opens_channel("help")
+    await asks(talk, channel="help")
+    assert QUESTION in (await words_elsewhere(talk, "last week")).blocks
+    room = talk.room("help")
+    event = {"type": "message", "subtype": "channel_convert_to_private", "channel": room.id}
+    event |= {"user": talk.ana.id, "ts": talk.slack.state.new_ts(), "channel_type": "group"}
+    kind = {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": event}
+    status, _ = await talk.receives(kind)
+    assert status == 200
+    assert QUESTION not in (await words_elsewhere(talk, "last week")).blocks

@@ -223,6 +223,14 @@ async def test_search_refuses_other_shapes() -> None:
             await docs.search("x")
 
 
+async def test_search_parses_no_list_of_more_than_a_megabyte() -> None:
+    passage = {"content": "Rotate", "path": "/keys"}
+    body = json.dumps([passage] * 30_000).encode()
+    api, _ = client(httpx.Response(200, content=body))
+    with pytest.raises(Unavailable, match="more than 1000000 bytes"):
+        await api.search(QUESTION)
+
+
 async def test_search_passes_over_elements_that_are_no_passages() -> None:
     rows: list[object] = ["text", None, {"content": "a"}, 7, {"content": "b"}, {"content": "c"}]
     docs, _ = client(httpx.Response(200, json=rows))

@@ -37,6 +37,8 @@ from bot.jobs.model.pull_requests import Preview
 from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
 from bot.messages.help import CommandHelp
+from bot.messages.links import Site
+from bot.messages.markdown import Node, parse
 from bot.messages.plain_text import visible
 from bot.projects import Project, Projects
 from bot.visitors.model.digests import Outcome
@@ -47,7 +49,7 @@ from bot.visitors.model.readings import Counts, Reading
 from bot.visitors.model.reports import NoComparison, Page, Report
 from bot.visitors.model.subscriptions import Weekday, WeeklyTime
 from bot.visitors.recommendations import MAX_RECOMMENDED
-from tests.builders import ANA, BEN, CHANNEL, NOW
+from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
 from tests.messages.samples import PERMALINK, PULL_REQUEST
 
 NASTY = st.sampled_from(
@@ -216,13 +218,13 @@ BY_TYPE: Mapping[Any, st.SearchStrategy[Any]] = {
     WeeklyTime: WEEKLY_TIMES,
     Period: PERIODS,
     Report: st.deferred(lambda: REPORTS),
+    Node: ANY_TEXT.map(lambda text: parse(f"Words {text}", Site())),
 }
 ENDS = sorted({*ENDS_WITH_BUTTONS, JobState.NO_PULL_REQUEST})
 BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "permalink": st.one_of(st.none(), st.just(PERMALINK), ANY_TEXT),
     "status_message_link": st.one_of(st.none(), st.just(PERMALINK), ANY_TEXT),
     "DocsPage.address": WITH_ADDRESS,
-    "hosts": st.just(()),
     "pr_link": st.one_of(st.none(), WITH_ADDRESS),
     "TrackedJob.problem": st.one_of(st.none(), ANY_TEXT, CODES),
     "section": st.one_of(st.none(), PATHS.map(lambda path: "".join(path.split())[:300])),
@@ -247,6 +249,10 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "offer_page.reason": st.just("I don't know the period `faq`. Try `2026-10-01..2026-10-31`."),
     "offer_page.page": st.from_regex(r"/[A-Za-z][A-Za-z0-9_-]{2,60}", fullmatch=True),
     "Query.top": st.integers(1, MAX_TOP),
+    "repository_notice.named": st.just("acme/docs"),
+    "repository_notice.job": st.deferred(
+        lambda: built(TrackedJob).map(lambda job: replace(job, project=PROJECT))
+    ),
     "private": st.just("{}"),
     "CommandHelp.name": st.just("/docs-agent"),
     "CommandHelp.options": st.just("*Options*: `csv`."),

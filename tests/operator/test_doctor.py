@@ -65,6 +65,7 @@ class FakeOutside:
     docs_status: int = 200
     job_status: int = 200
     github_status: int = 200
+    search_status: int = 200
     ids: frozenset[str] = frozenset()
     ready: Mapping[str, object] = field(default_factory=dict)
     channels: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
@@ -79,6 +80,8 @@ class FakeOutside:
                 return web.json_response(self.socket)
             case "/api/v3/rate_limit":
                 return web.json_response({}, status=self.github_status)
+            case "/docs/discovery/v1/search/acme":
+                return web.json_response([], status=self.search_status)
             case "/readyz":
                 return web.json_response({"ok": False, "checks": self.ready})
             case path if path.startswith("/docs/v2/agent/"):
@@ -320,3 +323,13 @@ async def test_texts_of_slack_do_not_steer_the_terminal() -> None:
         ran = await asyncio.to_thread(CliRunner().invoke, cli, ["doctor"], env=well(address))
     assert "BAD  slack: Slack refuses (no\\x1b[2J\\u202e)" in ran.output
     assert "\x1b" not in ran.output
+
+
+async def test_assistants_key_is_tried_by_a_search() -> None:
+    own = {"ASSISTANT_KEY": "canary-assistant", "ASSISTANT_DOMAIN": "acme"}
+    outside = FakeOutside(search_status=200)
+    assert (await findings(outside, **own))["assistant"].ok
+    assert ("/docs/discovery/v1/search/acme", "Bearer canary-assistant") in outside.requests
+    refused = (await findings(FakeOutside(search_status=401), **own))["assistant"]
+    assert not refused.ok
+    assert "ASSISTANT_KEY" in refused.advice

@@ -112,6 +112,7 @@ def _questions(count: int, now: datetime) -> Rows:
 def _inquiries(count: int, now: datetime) -> Rows:
     values: dict[str, Any] = {"project": PROJECT, "channel": "C00", "user": ANA, "text": "How?"}
     values |= {"gap_key": "how", "state": InquiryState.ASKED, "asked_at": now, "due_at": now}
+    values |= {"audience": "channel"}
     return [{**values, "key": f"i{n}"} for n in range(count)]
 
 

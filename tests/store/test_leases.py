@@ -106,7 +106,7 @@ QUEUES = {
         lambda tx, one, owner: Inquiries(tx).save(
             one, replace(one, state=InquiryState.ANSWERED), owner=owner
         ),
-        {"state": InquiryState.ASKED},
+        {"state": InquiryState.ASKED, "audience": "channel"},
     ),
     "missed messages": Queue(
         s.missed,

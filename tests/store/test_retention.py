@@ -98,7 +98,8 @@ async def everything_else(store: Store) -> None:
         (
             inquiries,
             {**common, "key": "i", "user": ANA, "text": SECRET, "gap_key": SECRET, "state": "gap"}
-            | {"asked_at": LONG_AGO, "due_at": LONG_AGO, "answer": {"text": SECRET, "blocks": []}},
+            | {"audience": "workspace", "asked_at": LONG_AGO, "due_at": LONG_AGO}
+            | {"answer": {"text": SECRET, "blocks": []}},
         ),
         (
             inbox,

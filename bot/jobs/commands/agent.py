@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -335,7 +336,9 @@ async def _changes(context: Context, _press: Press, target: Readable) -> Answer:
     files = await read_changes(context, target)
     if files is None:
         return Answer(message=changes.unreadable(target.job))
-    return Answer(modal=changes.changes_view(target.job, files))
+    # In a thread, because the changes of 300 files take a tenth of a second to compare.
+    view = await asyncio.to_thread(changes.changes_view, target.job, files)
+    return Answer(modal=view)
 
 
 @_on_job

@@ -426,6 +426,57 @@ def key_notice(
     )
 
 
+def key_may_expire(
+    project: ProjectId,
+    days: int,
+    *,
+    is_assistants: bool,
+    docs: Project | None = None,
+    entry: Project | None = None,
+) -> Message:
+    """Return the notice to admins of a key that has been in use for long.
+
+    ``docs`` and ``entry``: see ``Projects``.
+    """
+    whose = "The assistant's key" if is_assistants else "The key of the docs service"
+    setting = _assistants_setting(entry) if is_assistants else key_setting(entry)
+    return b.words(
+        f":calendar: {whose} for {_named(project, docs)} has been in use here for {days} days. "
+        "Keys expire after 90 days by default, and the service doesn't tell me their age. "
+        f"If yours expires: make a new one on the API keys page, put it into {setting}, "
+        "and restart the bot."
+    )
+
+
+def _assistants_setting(entry: Project | None) -> str:
+    if entry is None:
+        return "`ASSISTANT_KEY`"
+    return f"`assistant_key` in the entry {b.code(entry.name)} of `DOCS_PROJECTS`"
+
+
+def assistants_key_refused(
+    project: ProjectId, docs: Project | None = None, entry: Project | None = None
+) -> Message:
+    """Return the notice to admins that the service refuses the assistant's key.
+
+    ``docs`` and ``entry``: see ``Projects``.
+    """
+    return b.words(
+        f":warning: The docs service refuses the assistant's key for {_named(project, docs)}: it is "
+        "unknown, has expired, or may not be used from here. Questions are not answered meanwhile; "
+        "jobs go on. Make a new assistant key on the API keys page, put it into "
+        f"{_assistants_setting(entry)}, and restart the bot."
+    )
+
+
+def assistants_key_accepted(project: ProjectId, docs: Project | None = None) -> Message:
+    """Return the notice to admins that the service accepts the assistant's key again."""
+    return b.words(
+        ":white_check_mark: The docs service accepts the assistant's key for "
+        f"{_named(project, docs)} again. Questions are answered."
+    )
+
+
 def _named(project: ProjectId, docs: Project | None) -> str:
     code = b.code(project, 80)
     return f"*{b.label(docs.label)}* ({code})" if docs else code

@@ -23,7 +23,7 @@ from bot.jobs.model.jobs import (
 from bot.jobs.model.pull_requests import SeenPullRequest, Size
 from bot.messages import blocks as b
 from bot.messages.blocks import counted, number
-from bot.messages.plain_text import clip, one_line, visible
+from bot.messages.plain_text import clip, one_line, quotation, visible
 
 MOST_MESSAGES = 20
 MOST_CHARACTERS = 6_000
@@ -88,8 +88,8 @@ def attachments(
         merged: The job whose pull request is merged, in whose thread the prompt was said.
     """
     after = after_merge(merged) if merged else ""
-    background = f"{_HEADING}\n{_quoted(conversation)}" if conversation else ""
-    contents = (f"File {one_line(name, _NAME_LENGTH)}:\n{_quoted(text)}" for name, text in files)
+    background = f"{_HEADING}\n{quotation(conversation)}" if conversation else ""
+    contents = (f"File {one_line(name, _NAME_LENGTH)}:\n{quotation(text)}" for name, text in files)
     return "\n\n".join(part for part in (signed, after, background, *contents) if part)
 
 
@@ -108,10 +108,6 @@ def after_merge(job: TrackedJob) -> str:
     }
     lines += [f"> {label}: {one_line(fact, _PART_LENGTH)}" for label, fact in facts.items() if fact]
     return "\n".join(lines)
-
-
-def _quoted(text: str) -> str:
-    return "\n".join(f"> {line}" for line in visible(text).splitlines())
 
 
 def file_names(names: Sequence[str]) -> str:
@@ -258,7 +254,7 @@ def format_status_message(
         parts.append("mention me here to change it")
     # Small print: Slack notifies of a mention in a section.
     headline = b.context(" · ".join(filter(None, parts)))
-    return b.message(headline, b.quote(title), *notes, *row, most_bytes=b.EDITED_BYTES)
+    return b.message(headline, b.quote(title), *notes, *row)
 
 
 def redrawn(message: Message, *, posted_plain: bool) -> Message:

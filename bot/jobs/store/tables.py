@@ -177,6 +177,17 @@ repositories = Table(
     Column("pinned_at", UtcDateTime, nullable=False),
 )
 
+service_keys = Table(
+    "service_keys",
+    metadata,
+    Column("name", Id(220), primary_key=True),
+    Column("salt", Id(40), nullable=False),
+    Column("fingerprint", Id(40), nullable=False),
+    Column("first_used_at", UtcDateTime, nullable=False),
+    Column("refused_at", UtcDateTime),
+    Column("told_days", Integer, nullable=False),
+)
+
 back_offs = Table(
     "back_offs",
     metadata,

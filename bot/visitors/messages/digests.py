@@ -53,7 +53,7 @@ def digest(digest: Digest, question: QuestionId) -> Message:
     # The last line stays: that the numbers are approximate.
     last = _last_line(digest)
     text = made.text.removesuffix(f"\n{last}")
-    room = b.EDITED_BYTES - len(last.encode()) - 1
+    room = b.TEXT_BYTES - len(last.encode()) - 1
     return replace(made, text=f"{b.clip_bytes(text, room)}\n{last}")
 
 

@@ -64,6 +64,8 @@ class Query:
     """The points of the chart."""
     recommended: tuple[str, ...] = ()
     """The keys of the recommendations of a digest that was posted."""
+    is_shared_outside: bool = False
+    """Whether another organisation reads the channel, where only its own words may be shown."""
 
 
 class QuestionKind(StrEnum):

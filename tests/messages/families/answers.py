@@ -9,6 +9,7 @@ from bot.answers import messages
 from bot.answers.model import DocsPage, Inquiry, InquiryId, InquiryState
 from bot.ids import JobNumber, MessageTs, RequestKey
 from bot.jobs.model.jobs import JobState
+from bot.messages.markdown import is_blank, parse
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
 from tests.messages.samples import job
 
@@ -34,14 +35,18 @@ PAGES = (
 def samples() -> Mapping[str, object]:
     """Each answer, each confirmation, the list of gaps, and the notice."""
     text = "Open **Settings** <!channel> ![x](https://evil.example/x.png)"
-    answer = messages.format_answer(QUESTION, text, PAGES, ["docs.example"])
-    long = "```\n" + "rotate --key\n" * 400
+    site = messages.site_of(PAGES, None)
+    answer = messages.format_answer(QUESTION, parse(text, site), PAGES)
+    long = parse("```\n" + "rotate --key\n" * 400, site)
     return {
         "an answer in private": answer,
-        "a long answer in a thread": messages.harmless_markdown(long, ())[-60:],
-        "passages": messages.passages_found(IN_THREAD, PAGES, ()),
+        "a long answer in a thread": messages.format_answer(IN_THREAD, long, ()).blocks[0]["text"][
+            -60:
+        ],
+        "an answer without a word is none": str(is_blank(parse("\u200b", site))),
+        "passages": messages.passages_found(IN_THREAD, PAGES),
         "an answer that finds nothing": messages.format_answer(
-            IN_THREAD, "I couldn't find anything on that.", (), (), is_gap=True
+            IN_THREAD, parse("I couldn't find anything on that.", site), (), is_gap=True
         ),
         "nothing in the docs": messages.nothing_found(IN_THREAD),
         "the docs cannot be read": messages.pages_unreadable(IN_THREAD),
@@ -49,9 +54,11 @@ def samples() -> Mapping[str, object]:
         "a gap now": messages.noted(QUESTION),
         "a question that is gone": messages.NOT_HERE,
         "open gaps": messages.gap_list([[QUESTION], [QUESTION, QUESTION]]),
+        "a page of gaps": messages.gap_list([[QUESTION]] * 22, 20),
         "no gaps": messages.gap_list([]),
-        "about a topic": messages.passages_found(replace(QUESTION, is_topic=True), PAGES, ()),
-        "under a job": messages.passages_found(replace(IN_THREAD, in_job=JobNumber(7)), PAGES, ()),
+        "too many questions": messages.TOO_MANY,
+        "about a topic": messages.passages_found(replace(QUESTION, is_topic=True), PAGES),
+        "under a job": messages.passages_found(replace(IN_THREAD, in_job=JobNumber(7)), PAGES),
         "background of a prompt": messages.conversation(QUESTION),
         "written": messages.written_notice(QUESTION, job(JobState.PULL_REQUEST)),
         "written without a pull request": messages.written_notice(

@@ -141,6 +141,13 @@ def samples() -> Mapping[str, object]:
         "another repository is used": say.repository_used("acme/other"),
         "only admins choose that": say.ONLY_ADMINS,
         "key accepted": say.key_accepted(PROJECT),
+        "key of the assistant may expire": say.key_may_expire(PROJECT, 76, is_assistants=True),
+        "key of an entry may expire": say.key_may_expire(
+            PROJECT, 87, is_assistants=False, docs=ACME, entry=ACME
+        ),
+        "assistant's key refused": say.assistants_key_refused(PROJECT),
+        "assistant's key of an entry refused": say.assistants_key_refused(PROJECT, ACME, ACME),
+        "assistant's key accepted": say.assistants_key_accepted(PROJECT),
         "key of one of several projects accepted": say.key_accepted(PROJECT, ACME),
         "limits": say.limits([limits(63, mine=2)]),
         "limits: spent": say.limits([limits(100, waiting=3, mine=1, calls=SPENT)]),
