@@ -101,7 +101,11 @@ CASES = [
     ),
     Case(follow_up_not_found, "It goes out at", "prompt waits until"),
     Case(working, "Working on it", "poll waits"),
-    Case(polls_paused, "can't reach the docs service", "poll waits for the docs service, which"),
+    Case(
+        polls_paused,
+        "the docs service hasn't answered about it",
+        "poll waits for the docs service, which",
+    ),
     Case(behind_a_doubt, "*Send again* or *Dismiss*", "prompt waits for a person", prompts=2),
     Case(slack_is_busy, "Waiting to start", "message waits until"),
 ]

@@ -194,7 +194,7 @@ class TakenBack(Tale):
         return []
 
     def is_over(self, story: Story) -> bool:
-        return any("Withdrawn" in text for text in self._texts(story)) or bool(self._notes(story))
+        return bool(self._ends(story) or self._notes(story))
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
         """Insist that nothing was sent, or that the author reads once that the agent has it."""
@@ -204,7 +204,12 @@ class TakenBack(Tale):
         assert calls["create"] <= 1, state
         assert len(notes) <= 1, state
         if calls["create"] == 0:
-            assert any("Withdrawn" in text for text in self._texts(story)), state
+            assert self._ends(story), state
+
+    def _ends(self, story: Story) -> list[str]:
+        """Return the posts of a request that is taken back: unsent, or in doubt."""
+        ends = ("Withdrawn", "Its words are taken back")
+        return [text for text in self._texts(story) if any(end in text for end in ends)]
 
     def _texts(self, story: Story) -> list[str]:
         posts = story.state.messages.get(DOCS, {}).values()

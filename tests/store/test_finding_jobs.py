@@ -44,10 +44,11 @@ async def test_job_of_a_thread_is_found_by_index(prepared_file: Path, tmp_path: 
 
 async def test_claimed_job_equals_the_job_read_by_number(store: Store) -> None:
     def ask(tx: Transaction) -> None:
-        for thread in (None, MessageTs("1.1"), MessageTs("9.9")):
+        threads = {"1.1": None, "2.1": MessageTs("1.1"), "9.95": MessageTs("9.9")}
+        for root, thread in threads.items():
             job = TrackedJob(JobNumber(0), PROJECT, CHANNEL, ANA, "A page", NOW, thread_ts=thread)
             number = Jobs(tx).add(job)
-            set_job(tx, number, root_ts=MessageTs(f"{number}.1"), poll_at=NOW)
+            set_job(tx, number, root_ts=MessageTs(root), poll_at=NOW)
 
     await store.write(ask)
     claimed = await store.write(lambda tx: Jobs(tx).claim_due(claimer(), 10))

@@ -99,6 +99,7 @@ def _words() -> Mapping[str, object]:
             for state in _STATES
             for may in (True, False)
         },
+        "stop, unconfirmed": unsent.cannot_stop(job(JobState.UNCONFIRMED), may_steer=True),
         "try again, not failed": unsent.not_failed(ready),
         "merge it": unsent.cannot_merge(ready),
         "merge it, without a pull request": unsent.cannot_merge(job(JobState.FAILED)),
