@@ -281,7 +281,8 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
             assistants_key_accepted(context, tx, inquiry.project)
         # Its channel may have got another id meanwhile.
         stored = Inquiries(tx).get(inquiry.id) or inquiry
-        Outbox(tx).add(_delivery(stored, message), context.clock())
+        asked = replace(inquiry, channel=stored.channel)
+        Outbox(tx).add(_delivery(asked, message), context.clock())
 
     return settle
 

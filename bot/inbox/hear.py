@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from bot.access.admit import Declined, NotAllowed, Untold
+from bot.access.admit import Declined, NotAllowed, Untold, admit
 from bot.access.model import Access, Members, access_fingerprint
 from bot.consequences import CONSEQUENCES, Consequence, Event
 from bot.context import Context, WorkerContext, make_claim
@@ -84,6 +84,7 @@ async def _carry_out(context: WorkerContext, message: InboxMessage) -> None:
         case Consequence.WAIT:
             await _postpone(context, message, _SOON_SECONDS)
         case Consequence.INFORM:
+            await admit(context, message.origin, channel=message.channel)
             await context.write(partial(_inform_of_edit, context, message))
         case _:
             await context.write(lambda tx: _keep(tx, message))

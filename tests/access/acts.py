@@ -102,6 +102,7 @@ _NAMELESS = frozenset(
         "see_reviews",
         "run_visitors",
         "all_numbers",
+        "take_missed",
         "use_repository",
         "help_more",
         "improve",

@@ -221,7 +221,9 @@ async def test_people_without_access_get_a_refusal_and_leave_nothing(
             assert not [row for row in outcome.new_rows if WORDS in str(row)], act
             continue
         assert kept(outcome, scene.actor) == [], act
-        assert outcome.old_rows == set(), act
+        # A message of one's own is settled once its author may no longer change it.
+        changed = {row for row in outcome.old_rows if not (act.is_change and row[0] == "inbox")}
+        assert changed == set(), act
         assert (outcome.is_public, outcome.forms) == (False, 0), act
         if act.is_message:  # once an hour
             has_answer = has_answer or bool(outcome.answers)
