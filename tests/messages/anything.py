@@ -268,6 +268,7 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "About.title": ANY_TEXT.map(lambda text: text[:80]),
     "Problem.text": QUOTED,
     "ask_form.earlier": st.just(()),
+    "follow_up_form.earlier": st.just(()),
     "ask_form.notes": st.just(()),
     "job_status.more": st.just(()),
     "limits.projects": st.deferred(
