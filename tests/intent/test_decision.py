@@ -63,6 +63,8 @@ CASES = [
     (JOB, "lol that was fast", Kind.THANKS),
     (JOB, "super, danke dir", Kind.THANKS),
     (MERGED, "merci !", Kind.THANKS),
+    (CHANNEL, "@docs-agent you are great, keep it up", Kind.THANKS),
+    (PEOPLE, "@docs-agent danke dir trotzdem", Kind.THANKS),
     (ANSWER, "@docs-agent that worked!", Kind.THANKS),
     (DIRECT_ANSWER, "ありがとうございます", Kind.THANKS),
     # The mention within a sentence, a quote or code.
@@ -156,6 +158,9 @@ CASES = [
     # Hello.
     (CHANNEL, "hi @docs-agent", Kind.GREETING),
     (DIRECT, "Guten Morgen!", Kind.GREETING),
+    (DIRECT, "how was your weekend?", Kind.GREETING),
+    (CHANNEL, "@docs-agent lol did you see the game yesterday", Kind.GREETING),
+    (JOB, "did you see the game yesterday?", Kind.TALK),
     # A change, a fact or a fragment in a job's thread.
     (JOB, "make it shorter", Kind.FOLLOW_UP),
     (JOB, "undo", Kind.FOLLOW_UP),
