@@ -200,6 +200,7 @@ CASES = [
     (MERGED, "does the limit apply to the EU, too?", Kind.PRODUCT_QUESTION),
     # Half a change.
     (JOB, "what about Go?", Kind.SUGGESTION),
+    (JOB, "forget the thing about Go, sorry", Kind.SUGGESTION),
     (JOB, "diagram?", Kind.SUGGESTION),
     (JOB, "maybe add an example?", Kind.SUGGESTION),
     (JOB, "should this be two pages?", Kind.SUGGESTION),
@@ -216,6 +217,8 @@ CASES = [
     (JOB, "never mind", Kind.STOP),
     (JOB, "false alarm, please stop", Kind.STOP),
     (JOB, "forget it, we won't do this", Kind.STOP),
+    (JOB, "forget the whole thing", Kind.STOP),
+    (JOB, "ignore the last comment please", Kind.STOP),
     (FAILED, "can you try it again?", Kind.RETRY),
     (FAILED, "nochmal bitte", Kind.RETRY),
     # A change in a merged job's thread.
