@@ -63,6 +63,8 @@ CASES = [
     (JOB, "lol that was fast", Kind.THANKS),
     (JOB, "super, danke dir", Kind.THANKS),
     (MERGED, "merci !", Kind.THANKS),
+    (CHANNEL, "@docs-agent you are great, keep it up", Kind.THANKS),
+    (PEOPLE, "@docs-agent danke dir trotzdem", Kind.THANKS),
     (ANSWER, "@docs-agent that worked!", Kind.THANKS),
     (DIRECT_ANSWER, "ありがとうございます", Kind.THANKS),
     # The mention within a sentence, a quote or code.
@@ -156,6 +158,9 @@ CASES = [
     # Hello.
     (CHANNEL, "hi @docs-agent", Kind.GREETING),
     (DIRECT, "Guten Morgen!", Kind.GREETING),
+    (DIRECT, "how was your weekend?", Kind.GREETING),
+    (CHANNEL, "@docs-agent lol did you see the game yesterday", Kind.GREETING),
+    (JOB, "did you see the game yesterday?", Kind.TALK),
     # A change, a fact or a fragment in a job's thread.
     (JOB, "make it shorter", Kind.FOLLOW_UP),
     (JOB, "undo", Kind.FOLLOW_UP),
@@ -195,6 +200,7 @@ CASES = [
     (MERGED, "does the limit apply to the EU, too?", Kind.PRODUCT_QUESTION),
     # Half a change.
     (JOB, "what about Go?", Kind.SUGGESTION),
+    (JOB, "forget the thing about Go, sorry", Kind.SUGGESTION),
     (JOB, "diagram?", Kind.SUGGESTION),
     (JOB, "maybe add an example?", Kind.SUGGESTION),
     (JOB, "should this be two pages?", Kind.SUGGESTION),
@@ -211,6 +217,8 @@ CASES = [
     (JOB, "never mind", Kind.STOP),
     (JOB, "false alarm, please stop", Kind.STOP),
     (JOB, "forget it, we won't do this", Kind.STOP),
+    (JOB, "forget the whole thing", Kind.STOP),
+    (JOB, "ignore the last comment please", Kind.STOP),
     (FAILED, "can you try it again?", Kind.RETRY),
     (FAILED, "nochmal bitte", Kind.RETRY),
     # A change in a merged job's thread.
