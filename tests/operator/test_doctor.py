@@ -149,7 +149,7 @@ async def test_sound_installation_has_no_bad_findings() -> None:
         "who may",
         "docs service",
     }
-    assert parts | {"github", "ports", "running bot"} == report.keys()
+    assert parts | {"events", "github", "ports", "running bot"} == report.keys()
     assert all(finding.ok for finding in report.values()), report
     assert (
         "took one analytics call of this hour; whether it may write" in report["docs service"].seen

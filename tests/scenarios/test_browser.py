@@ -269,7 +269,11 @@ async def test_a_job_leaves_room_on_the_screen_at_each_of_its_steps(
 
 async def test_five_rows_of_a_list_leave_room_on_the_screen(page: Page, story: Story) -> None:
     prompts = [f"Add a page about {subject}" for subject in ("audit log", "labels", "parcels")]
-    for prompt in (*prompts, "Fail on purpose", "Fail on purpose, please"):
+    for prompt in (
+        *prompts,
+        "Add a page and fail on purpose",
+        "Add another page and fail on purpose",
+    ):
         await story.finished(prompt)
     await type_in(page, "Message #docs", "/docs-agent jobs")
     answer = page.get_by_role("article").filter(has_text="Only visible to you")

@@ -282,9 +282,9 @@ EXAMPLES = (
         "that page is corrected",
     ),
     ("Check the changelog, there is nothing to change", "completed, no pull request"),
-    ("Fail on purpose", "failed"),
+    ("Add a page and fail on purpose", "failed"),
     ("Explain webhooks, then archive this job", "archived; follow-ups are refused from then on"),
-    ("Explain how to rotate API keys. Take your time", "a pull request, after ten times as long"),
+    ("Describe how to rotate API keys. Take your time", "a pull request, after ten times as long"),
 )
 """Prompts to try, and their outcomes."""
 
