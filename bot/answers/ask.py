@@ -218,7 +218,8 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
         Inquiries(tx).save(inquiry, new, owner=context.owner)
         # Its channel may have got another id meanwhile.
         stored = Inquiries(tx).get(inquiry.id) or inquiry
-        Outbox(tx).add(_delivery(stored, message), context.clock())
+        moved = replace(inquiry, channel=stored.channel)
+        Outbox(tx).add(_delivery(moved, message), context.clock())
 
     return settle
 
