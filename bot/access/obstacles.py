@@ -24,11 +24,14 @@ class Obstacle:
     """Why the bot cannot post in the channel, if that is gone."""
 
 
-async def find_obstacle(context: Context, origin: Origin) -> Obstacle | None:
+async def find_obstacle(
+    context: Context, origin: Origin, *, is_private: bool = False
+) -> Obstacle | None:
     """Return the reason not to carry out a request that has waited; None if there is none.
 
     Its author may no longer use the bot, or has left the channel; or the channel is archived, deleted,
-    or without the bot. Raises a SlackError or TimeoutError while Slack does not say.
+    or without the bot. Raises a SlackError or TimeoutError while Slack does not say. ``is_private``: only
+    its author gets an answer, wherever the bot can post.
     """
     user, channel = origin.user, origin.channel
     try:
@@ -37,7 +40,7 @@ async def find_obstacle(context: Context, origin: Origin) -> Obstacle | None:
         raise SlackUnclear("an author whom Slack does not describe") from None
     except NotAllowed as error:
         return Obstacle(Event.AUTHOR_EXCLUDED, error.message)
-    if is_direct_message(channel) or user in context.settings.allowed_bots:
+    if is_private or is_direct_message(channel) or user in context.settings.allowed_bots:
         return None
     async with asyncio.timeout(context.timeouts.names_seconds):
         refusal = await context.messenger.find_closed(channel)

@@ -181,7 +181,8 @@ async def _answer_or_refuse(
     if waited > context.timeouts.seen_seconds:
         origin = Origin(inquiry.key, inquiry.user, inquiry.channel)
         try:
-            obstacle = await find_obstacle(context, origin)
+            is_private = inquiry.thread_ts is None
+            obstacle = await find_obstacle(context, origin, is_private=is_private)
         except (SlackError, TimeoutError) as error:
             log.info("asker_not_looked_at", inquiry=inquiry.id, reason=type(error).__name__)
             obstacle = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 import structlog
@@ -89,7 +89,8 @@ def _let_go(context: WorkerContext, prompt: Prompt, tx: Transaction) -> float:
     until = _hold_end(context, prompt, messages)
     if _waits_for_words(tx, messages):
         return _keep(context, tx, prompt)
-    if until > now:
+    # A clock that was set back since would hold it for longer.
+    if now < until <= now + timedelta(seconds=context.timeouts.hold_most_seconds):
         Prompts(tx).keep_held(prompt, until, context.owner)
         return (until - now).total_seconds()
     _send(context, tx, prompt)

@@ -199,3 +199,14 @@ async def test_request_waits_until_slack_describes_the_author_of_its_edit(talk: 
     await talk.time.passes(minutes=6)
     assert later(talk) == ["Add two tables"]
     talk.everything()
+
+
+async def test_reply_that_is_written_while_the_clock_is_ahead_goes_once_it_is_set_back(
+    talk: Talk,
+) -> None:
+    talk.time.bot_is_ahead(hours=10)
+    await talk.ana.replies("Make it shorter")
+    await talk.time.passes(1)
+    talk.time.bot_is_ahead()
+    await talk.time.passes(minutes=3)
+    assert later(talk) == ["Make it shorter"]

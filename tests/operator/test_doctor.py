@@ -144,6 +144,7 @@ async def test_sound_installation_has_no_bad_findings() -> None:
         "database",
         "slack",
         "scopes",
+        "events",
         "clock",
         "intake",
         "who may",
