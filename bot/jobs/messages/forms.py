@@ -135,7 +135,10 @@ def job_note(job: TrackedJob, permalink: str | None) -> Block:
 
 
 def run_again_form(job: TrackedJob, *, private: str) -> Block:
-    """Return the form to run a prompt again; it holds the prompt, to edit, unless that is too long."""
+    """Return the form to run a prompt again.
+
+    It holds the prompt, to edit, unless that is too long.
+    """
     if len(visible(job.text)) > b.PLAIN_INPUT_LENGTH:
         text = (
             f"The prompt of {name(job.number)} is too long for a form. *Send* runs it as it was. "
