@@ -1,4 +1,4 @@
-"""The bot's own words about a job: status, stop, retry, merge, changes. No command has them."""
+"""The words about a job that no command owns: status, stop, retry, merge, changes, preview."""
 
 from __future__ import annotations
 

@@ -102,7 +102,8 @@ def job_list(
     if not jobs and not listing.only and not listing.page:
         return b.words(f"No {_kind(listing)}. Start one: {b.code(f'/docs-agent {EXAMPLE}')}")
     if not jobs:
-        return b.words(f"No {'more ' if listing.page else ''}{_kind(listing)}.")
+        more = "more " if listing.page else ""
+        return b.words(f"No {more}{_kind(listing)}.")
     lines = _grouped(jobs, listing)
     buttons: list[Block] = []
     if listing.page:
@@ -122,7 +123,8 @@ def _grouped(jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing)
         rows = [_row(job, permalink, listing) for job, permalink in jobs if _group_of(job) is group]
         if rows:
             one, many = group.value
-            lines.append(f"*{len(rows)} {one if len(rows) == 1 else many}*")
+            state = one if len(rows) == 1 else many
+            lines.append(f"*{len(rows)} {state}*")
             lines += rows
     return lines
 
@@ -322,7 +324,9 @@ def forgotten(job: TrackedJob) -> Message:
 def no_such_job(named: str) -> Message:
     """Return the answer to a reference that matches no job."""
     number = named.removeprefix("#")
-    job = f"Job {number}" if re.fullmatch("[0-9]{1,9}", number) else f"job “{b.quoted(named, 80)}”"
+    job = f"job “{b.quoted(named, 80)}”"
+    if re.fullmatch("[0-9]{1,9}", number):
+        job = f"Job {number}"
     return b.words(f":no_entry: There's no {job} that you can see. `jobs` lists this channel's.")
 
 

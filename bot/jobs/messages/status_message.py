@@ -367,7 +367,7 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
 
 def _buttons(job: TrackedJob) -> list[Block]:
     number = str(job.number)
-    buttons = list[Block]()
+    buttons: list[Block] = []
     if job.state is JobState.PULL_REQUEST and not job.sees_pull_request:
         # People mark the outcome, which the bot cannot poll. A second press removes the mark.
         if job.review is Review.REVIEWED:

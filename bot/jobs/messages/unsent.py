@@ -237,13 +237,14 @@ def key_found(draft: Unsent | None, typed: str = "") -> Message:
 
     ``typed``: the text to copy, if Slack hides it.
     """
-    steps = [b.button("Send it anyway", b.Action.SEND_WITH_KEY, draft.dumps())] if draft else []
-    made_up = "" if draft else " If it is made up, write “example” into it."
-    text = (
-        "There is a key or a password in it, so I didn't send it. "
-        f"Take it out and try again.{made_up}"
-    )
-    quotes = [b.quote(part) for part in list(b.split(visible(typed).strip(), COPIED_LENGTH))[:1]]
+    text = "There is a key or a password in it, so I didn't send it. Take it out and try again."
+    steps: list[Block] = []
+    if draft:
+        steps.append(b.button("Send it anyway", b.Action.SEND_WITH_KEY, draft.dumps()))
+    else:
+        text += " If it is made up, write “example” into it."
+    parts = list(b.split(visible(typed).strip(), COPIED_LENGTH))
+    quotes = map(b.quote, parts[:1])
     return b.message(b.section(text), *quotes, *b.actions(steps))
 
 

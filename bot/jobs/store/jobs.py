@@ -252,7 +252,8 @@ class Jobs(Rows[TrackedJob]):
         channels, which only ``mine`` may ask for.
         """
         matching = _listed(channel, user, mine=mine, only=only)
-        return self._many(matching, limit, skipped, by=_OLDEST if only is Listed.REVIEW else None)
+        order = _OLDEST if only is Listed.REVIEW else None
+        return self._many(matching, limit, skipped, by=order)
 
     def usual_time(self, project: ProjectId) -> timedelta | None:
         """Return the median time of a project's last jobs; None for fewer than three."""
