@@ -394,7 +394,8 @@ def open_store(url: str, pool: Pool = ThreadPoolExecutor) -> Store:
 async def prepared(store: Store, clock: Clock = utc_now) -> AsyncIterator[None]:
     """Create the tables in an empty database, and close the store when the block ends.
 
-    Raises UnusableDatabase for a database of another version. ``clock``: returns the time of its beginning.
+    Raises UnusableDatabase for a database of another version. ``clock``: returns the time of its
+    beginning.
     """
     try:
         await create_tables(store.database, clock)

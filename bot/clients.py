@@ -53,7 +53,10 @@ class Doors:
 async def connect(
     settings: Settings, stack: AsyncExitStack, doors: Doors | None, now: Clock
 ) -> Clients:
-    """Open the clients, and close them when the stack ends. Waits for Slack while it cannot be reached."""
+    """Open the clients, and close them when the stack ends.
+
+    Waits for Slack while it cannot be reached.
+    """
     proxy = settings.proxy_for(settings.slack_api_url)
     session = doors.slack if doors else await stack.enter_async_context(open_session(proxy))
     slack = web_client(settings.slack_bot_token, settings.slack_api_url, session, proxy)
@@ -84,7 +87,10 @@ async def connect(
 
 
 def _docs(settings: Settings, transport: httpx.AsyncBaseTransport | None, now: Clock) -> DocsClient:
-    """Return a client for each project. Without DOCS_PROJECTS, the one is also used for former projects."""
+    """Return a client for each project.
+
+    Without DOCS_PROJECTS, the one is also used for former projects.
+    """
     clients = {
         project.id: DocsClient(
             base_url=project.address,
@@ -101,7 +107,10 @@ def _docs(settings: Settings, transport: httpx.AsyncBaseTransport | None, now: C
 def _discovery(
     settings: Settings, transport: httpx.AsyncBaseTransport | None, now: Clock
 ) -> Mapping[ProjectId, DiscoveryClient]:
-    """Return a client of the discovery API for each project with a key for it, which goes there only."""
+    """Return a client of the discovery API for each project with a key for it.
+
+    The key goes there only.
+    """
     return {
         ProjectId(project.id): DiscoveryClient(
             project.assistant_domain,

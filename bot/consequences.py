@@ -138,7 +138,9 @@ CONSEQUENCES: Mapping[Stage, Mapping[Event, Consequence]] = {
         Event.CHANNEL_GONE: Consequence.GO_ON,
     },
 }
-"""The whole rule. Texts of requests that go on are forgotten by ``bot/store/retention.py`` at their ends.
+"""The whole rule.
+
+Texts of requests that go on are forgotten by ``bot/store/retention.py`` at their ends.
 
 A request whose service was away, or whose process died, goes on where it was: its rows say where.
 """

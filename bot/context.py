@@ -67,7 +67,7 @@ class Timeouts:
     hold_most_seconds: float = 30.0
     """How long it is held at most."""
     seen_seconds: float = 60.0
-    """How long a prompt may wait before its messages are read again in Slack, and its author checked."""
+    """How long a prompt may wait before its messages are read again and its author is checked."""
     names_seconds: float = 5.0
     """How long the look-up of the names in a prompt may take.
 
@@ -112,9 +112,12 @@ class Limits:
     """Numbers that use cases keep to."""
 
     waiting_per_person: int = 10
-    """Prompts of one person that may wait. One hour's uses are shared fairly among so many of each."""
+    """Prompts of one person that may wait.
+
+    One hour's uses are shared fairly among so many of each.
+    """
     analytics_calls_an_hour: int = 100
-    """Calls of the analytics API, which the docs service allows all projects with one key together."""
+    """Calls of the analytics API; the docs service counts all projects with one key together."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -282,7 +282,10 @@ class Workers:
     def start(
         self, workers: Sequence[Worker], find_due: Callable[[], Awaitable[DueQueues]]
     ) -> None:
-        """Run all workers once, and from then on when they have work. ``find_due`` reads all queues."""
+        """Run all workers once, and from then on when they have work.
+
+        ``find_due`` reads all queues.
+        """
         self._workers = {worker.name: worker for worker in workers}
         self._find_due = find_due
         self._workers[LOOK] = Worker(LOOK, self._look, _ignore, every_seconds=self._look_seconds)

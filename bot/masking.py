@@ -1,10 +1,14 @@
-"""Secrets in texts: one list of their shapes, for logs, for texts that leave, and for asking before a send.
+"""Secrets in texts.
+
+One list of their shapes, for logs, for texts that leave, and for the question before a send.
 
 - `without_keys` hides the secrets of a text that goes to a log.
 - `masked` also hides personal numbers, in texts that go to a channel or a prompt.
-- `has_key` returns whether somebody should be asked before a prompt is sent. Made-up secrets do not count.
+- `has_key` returns whether somebody should be asked before a prompt is sent. Made-up secrets do not
+  count.
 
-Every function takes time in proportion to the text's length. Their callers have removed hidden characters.
+Every function takes time in proportion to the text's length. Their callers have removed hidden
+characters.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ _MIN_MIXED = 16
 _MIN_LETTERS = 40
 """Length from which in readers' words letters alone are no word."""
 _MIN_DIGITS = 12
-"""Digits of a number, without a break but hyphens, from which it belongs to a card, a phone or an account."""
+"""Digits from which an unbroken number, but for hyphens, is of a card, a phone or an account."""
 
 
 class Kind(Enum):
@@ -45,11 +49,15 @@ Replace = Callable[[str, Kind], str]
 # ---- the list of shapes
 
 _PARTS_OF_KEYS = (
-    "://", "PRIVATE KEY", "v0=", "xox", "xapp-", "mint_", "github_pat_", "ghp_", "gho_", "ghs_", "ghu_",
-    "ghr_", "glpat-", "sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "npm-", "npm_", "hf-", "hf_", "AKIA",
-    "ASIA", "AIza", "eyJ", "GOCSPX-", "ya29.", "SG.", "shp", "whsec_", "pypi-", "dop_v1_", "dckr_pat_",
+    "://", "PRIVATE KEY", "v0=", "xox", "xapp-", "mint_", "github_pat_", "ghp_", "gho_", "ghs_",
+    "ghu_", "ghr_", "glpat-", "sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "npm-", "npm_", "hf-",
+    "hf_", "AKIA", "ASIA", "AIza", "eyJ", "GOCSPX-", "ya29.", "SG.", "shp", "whsec_", "pypi-",
+    "dop_v1_", "dckr_pat_",
 )  # fmt: skip
-"""Parts of every text with a key of a known beginning: looked for first, because few texts have one."""
+"""Parts of every text with a key of a known beginning.
+
+They are looked for first, because few texts have one.
+"""
 _PRIVATE_KEY = re.compile(
     "-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|\\Z)", re.DOTALL
 )
@@ -57,16 +65,22 @@ _SIGNATURE = re.compile(r"\bv0=[0-9a-f]{16,}")
 """Slack's signature of a request."""
 _DOTTED_RUN = re.compile(r"[A-Za-z0-9_.-]+")
 _PREFIX = re.compile(
-    r"(?<![A-Za-z0-9])(?:(xox[a-z][-.]|xapp-|mint_|github_pat_|gh[opsur]_|glpat-|GOCSPX-|dop_v1_|dckr_pat_)"
+    r"(?<![A-Za-z0-9])"
+    r"(?:(xox[a-z][-.]|xapp-|mint_|github_pat_|gh[opsur]_|glpat-|GOCSPX-|dop_v1_|dckr_pat_)"
     r"|(?:[spr]k|npm|hf)[_-]|shp(?:at|ca|pa|ss)_|whsec_|pypi-|ya29\.|SG\."
     r"|A[KS]IA(?=[A-Z0-9]{16})|AIza(?=[A-Za-z0-9_-]{35})|eyJ(?=[A-Za-z0-9_-]{12}))"
 )
 """Beginnings of keys. The first group is of services whose keys need no digit to be one."""
 _BASE64_LENGTH = 40
 _BASE64 = re.compile(r"(?<![A-Za-z0-9/+])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+])")
-"""As long as a secret access key of AWS. https://docs.aws.amazon.com/IAM/latest/UserGuide/id_credentials_access-keys.html"""
+"""As long as a secret access key of AWS.
+
+https://docs.aws.amazon.com/IAM/latest/UserGuide/id_credentials_access-keys.html
+"""
 _MIN_TURNS = 18
-"""How often random characters turn from one class to another, of small and large letters, digits and signs.
+"""How often random characters turn from one class to another.
+
+The classes are small letters, large letters, digits, and signs.
 
 Of 40 random ones 99 % turn more often, and paths and sums turn less often.
 """
@@ -82,7 +96,7 @@ _GRANT = re.compile(
     r"(/(?:response|commands|actions)/).+|((?:token|key|secret|sig|signature|password)=)[^&#]+",
     re.IGNORECASE,
 )
-"""Parts of an address that grant something: those of response URLs, the sandbox's too, and of queries."""
+"""Parts of an address that grant something: of response URLs, the sandbox's too, and of queries."""
 _IBAN = re.compile(r"\b[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?\b")
 _DIGITS_OF_NUMBERS = re.compile("[0-9]{4}")
 """A part of every number of a card or an account."""
@@ -182,7 +196,8 @@ def _is_value_of_secret(value: str) -> bool:
 
 _MADE_UP = re.compile(r"your|example|xxx|\*\*\*|placeholder|dummy|sample|1234|abcd", re.IGNORECASE)
 _COMMON_PASSWORD = re.compile(
-    r"(?:my|db|the)?[_-]?(?:password|passwd|pass|pwd|secret|token|key|change_?me|test|admin|root|postgres|guest)"
+    r"(?:my|db|the)?[_-]?"
+    r"(?:password|passwd|pass|pwd|secret|token|key|change_?me|test|admin|root|postgres|guest)"
     r"|\$.*|%.*|\{.*|<.*|\[.*|\.+|\**",
     re.IGNORECASE,
 )
@@ -229,8 +244,8 @@ def has_key(text: str) -> bool:
 def masked(text: str, *, is_readers: bool = False) -> str:
     """Mask text that looks like a key, password, card, phone or account number.
 
-    ``is_readers``: readers' words are kept without email, web and IP addresses, too, and without any value of
-    a key, since nobody has to act on them.
+    ``is_readers``: readers' words are kept without email, web and IP addresses, too, and without
+    any value of a key, since nobody has to act on them.
     """
 
     def mask(token: str, name: str) -> str:
@@ -267,7 +282,7 @@ _NUMERAL = re.compile(r"\+?\(?[0-9](?:[ \u00a0\u202f()/.-]{0,3}[0-9])+")
 
 
 def _each_token(text: str, mask: Callable[[str, str], str]) -> str:
-    """Replace each token by ``mask`` of it and of the name before it; "" if that is no secret's name."""
+    """Replace each token by ``mask`` of it and of the name of a secret before it; "" for none."""
     before = ""
 
     def replace(match: re.Match[str]) -> str:
@@ -296,7 +311,10 @@ def _each_token(text: str, mask: Callable[[str, str], str]) -> str:
 
 
 def _name_in(before: str) -> str:
-    """Return the secret's name in the text before a value, such as "password is"; "" for another text."""
+    """Return the secret's name in the text before a value; "" for another text.
+
+    Such as "password is".
+    """
     if not before.endswith((":", "=", " is")):
         return ""
     name = before.rstrip(":=").removesuffix(" is")
@@ -335,7 +353,7 @@ def _is_ip(token: str) -> bool:
 
 
 def _is_key(run: str, min_letters: int) -> bool:
-    """Return whether letters, digits, hyphens and underscores look like a key, an id or a long number.
+    """Return whether letters, digits, hyphens and underscores look like a key or a long number.
 
     ``min_letters``: the length from which letters alone are no word.
     """
@@ -387,6 +405,9 @@ def _is_phone(number: str, groups: list[str]) -> bool:
 
 
 def _fits_luhn(digits: str) -> bool:
-    """Return whether the last digit is the check digit of the others. https://www.iso.org/standard/70484.html"""
+    """Return whether the last digit is the check digit of the others.
+
+    https://www.iso.org/standard/70484.html
+    """
     doubled = (sum(divmod(2 * int(sign), 10)) for sign in digits[-2::-2])
     return (sum(map(int, digits[-1::-2])) + sum(doubled)) % 10 == 0

@@ -120,7 +120,7 @@ class Posted(NamedTuple):
 
     ts: MessageTs
     is_loose: bool = False
-    """Whether a reply stands outside of threads, because the first message of its thread was deleted."""
+    """Whether a reply stands outside of threads, because its thread's first message was deleted."""
 
 
 class SharedFile(NamedTuple):
@@ -250,7 +250,7 @@ class Messenger(Protocol):
         """
 
     async def find_closed(self, channel: ChannelId) -> Refusal | None:
-        """Return why the bot cannot post in a channel: it is archived or gone, or the bot is not in it.
+        """Return why the bot cannot post in a channel: it is archived or gone, or the bot is out.
 
         Return None if it can, as far as Slack says.
         """

@@ -17,7 +17,10 @@ ACCEPTED_ENCODING = "gzip"
 
 
 class UnreadableBody(Exception):
-    """A body is too large, or its compression is broken or was not asked for. The text quotes no body."""
+    """A body is too large, or its compression is broken or was not asked for.
+
+    The text quotes no body.
+    """
 
 
 async def read_body(response: httpx.Response, max_bytes: int = MAX_RESPONSE_BYTES) -> bytes:
@@ -34,7 +37,10 @@ async def read_body(response: httpx.Response, max_bytes: int = MAX_RESPONSE_BYTE
 
 
 def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
-    """Undo the content encoding without producing more than ``max_bytes``. Raises UnreadableBody."""
+    """Undo the content encoding without producing more than ``max_bytes``.
+
+    Raises UnreadableBody.
+    """
     if encoding.strip().lower() in ("", "identity"):
         return body
     if encoding.strip().lower() not in ("gzip", "x-gzip"):

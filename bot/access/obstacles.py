@@ -29,9 +29,9 @@ async def find_obstacle(
 ) -> Obstacle | None:
     """Return the reason not to carry out a request that has waited; None if there is none.
 
-    Its author may no longer use the bot, or has left the channel; or the channel is archived, deleted,
-    or without the bot. Raises a SlackError or TimeoutError while Slack does not say. ``is_private``: only
-    its author gets an answer, wherever the bot can post.
+    Its author may no longer use the bot, or has left the channel; or the channel is archived,
+    deleted, or without the bot. Raises a SlackError or TimeoutError while Slack does not say.
+    ``is_private``: only its author gets an answer, wherever the bot can post.
     """
     user, channel = origin.user, origin.channel
     try:
@@ -63,5 +63,6 @@ def _left_channel(origin: Origin) -> Message:
 def _channel_gone(origin: Origin) -> Message:
     where = b.channel(origin.channel)
     return b.words(
-        f":no_entry: I can't report in {where} any more, so what you asked there wasn't carried out."
+        f":no_entry: I can't report in {where} any more, "
+        "so what you asked there wasn't carried out."
     )

@@ -1,4 +1,4 @@
-"""The meaning of what people say and type: every door asks here, and here the one decision is asked."""
+"""The meaning of people's texts: every door asks here, and here the one decision is asked."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def find_meaning(
 
 
 def _wire_part(context: Context, text: str, part: str) -> str:
-    """Return the part of a wire text for the bot: what follows one of its mentions, or the whole."""
+    """Return the part of a wire text after a mention of the bot, or the whole text."""
     for after in slack_text.after_mentions(text, context.bot_user):
         plain = slack_text.to_plain(after, {}, {}).rstrip()
         between = plain.removesuffix(part)

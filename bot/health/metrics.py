@@ -125,8 +125,8 @@ def read_gauges(context: Context, tx: Transaction) -> Values:
 def _failing_seconds(tx: Transaction, project: ProjectId, now: datetime) -> float:
     """Return for how long the docs service was seen to fail: from the back-off's begin to its end.
 
-    The back-off stays in the rows until the service answers, and its end may be long ago. While nobody
-    asks, nothing more is known: one failed call in the evening is no failing night.
+    The back-off stays in the rows until the service answers, and its end may be long ago. While
+    nobody asks, nothing more is known: one failed call in the evening is no failing night.
     """
     back_off = BackOffs(tx).of(project)
     if back_off is None or trouble_of(back_off) is not QueueWhy.SERVICE:

@@ -1,1 +1,4 @@
-"""What people write to the bot: stored first, then heard once, and followed until nothing can come of it."""
+"""People's messages to the bot.
+
+They are stored first, then heard once, and followed until nothing can come of them.
+"""

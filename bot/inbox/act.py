@@ -57,8 +57,8 @@ async def act_on(
         heard: The decision about the message.
         message: The message, as it was read.
 
-    Raises Untold while Slack does not return its author's profile, NotAllowed, HasKey, TooManyWaiting,
-    UnknownProject, and BeingSent.
+    Raises Untold while Slack does not return its author's profile, NotAllowed, HasKey,
+    TooManyWaiting, UnknownProject, and BeingSent.
     """
     is_thanks = _is_thanks(heard)
     try:
@@ -114,7 +114,10 @@ async def _react(context: Context, message: InboxMessage, reviewed: Readable | N
 async def _is_taken_back(
     context: Context, allowed: Allowed, heard: Heard, message: InboxMessage
 ) -> bool:
-    """Take back the last request of a message's author, if that is what it says. Raises BeingSent."""
+    """Take back the last request of a message's author, if that is what it says.
+
+    Raises BeingSent.
+    """
     word = heard.meaning.decision.word
     is_stop = heard.kind is Kind.STOP or (word is not None and word.name == "stop")
     if not is_stop or (word is not None and job_of(word) is not None):
@@ -233,7 +236,10 @@ async def _add(
     message: InboxMessage,
     prompt: Prompt,
 ) -> bool:
-    """Make a message part of an unsent prompt. Return False if it has to be a request of its own."""
+    """Make a message part of an unsent prompt.
+
+    Return False if it has to be a request of its own.
+    """
     joined = await context.store.read(lambda tx: _joined(context, tx, prompt, message, heard))
     content = joined.content
     if not content.text:
@@ -265,7 +271,7 @@ def _joined(
 
 
 def _place(allowed: Allowed, target: Readable | None) -> Allowed:
-    """Return the request without its message if that is not in the thread of the job that it steers."""
+    """Return the request without its message if that is outside of the steered job's thread."""
     origin = allowed.origin
     if target is None:
         return allowed

@@ -1,4 +1,4 @@
-"""The buttons that act on a message: send its words anyway, answer it, take it back, or hear it now."""
+"""The buttons that act on a message: send it anyway, answer it, take it back, or hear it now."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class _Place:
 
 
 async def _find_place(context: Context, press: Press, draft: Unsent) -> _Place | None:
-    """Return the place of the text of a button; None if its reader cannot read the channel any more.
+    """Return the place of a button's text; None if its reader cannot read the channel any more.
 
     A private answer may have come as a direct message, while its message stands elsewhere.
     """
@@ -220,7 +220,10 @@ async def dont(context: Context, press: Press, draft: Unsent) -> Answer:
 
 
 async def _take_back(context: Context, press: Press, draft: Unsent) -> bool:
-    """Take back the job that a text has started. Return False if the agent has it, or may have it."""
+    """Take back the job that a text has started.
+
+    Return False if the agent has it, or may have it.
+    """
     target, prompt = await _find_started(context, press, draft)
     if target is None or prompt is None:
         return False

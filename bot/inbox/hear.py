@@ -1,4 +1,6 @@
-"""The worker that hears messages: each is decided once, and becomes part of a request or is settled.
+"""The worker that hears messages.
+
+Each message is decided once, and becomes part of a request or is settled.
 
 Who may is asked here, without hurry. What comes of a message is written in one transaction, so that
 each step may be repeated whole after a failure.
@@ -161,7 +163,10 @@ async def _decline_files(context: WorkerContext, message: InboxMessage) -> None:
 
 
 async def _decline(context: WorkerContext, message: InboxMessage, declined: Declined) -> None:
-    """Settle a message with the reason for its author. One whom Slack does not describe waits for a day."""
+    """Settle a message with the reason for its author.
+
+    One whom Slack does not describe waits for a day.
+    """
     is_undescribed = isinstance(declined, Untold)
     if is_undescribed and context.clock() - message.said_at <= KNOWN_FOR:
         await _wait_for_slack(context, message)

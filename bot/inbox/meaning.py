@@ -134,7 +134,7 @@ def _of_unknown_job(meaning: Meaning) -> Meaning:
 def _is_for_agent(
     context: Context, tx: Transaction, message: InboxMessage, heard: Heard, spot: Spot
 ) -> bool:
-    """Return whether a message asks for a change: by its meaning, or because it means what was sent.
+    """Return whether a message asks for a change, by its meaning or its earlier request.
 
     A question that its author had sent anyway stays a request when its words change.
     """
@@ -243,7 +243,10 @@ class SpokenThread:
 def find_thread(
     context: Context, tx: Transaction, origin: Origin, raw: str, begun: JobNumber | None = None
 ) -> SpokenThread:
-    """Return the thread of a reply and the job that it steers. ``begun``: the job that it has begun."""
+    """Return the thread of a reply and the job that it steers.
+
+    ``begun``: the job that it has begun.
+    """
     if origin.thread is None:
         raise ValueError("a reply names its thread")
     thread = ThreadRef(origin.channel, origin.thread)
@@ -273,7 +276,7 @@ def _has_joined(message: InboxMessage, prompt: Prompt) -> bool:
 
 
 def _begun_by_direct_message(tx: Transaction, thread: ThreadRef) -> TrackedJob | None:
-    """Return the job that a direct message asked for, whose status message begins another thread."""
+    """Return the job of a direct message whose status message begins another thread."""
     said = Inbox(tx).at(thread.channel, thread.ts)
     key = message_key(thread.channel, thread.ts)
     number = Prompts(tx).job_of((said and said.request) or key)

@@ -1,8 +1,8 @@
 """Messages that people write to the bot, and the conversations that are read again after an outage.
 
-A message is *new* until it is decided: it becomes part of a request (*taken*), or is *settled*. Files without
-words are *held* until their author has said something. An edit or a deletion makes a message new again; it
-names its request until that is made anew.
+A message is *new* until it is decided: it becomes part of a request (*taken*), or is *settled*.
+Files without words are *held* until their author has said something. An edit or a deletion makes a
+message new again; it names its request until that is made anew.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ class InboxMessage:
     channel: ChannelId
     ts: MessageTs
     place: str
-    """Its conversation: the thread, or the one that may begin under it; empty for direct messages."""
+    """Its conversation: the thread, or the one that may begin under it.
+
+    Empty for direct messages.
+    """
     user: UserId
     """Empty once it is settled."""
     state: MessageState
@@ -67,7 +70,10 @@ class InboxMessage:
     app: str | None = None
     """The app that posted it with the own token of ``user``; None without one."""
     version: str = ""
-    """The time of its last edit, by Slack's clock; empty for none, and ``DELETED`` after its deletion."""
+    """The time of its last edit, by Slack's clock.
+
+    Empty without an edit, and ``DELETED`` after its deletion.
+    """
     due_at: datetime | None = None
     """When a worker looks at it; None if nothing waits."""
     request: RequestKey | None = None

@@ -44,8 +44,8 @@ class Outage:
     """Whether messages may have been missed: at the start, and whenever ``begin`` was called.
 
     An outage ends before a newer message is stored. Conversations are read from a while before the
-    newest message in the inbox, and a newer one would hide those that were missed. Where messages may
-    still be missed for a while, they are read after it.
+    newest message in the inbox, and a newer one would hide those that were missed. Where messages
+    may still be missed for a while, they are read after it.
     """
 
     def __init__(self, context: Context) -> None:
@@ -63,7 +63,10 @@ class Outage:
         self._goes_on_until = max(self._goes_on_until, until)
 
     async def end(self) -> None:
-        """Let a worker read the conversations again if there was one. After DatabaseTrouble it goes on."""
+        """Let a worker read the conversations again if there was one.
+
+        After DatabaseTrouble it goes on.
+        """
         async with self._ending:
             if not self._is_open:
                 return

@@ -17,7 +17,8 @@ log = structlog.get_logger(__name__)
 async def follow_channel(context: Context, old: ChannelId, new: ChannelId) -> None:
     """Write a channel's new id into everything that belongs to it.
 
-    A channel gets one when it becomes private or is shared, and keeps its messages with their times.
+    A channel gets one when it becomes private or is shared, and keeps its messages with their
+    times.
     """
     await context.write(lambda tx: move_channel(tx, old, new))
     log.warning("channel_id_changed", old=old, new=new)

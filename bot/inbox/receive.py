@@ -78,7 +78,10 @@ def _may_be_relevant(context: Context, message: Message) -> bool:
 
 
 def relevance_of(context: Context, message: Message, tx: Transaction) -> Relevance:
-    """Return what is stored of a message that mentions the bot, or stands where the bot may have a part."""
+    """Return how much of a message is stored.
+
+    The message mentions the bot, or is in a place where the bot may have a part.
+    """
     origin = message.origin
     if isinstance(message, Mention) or origin.thread is None:
         return Relevance.ALL
@@ -89,7 +92,8 @@ def relevance_of(context: Context, message: Message, tx: Transaction) -> Relevan
     thread = find_thread(context, tx, origin, message.text)
     if thread.job is not None:
         return _relevance_in_job(context, message, thread.job)
-    # A change does not name the thread's first author, and a status message may have begun it just now.
+    # A change does not name the thread's first author, and a status message may have begun it just
+    # now.
     may_be_status_message = message.parent in (None, context.bot_user)
     if being_posted and may_be_status_message:
         return Relevance.ALL

@@ -1,8 +1,8 @@
 """The worker that lets held prompts go, once their messages are known to be as they read now.
 
-A prompt of messages is held for 8 seconds after its author's last word. One that has waited for more
-than a minute, for the hourly limit or in an outage, is looked at again: its messages are read in
-Slack, and its author and its channel are checked.
+A prompt of messages is held for 8 seconds after its author's last word. One that has waited for
+more than a minute, for the hourly limit or in an outage, is looked at again: its messages are read
+in Slack, and its author and its channel are checked.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _hold_end(context: WorkerContext, prompt: Prompt, messages: Sequence[InboxMe
 
 
 def _let_go(context: WorkerContext, prompt: Prompt, tx: Transaction) -> float:
-    """Let a prompt be sent, unless its author's last words are not carried out or its hold is not over.
+    """Let a prompt be sent after its hold, once its author's last words are carried out.
 
     Return the seconds for which it stays held.
     """
@@ -191,7 +191,10 @@ def _settle(context: WorkerContext, prompt: Prompt, seen: Sighting, tx: Transact
 
 
 def _send(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
-    """Let a prompt be sent. Where the service is away, its status message offers no change any more."""
+    """Let a prompt be sent.
+
+    Where the service is away, its status message offers no change any more.
+    """
     now = context.clock()
     Prompts(tx).let_go(prompt, now, context.owner)
     job = Jobs(tx).get_or_raise(prompt.job)

@@ -1,4 +1,4 @@
-"""The one place where messages become a request, and where an unsent request is made anew of its messages.
+"""The one place where messages become a request, and an unsent request is made anew of them.
 
 A request is a prompt or a question. Its messages name its key; nothing else connects the two.
 """
@@ -77,7 +77,7 @@ def refuse_request(context: Context, tx: Transaction, key: RequestKey) -> None:
 
 
 def hold_end(context: Context, asked_at: datetime, said_at: datetime) -> datetime:
-    """Return until when a prompt is held that was asked for then, after the last word of its author.
+    """Return the time until which a prompt is held after the last word of its author.
 
     What is said while it is held from the beginning cannot hold it for longer than 30 seconds.
     """
@@ -117,7 +117,8 @@ def moving(
 ) -> Also:
     """Return the function that lets messages belong to the request of a pressed button.
 
-    A settled message gets its author again, who alone has seen the button. What had come of it before stays.
+    A settled message gets its author again, who alone has seen the button. What had come of it
+    before stays.
     """
 
     def write(tx: Transaction) -> None:
@@ -185,7 +186,7 @@ def join(context: Context, kind: PromptKind, messages: Sequence[InboxMessage]) -
 def find_prompt_to_join(
     context: Context, tx: Transaction, message: InboxMessage, heard: Heard
 ) -> Prompt | None:
-    """Return the unsent prompt to which a message belongs: its own one, or one that is still held."""
+    """Return the unsent prompt to which a message belongs: its own, or one that is still held."""
     own = Prompts(tx).with_key(message.request) if message.request else None
     if own is not None and _may_be_remade(own):
         return own if _is_for_same_job(context, heard, own) else None
@@ -207,7 +208,7 @@ def _may_be_remade(prompt: Prompt) -> bool:
 
 
 def _takes_additions(context: Context, prompt: Prompt, message: InboxMessage) -> bool:
-    """Return whether a prompt has been held since it was asked for, so that its author may add to it."""
+    """Return whether a prompt has been held from the beginning: its author may add to it."""
     if prompt.held_until is None or prompt.attempts or prompt.in_queue:
         return False
     latest = prompt.asked_at + timedelta(seconds=context.timeouts.hold_most_seconds)
@@ -226,7 +227,10 @@ def _is_for_same_job(context: Context, heard: Heard, prompt: Prompt) -> bool:
 def add_to(
     context: Context, tx: Transaction, message: InboxMessage, heard: Heard, prompt: Prompt
 ) -> None:
-    """Make a message part of an unsent prompt, and make that anew. Raises HasKey and UnknownProject."""
+    """Make a message part of an unsent prompt, and make that anew.
+
+    Raises HasKey and UnknownProject.
+    """
     key = RequestKey(prompt.key)
     text = heard.text
     if prompt.kind is PromptKind.FOLLOW_UP and heard.door is not Door.REPLY:
@@ -243,7 +247,8 @@ def remake(
 ) -> None:
     """Make a prompt anew of its messages. The same words change nothing but the hold.
 
-    While one of them is not decided, the prompt stays held as it is. Raises HasKey and UnknownProject.
+    While one of them is not decided, the prompt stays held as it is. Raises HasKey and
+    UnknownProject.
     """
     if any(message.state is MessageState.NEW for message in messages):
         return
@@ -275,8 +280,8 @@ def leave(
 ) -> None:
     """Take a message out of its request, unless that is the one that it ``joins``.
 
-    An unsent prompt is made anew of its other messages, and is taken back without any. A question is taken
-    back.
+    An unsent prompt is made anew of its other messages, and is taken back without any. A question
+    is taken back.
     """
     key = message.request
     if key is None or key == joins:

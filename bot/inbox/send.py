@@ -1,4 +1,4 @@
-"""Sending the words of messages to the agent: as a follow-up of their thread's job, or to start a job."""
+"""Sending the words of messages to the agent: as a follow-up in a job's thread, or as a new job."""
 
 from __future__ import annotations
 
@@ -100,7 +100,10 @@ async def _start(
     request: PromptRequest,
     merged: TrackedJob | None,
 ) -> None:
-    """Start a job. ``merged``: the job whose pull request is merged, in whose thread it was asked for."""
+    """Start a job.
+
+    ``merged``: the job whose pull request is merged, in whose thread it was asked for.
+    """
     origin = allowed.origin
     request = await _with_background(context, origin, outgoing, request, merged)
     is_by_app = origin.user in context.settings.allowed_bots

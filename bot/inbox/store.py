@@ -102,7 +102,10 @@ missed = Table(
 KNOWN_FOR = timedelta(days=1)
 """How old a message may be that is heard, and how long one is known of which nothing has come."""
 REDELIVERED_FOR = timedelta(minutes=10)
-"""Slack delivers an event again for about six minutes. https://docs.slack.dev/reference/events-api#retries"""
+"""Slack delivers an event again for about six minutes.
+
+https://docs.slack.dev/reference/events-api#retries
+"""
 MAX_CONVERSATIONS = 200
 """The most threads, and the most direct conversations, that are read again after an outage."""
 _c = inbox.c
@@ -115,7 +118,10 @@ _IS_IN_TURN = and_(
     ~_HAS_NEW_BESIDE.where(_OTHER.c.id < _c.id),
     ~and_(_c.state == MessageState.HELD, _HAS_NEW_BESIDE),
 )
-"""The condition that its author has said nothing there that goes first: earlier, or words for held files."""
+"""The condition that no other message of its author there goes first.
+
+Earlier messages go first, and words go before the files that are held for them.
+"""
 INBOX_QUEUE = QueueTable("inbox", inbox, None, _c.due_at, _IS_IN_TURN)
 """New messages, also edited and deleted ones, and files whose words have not come."""
 _CLAIM = INBOX_QUEUE.claiming(_IS_IN_TURN)
@@ -235,7 +241,8 @@ class Inbox(Rows[InboxMessage]):
     def save(self, message: InboxMessage, owner: str | None = None, **values: object) -> None:
         """Write what has come of a message, and free its lease.
 
-        Raises LeaseLost when it was edited since it was read, or when ``owner`` is given without the lease.
+        Raises LeaseLost when it was edited since it was read, or when ``owner`` is given without
+        the lease.
         """
         as_read = {
             "this": message.id,
@@ -258,7 +265,10 @@ class Inbox(Rows[InboxMessage]):
         text: str | None,
         user: UserId | None = None,
     ) -> None:
-        """Note a message as part of a request. ``text``: its part for the agent, until that is sent."""
+        """Note a message as part of a request.
+
+        ``text``: its part for the agent, until that is sent.
+        """
         files = None if text is None else message.files or None
         omitted = None if text is None else message.omitted or None
         self.save(
@@ -308,7 +318,7 @@ class Inbox(Rows[InboxMessage]):
         return self._has(this, one_of(_c.state, _UNDECIDED))
 
     def sent_from(self, channel: ChannelId, first: MessageTs, last: MessageTs) -> set[MessageTs]:
-        """Return the messages from ``first`` to ``last`` that are parts of prompts of jobs that go on."""
+        """Return the messages from ``first`` to ``last`` that are parts of prompts of open jobs."""
         then = and_(_c.channel == channel, _c.ts.between(first, last))
         going_on = jobs.c.state.not_in((JobState.ARCHIVED, JobState.REFUSED))
         of_job = (
@@ -340,8 +350,8 @@ class Inbox(Rows[InboxMessage]):
     def conversations(self, now: datetime) -> tuple[Sequence[Conversation], int]:
         """Return the conversations in which messages may have been missed, and the number left out.
 
-        These are the threads of jobs that are open or ended less than a day ago, those of other requests of
-        the last day, and direct conversations, the newest of each first.
+        These are the threads of jobs that are open or ended less than a day ago, those of other
+        requests of the last day, and direct conversations, the newest of each first.
         """
         threads, left_out = self._threads_of_jobs(now)
         direct = [Conversation(channel, None) for channel in self._direct_channels()]
@@ -375,7 +385,7 @@ class Inbox(Rows[InboxMessage]):
         return [Conversation(row.channel, row.place) for row in self.connection.execute(places)]
 
     def _direct_channels(self) -> Sequence[ChannelId]:
-        """Return the channels of direct conversations: of messages, and of jobs asked for by command."""
+        """Return the channels of direct conversations, with messages or with jobs of a command."""
         spoken = (
             select(_c.channel)
             .where(_c.place == "")
@@ -398,7 +408,7 @@ class Inbox(Rows[InboxMessage]):
     # ---- forgetting
 
     def tidy(self, now: datetime) -> None:
-        """Delete the texts of prompts that are settled, and messages of which nothing has come for a day.
+        """Delete the texts of settled prompts, and messages of which nothing has come for a day.
 
         The newest message of a direct conversation stays, so that the conversation is known.
         """

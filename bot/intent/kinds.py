@@ -160,5 +160,5 @@ KIND_AT_PLACE: Mapping[Place, Mapping[Kind, Kind]] = {
 
 
 def kind_at(place: Place, kind: Kind) -> Kind:
-    """Return the kind that a text's meaning has at a place: a change in a job's thread follows up."""
+    """Return the kind that a meaning has at a place: a change in a job's thread is a follow-up."""
     return KIND_AT_PLACE[place].get(kind, kind)

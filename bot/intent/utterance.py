@@ -112,7 +112,10 @@ def prepare(
 
 
 def _replace_mention(folded: str, mention: str, lexicon: Lexicon) -> str:
-    """Return a folded text without mentions. "Could @docs-agent add it" reads "could you add it"."""
+    """Return a folded text without mentions.
+
+    "Could @docs-agent add it" reads "could you add it".
+    """
     before, *rest = split_at_mentions(folded, mention)
     for after in rest:
         words = before.rsplit(maxsplit=1)

@@ -1,7 +1,7 @@
 """Authorization for jobs: proofs that a person may see a job or decide about a prompt.
 
-A use case that shows or steers a job takes a ``Readable``, one that decides about a prompt a ``Steerable``.
-Only this module makes them, so a missing check is a type error.
+A use case that shows or steers a job takes a ``Readable``, one that decides about a prompt a
+``Steerable``. Only this module makes them, so a missing check is a type error.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class Steerable:
 
 
 async def if_visible(context: Context, allowed: Allowed, job: TrackedJob | None) -> Readable | None:
-    """Return a job if somebody may see it; None for an unknown job, too, so that the two look alike.
+    """Return a job if somebody may see it; else None, as for an unknown job.
 
-    The requester, senders of the job's prompts and admins may, and so may everybody who acts in its channel
-    or can read it by Slack's answer.
+    The requester, senders of the job's prompts and admins may, and so may everybody who acts in its
+    channel or can read it by Slack's answer.
     """
     if job is None:
         return None

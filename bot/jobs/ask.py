@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -33,19 +33,23 @@ SAME_WITHIN = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The job of a request. ``repeated``: a request with the same key was stored before.
-
-    ``same``: nothing was stored, because the person made an equal request a moment ago. ``job`` is the job
-    of that request.
-    """
+    """The job of a request."""
 
     job: JobNumber
     repeated: bool
+    """Whether a request with the same key was stored before."""
     same: bool = False
+    """Whether nothing was stored, because the person made an equal request a moment ago.
+
+    ``job`` is the job of that request.
+    """
 
 
 class TooManyWaiting(Declined):
-    """Nothing was stored, because ``limit`` prompts of the person wait already. ``raw`` is the new text."""
+    """Nothing was stored, because ``limit`` prompts of the person wait already.
+
+    ``raw`` is the new text.
+    """
 
     def __init__(self, limit: int, raw: str) -> None:
         super().__init__(f"{limit} prompts wait")
@@ -55,13 +59,15 @@ class TooManyWaiting(Declined):
     def answer(self, typed: str, *, is_form: bool) -> Message:
         """Return the limit, with the prompt to copy, which a form still contains."""
         del typed
-        return too_many_waiting(
-            self.limit, "" if is_form else slack_text.to_plain(self.raw, {}, {})
-        )
+        prompt = "" if is_form else slack_text.to_plain(self.raw, {}, {})
+        return too_many_waiting(self.limit, prompt)
 
 
 class HasKey(Declined):
-    """Nothing was stored, because there is a key in the prompt. ``draft``: None if no button can hold it."""
+    """Nothing was stored, because there is a key in the prompt.
+
+    ``draft``: None if no button can hold it.
+    """
 
     def __init__(self, draft: Unsent | None) -> None:
         super().__init__("a key in a prompt")
@@ -97,16 +103,20 @@ async def find_rival(
     An equal prompt is no rival: it is asked about by itself. ``besides``: the prompt's own job.
     """
     place = allowed.origin.channel
-    if not (pages := pages_named(slack_text.to_plain(raw, {}, {}))):
+    pages = pages_named(slack_text.to_plain(raw, {}, {}))
+    if not pages:
         return None
-    going = await context.store.read(
-        lambda tx: Jobs(tx).going(project or context.project_of(tx, place).id, _MOST_RIVALS)
-    )
-    for job in going:
-        if job.number == besides:
+
+    def find_going(tx: Transaction) -> Sequence[TrackedJob]:
+        of_project = project or context.project_of(tx, place).id
+        return Jobs(tx).going(of_project, _MOST_RIVALS)
+
+    for job in await context.store.read(find_going):
+        if job.number == besides or job.text.strip() == raw.strip():
             continue
-        is_rival = job.text.strip() != raw.strip() and pages & pages_of(job)
-        if is_rival and (job.channel == place or await is_public_channel(context, job.channel)):
+        if not pages & pages_of(job):
+            continue
+        if job.channel == place or await is_public_channel(context, job.channel):
             return job
     return None
 
@@ -124,8 +134,12 @@ async def is_public_channel(context: Context, channel: ChannelId) -> bool:
 _MOST_RIVALS = 100
 
 
+def write_nothing(_tx: Transaction) -> None:
+    """Write nothing, as the default of what is written with a request."""
+
+
 async def ask(
-    context: Context, allowed: Allowed, request: PromptRequest, also: Also = lambda _tx: None
+    context: Context, allowed: Allowed, request: PromptRequest, also: Also = write_nothing
 ) -> Asked:
     """Store a request for a new job. A request with a known key stores nothing.
 
@@ -135,7 +149,8 @@ async def ask(
     """
     check_channel(context, allowed.origin.channel)
     check_key(context, allowed.origin, request)
-    request, origin = replace(request, raw=request.raw.strip()), allowed.origin
+    request = replace(request, raw=request.raw.strip())
+    origin = allowed.origin
     asked = await context.store.write(lambda tx: _store_job(context, tx, origin, request, also))
     log.info("prompt_stored", job=asked.job, repeated=asked.repeated or asked.same)
     context.wake()
@@ -185,16 +200,15 @@ def _check_waiting(context: Context, waiting: int, request: PromptRequest) -> No
 
 @dataclass(frozen=True, slots=True)
 class FollowedUp:
-    """The result of a follow-up. ``accepted`` is false if the job takes no follow-ups in its state.
-
-    ``repeated``: nothing was stored, because the follow-up was stored before.
-    ``same``: the equal prompt that the person sent a moment ago, if that is why nothing was stored.
-    """
+    """The result of a follow-up."""
 
     job: TrackedJob
     accepted: bool
+    """False if the job takes no follow-ups in its state."""
     repeated: bool = False
+    """Whether nothing was stored, because the follow-up was stored before."""
     same: PromptId | None = None
+    """The equal prompt that the person sent a moment ago, if nothing was stored because of it."""
 
 
 def takes_follow_ups(job: TrackedJob) -> bool:
@@ -203,13 +217,15 @@ def takes_follow_ups(job: TrackedJob) -> bool:
 
 
 async def follow_up(
-    context: Context, readable: Readable, request: PromptRequest, also: Also = lambda _tx: None
+    context: Context, readable: Readable, request: PromptRequest, also: Also = write_nothing
 ) -> FollowedUp:
     """Store a follow-up. A known key stores nothing. ``also``: see ``ask``.
 
-    Raises TooManyWaiting, HasKey, and NotAllowed for a job in a channel that the bot is not set up for.
+    Raises TooManyWaiting, HasKey, and NotAllowed for a job in a channel that the bot is not set up
+    for.
     """
-    number, origin = readable.job.number, readable.allowed.origin
+    number = readable.job.number
+    origin = readable.allowed.origin
     check_channel(context, readable.job.channel)
     check_key(context, origin, request, number)
     request = replace(request, raw=request.raw.strip())

@@ -45,7 +45,8 @@ async def conversation_of(
     """
     if prompt.take_thread is TakeThread.GIVEN:
         text = prompt.attachments or ""
-        return text, ThreadContext(sum(not line.isspace() for line in text.splitlines() if line))
+        taken = [line for line in text.splitlines() if line.strip()]
+        return text, ThreadContext(len(taken))
     if context.settings.context == "none":
         return "", None
     is_start = prompt.kind is PromptKind.START
@@ -58,24 +59,39 @@ async def conversation_of(
     thread, since = await context.store.read(read)
     if thread is None:
         return "", None
-    seconds = context.timeouts.names_seconds
     try:
-        async with asyncio.timeout(seconds):
+        posts = await _read_posts(context, prompt, thread, since)
+    except (SlackError, TimeoutError) as error:
+        log.warning("thread_not_read", prompt=prompt.id, reason=str(error) or type(error).__name__)
+        return "", ThreadContext(not_taken=NotTaken.UNREAD)
+    if posts is None:
+        return "", None
+    own = await _own_posts(context, posts, thread) if is_start else frozenset[MessageTs]()
+    seconds = context.timeouts.names_seconds
+    talk, left_out = await _of_members(context, posts, thread.channel, seconds, own)
+    lines = _lines_under(thread.ts if thread.ts in own else None, talk)
+    return "\n".join(lines), ThreadContext(len(lines), left_out.total() + len(talk) - len(lines))
+
+
+async def _read_posts(
+    context: WorkerContext, prompt: Prompt, thread: ThreadRef, since: MessageTs | None
+) -> Sequence[Said] | None:
+    """Return the earlier messages of a thread; None if it is not public, or is gone.
+
+    ``since``: only newer messages than this one. Raises a SlackError or TimeoutError.
+    """
+    try:
+        async with asyncio.timeout(context.timeouts.names_seconds):
             if not await context.messenger.is_public(thread.channel):
-                return "", None
+                return None
             posts = await context.messenger.read_earlier(
                 thread.channel, thread.ts, before=prompt.message_ts, since=since
             )
-    except (SlackError, TimeoutError) as error:
-        if isinstance(error, SlackRefused) and error.meaning is Refusal.THREAD_GONE:
-            return "", None
-        log.warning("thread_not_read", prompt=prompt.id, reason=str(error) or type(error).__name__)
-        return "", ThreadContext(not_taken=NotTaken.UNREAD)
-    newer = [post for post in posts if since is None or post.ts > since]
-    own = await _own_posts(context, newer, thread) if is_start else frozenset[MessageTs]()
-    talk, left_out = await _of_members(context, newer, thread.channel, seconds, own)
-    lines = _lines_under(thread.ts if thread.ts in own else None, talk)
-    return "\n".join(lines), ThreadContext(len(lines), left_out.total() + len(talk) - len(lines))
+    except SlackRefused as refused:
+        if refused.meaning is Refusal.THREAD_GONE:
+            return None
+        raise
+    return [post for post in posts if since is None or post.ts > since]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +108,9 @@ class _Line:
 
 
 def _lines_under(root: MessageTs | None, talk: Sequence[_Line]) -> Sequence[str]:
-    """Return the newest lines that fit. ``root``: the bot's own post that begins the thread, if one does.
+    """Return the newest lines that fit.
+
+    ``root``: the bot's own post that begins the thread, if one does.
 
     A request under the post means it, so the post is taken first, also if it is long.
     """
@@ -136,16 +154,9 @@ async def _of_members(
     """
     if not messages:
         return [], Counter()
-
-    def handled(tx: Transaction) -> set[MessageTs]:
-        # The bot has answered these, or passed them on to an agent that still works on them.
-        answers = Outbox(tx).answers_about(place, messages[0].ts, messages[-1].ts)
-        answered = {ts for ts, occasion in answers if occasion not in _NOT_TAKEN}
-        first, last = messages[0].ts, messages[-1].ts
-        sent = (hooks.find_sent(tx, place, first, last) for hooks in context.hooks)
-        return answered.union(*sent)
-
-    ours = await context.store.read(handled)
+    ours = await context.store.read(
+        lambda tx: _find_handled(context, tx, place, messages[0].ts, messages[-1].ts)
+    )
     others = [post for post in messages if post.user != context.bot_user and post.ts not in ours]
     talk = [post for post in others if not _is_for_the_bot_alone(context, post)]
     unfit = {post.ts: _unfit(context, post) for post in talk}
@@ -162,12 +173,31 @@ async def _of_members(
     return await _with_names(context, newest, place, seconds), left_out
 
 
+def _find_handled(
+    context: Context, tx: Transaction, place: ChannelId, first: MessageTs, last: MessageTs
+) -> set[MessageTs]:
+    """Return the messages that the bot has answered, or passed on to an agent at work."""
+    handled: set[MessageTs] = set()
+    for ts, occasion in Outbox(tx).answers_about(place, first, last):
+        if occasion not in _NOT_TAKEN:
+            handled.add(ts)
+    for hooks in context.hooks:
+        handled.update(hooks.find_sent(tx, place, first, last))
+    return handled
+
+
 _WHY_NOT = {True: None, False: OmitReason.OTHERS, None: OmitReason.UNTOLD}
-"""The reason to leave a message out, by whether its author is a member; None if Slack did not answer."""
+"""The reason to leave a message out, by whether its author is a full member.
+
+The key None is for an author whom Slack did not describe.
+"""
 _FOR_OTHERS_TOO = STARTS_JOB | SILENT | {Kind.QUESTION, Kind.UNANSWERABLE}
 """Kinds of texts that mention the bot, and say something about their thread."""
 _NOT_TAKEN = frozenset({"not_allowed", "too_many", "project", "changed", "seen", "asked"})
-"""Occasions of answers to prompts and questions that no agent got, which may be attached to another one."""
+"""Occasions of answers to prompts and questions that no agent got.
+
+These may be attached to another prompt.
+"""
 
 
 def _beginning(text: str) -> str:
@@ -183,7 +213,10 @@ def _beginning(text: str) -> str:
 
 
 def _is_for_the_bot_alone(context: Context, message: Said) -> bool:
-    """Return whether a message mentions the bot, also one that it missed, and is one of its own words."""
+    """Return whether a message mentions the bot, and is one of its own words.
+
+    The bot may have missed the message.
+    """
     if message.user is None or not slack_text.mentions(message.text, context.bot_user):
         return False
     meaning = find_meaning(context, message.text, Place.PEOPLE, author=message.user)
@@ -197,7 +230,9 @@ def _unfit(context: Context, message: Said) -> OmitReason | None:
         return OmitReason.OTHERS
     if slack_text.is_aside(text):
         return OmitReason.ASIDE
-    return OmitReason.WORDLESS if slack_text.is_blank(slack_text.to_plain(text, {}, {})) else None
+    if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
+        return OmitReason.WORDLESS
+    return None
 
 
 async def _are_members(
@@ -238,14 +273,13 @@ async def _with_names(
 
 @dataclass(frozen=True, slots=True)
 class OfferedThread:
-    """The thread of a message, for a form in which a person chooses the messages to attach.
-
-    ``messages``: a line for each. ``is_chosen``: they are attached unless the person unticks them.
-    """
+    """The thread of a message, for a form in which a person chooses the messages to attach."""
 
     messages: str = ""
+    """A line for each."""
     left_out: Mapping[OmitReason, int] = field(default_factory=dict)
     is_chosen: bool = False
+    """Whether they are attached unless the person unticks them."""
     is_read: bool = True
 
 
@@ -269,9 +303,7 @@ async def offer_thread(
     except (SlackError, TimeoutError) as error:
         log.warning("thread_not_offered", reason=str(error) or type(error).__name__)
         return OfferedThread(is_read=False)
-    lines = status_message.newest_that_fit(
-        [(line.name, " ".join(line.text.split())) for line in talk],
-        status_message.FORM_CHARACTERS,
-    )
+    on_one_line = [(line.name, " ".join(line.text.split())) for line in talk]
+    lines = status_message.newest_that_fit(on_one_line, status_message.FORM_CHARACTERS)
     left_out[OmitReason.OLDER] += len(talk) - len(lines)
     return OfferedThread("\n".join(lines), +left_out, is_public)

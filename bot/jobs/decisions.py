@@ -33,10 +33,12 @@ from bot.store import Transaction
 async def run_again(
     context: Context, readable: Readable, occasion: str, raw: str | None = None
 ) -> Asked | None:
-    """Start a new job in the channel of an old one; None if the old one is forgotten, or has no words.
+    """Start a new job in the channel of an old one.
 
-    ``raw``: the new prompt; None for that of the old job. ``occasion`` identifies the button or the form, so
-    that a second use of it returns the job of the first.
+    None if the old one is forgotten, or has no words.
+
+    ``raw``: the new prompt; None for that of the old job. ``occasion`` identifies the button or the
+    form, so that a second use of it returns the job of the first.
     """
     job = readable.job
     prompt = await context.store.read(lambda tx: Prompts(tx).starting(job.number))
@@ -55,9 +57,8 @@ async def run_again(
         project=None if context.projects.serves_former else job.project,
         about=job.about,
     )
-    return await ask(
-        context, _sent_by_button(readable, f"again:{job.number}:{occasion}").allowed, again
-    )
+    pressed = _sent_by_button(readable, f"again:{job.number}:{occasion}")
+    return await ask(context, pressed.allowed, again)
 
 
 async def follow_up_anyway(
@@ -65,30 +66,32 @@ async def follow_up_anyway(
 ) -> FollowedUp:
     """Send an equal follow-up again, as the person has confirmed."""
     sent = _sent_by_button(readable, f"anyway:follow_up:{prompt.id}:{occasion}")
-    return await follow_up(
-        context, sent, PromptRequest(prompt.raw, allow_duplicate=True, allow_key=True)
-    )
+    again = PromptRequest(prompt.raw, allow_duplicate=True, allow_key=True)
+    return await follow_up(context, sent, again)
 
 
 async def fix_preview(context: Context, readable: Readable) -> FollowedUp | None:
-    """Give the agent the log of the job's preview, whose build has failed. Return None if it has not.
+    """Give the agent the log of the job's preview, whose build has failed.
+
+    Return None if it has not.
 
     A second press sends nothing.
     """
     job = readable.job
     preview = await context.store.read(lambda tx: Previews(tx).get(job.number))
-    if (
-        preview is None
-        or preview.state is not PreviewState.BROKEN
-        or preview.iteration != job.iteration
-    ):
+    if preview is None or preview.state is not PreviewState.BROKEN:
+        return None
+    if preview.iteration != job.iteration:
         return None
     sent = _sent_by_button(readable, f"fix:{job.number}:{preview.asked_at.isoformat()}")
-    return await follow_up(context, sent, PromptRequest(from_plain(fix_preview_prompt(preview))))
+    prompt = from_plain(fix_preview_prompt(preview))
+    return await follow_up(context, sent, PromptRequest(prompt))
 
 
 def _sent_by_button(readable: Readable, key: str) -> Readable:
-    """Return the request of a prompt that a button sends. It has no message: the person pressed the bot's.
+    """Return the request of a prompt that a button sends.
+
+    It has no message: the person pressed the bot's.
 
     A new job goes into the thread of the old one's request.
     """
@@ -101,18 +104,22 @@ def _sent_by_button(readable: Readable, key: str) -> Readable:
 async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt | None:
     """Return the prompt that *Withdraw* on a status message takes back; None if all are sent.
 
-    The prompt that starts the job comes first, then the follow-ups of ``user``, then those of others.
+    The prompt that starts the job comes first, then the follow-ups of ``user``, then those of
+    others.
     """
     prompts = await context.store.read(lambda tx: Prompts(tx).unsettled_of(job))
     waiting = [prompt for prompt in prompts if prompt.state is not PromptState.SENDING]
-    waiting.sort(
-        key=lambda prompt: (prompt.kind is not PromptKind.START, prompt.asked_by != user, prompt.id)
-    )
-    return waiting[0] if waiting else None
+
+    def rank(prompt: Prompt) -> tuple[bool, bool, int]:
+        return prompt.kind is not PromptKind.START, prompt.asked_by != user, prompt.id
+
+    return min(waiting, key=rank, default=None)
 
 
 async def send_again(context: Context, steerable: Steerable) -> bool:
-    """Send an unconfirmed prompt again. Return False if it is not unconfirmed any more, or has no words.
+    """Send an unconfirmed prompt again.
+
+    Return False if it is not unconfirmed any more, or has no words.
 
     Raises NotAllowed for a job in a channel that the bot is not set up for.
     """
@@ -174,11 +181,15 @@ async def _decide(
 
 
 async def stop_watching(context: Context, steerable: Steerable) -> bool:
-    """Stop polling a running job, and post that in its thread. Return False if it is not running."""
-    now, number, by = context.clock(), steerable.prompt.job, steerable.allowed.user
+    """Stop polling a running job, and post that in its thread.
+
+    Return False if it is not running.
+    """
+    now = context.clock()
+    by = steerable.allowed.user
 
     def stop(tx: Transaction) -> bool:
-        job = Jobs(tx).get_or_raise(number)
+        job = Jobs(tx).get_or_raise(steerable.prompt.job)
         if job.state is not JobState.WORKING:
             return False
         job = Jobs(tx).save(job, lifecycle.job_unwatched(job, now))
@@ -193,8 +204,8 @@ async def stop_watching(context: Context, steerable: Steerable) -> bool:
 async def review(context: Context, readable: Readable, choice: Review | None) -> bool:
     """Write the outcome of a job's pull request; None removes it.
 
-    Return False if the job goes on, or has no pull request. Raises NotAllowed for a job in a channel that the
-    bot is not set up for.
+    Return False if the job goes on, or has no pull request. Raises NotAllowed for a job in a
+    channel that the bot is not set up for.
     """
     check_channel(context, readable.job.channel)
     return await context.write(lambda tx: keep_review(context, tx, readable, choice))
@@ -204,12 +215,15 @@ def keep_review(
     context: Context, tx: Transaction, readable: Readable, choice: Review | None
 ) -> bool:
     """Write the outcome of a pull request as ``review`` does, within a transaction."""
-    now, job = context.clock(), Jobs(tx).get_or_raise(readable.job.number)
+    now = context.clock()
+    job = Jobs(tx).get_or_raise(readable.job.number)
     if job.is_forgotten or job.state is not JobState.PULL_REQUEST:
         return False
-    if job.review is choice:  # somebody was faster, or pressed twice
+    if job.review is choice:
+        # Somebody was faster, or pressed twice.
         return True
-    if job.sees_pull_request:  # and the button is of before
+    if job.sees_pull_request:
+        # The button is of before.
         update_status_message(tx, job, now)
         return True
     if choice is None:
@@ -233,11 +247,14 @@ def take_back(
     now: datetime,
     end: JobProblem = JobProblem.WITHDRAWN,
 ) -> None:
-    """Give up a prompt, and move the queue up; with the first one its job is over, and its follow-ups.
+    """Give up a prompt, and move the queue up.
+
+    With the first prompt its job is over, and the job's follow-ups.
 
     A prompt that no thread shows is withdrawn without a message.
     """
-    is_shown, is_dismissed = prompt.text is not None, end is JobProblem.DISMISSED
+    is_shown = prompt.text is not None
+    is_dismissed = end is JobProblem.DISMISSED
     Prompts(tx).save(prompt, lifecycle.prompt_withdrawn(prompt, now))
     Prompts(tx).move_up(job.project, now)
     if is_shown:
@@ -247,13 +264,8 @@ def take_back(
         drop_follow_ups(tx, job, now, has_thread=is_shown)
     elif is_shown and not is_dismissed:
         job = Jobs(tx).save(job, lifecycle.not_queued(job))
-        say(
-            tx,
-            job,
-            f"withdrawn:{prompt.id}",
-            messages.follow_up_withdrawn(job, prompt, end, by),
-            now,
-        )
+        message = messages.follow_up_withdrawn(job, prompt, end, by)
+        say(tx, job, f"withdrawn:{prompt.id}", message, now)
 
 
 def refuse(
@@ -262,7 +274,9 @@ def refuse(
     now: datetime,
     problem: JobProblem = JobProblem.NOT_ALLOWED,
 ) -> None:
-    """Refuse a prompt that waits, and move the queue up; with the first one its job, and its follow-ups.
+    """Refuse a prompt that waits, and move the queue up.
+
+    With the first prompt its job is refused, and the job's follow-ups.
 
     Its author is told by the caller.
     """
@@ -288,7 +302,8 @@ async def remind_threads(context: WorkerContext) -> int:
         now = context.clock()
         due = Jobs(tx).to_remind(now, _AT_ONCE)
         for job in due:
-            thread.post_reminder(context, tx, Jobs(tx).save(job, replace(job, remind_at=None)), now)
+            reminded = Jobs(tx).save(job, replace(job, remind_at=None))
+            thread.post_reminder(context, tx, reminded, now)
         return len(due)
 
     if not await context.store.read(lambda tx: Jobs(tx).to_remind(context.clock(), 1)):

@@ -18,9 +18,8 @@ _MOST_FILE_BYTES = 20_000
 
 def fitting_files(files: Sequence[SharedFile]) -> Sequence[SharedFile]:
     """Return the files that can go to the agent: the first text files that are not too large."""
-    return [file for file in files if file.is_text and file.size_bytes <= _MOST_FILE_BYTES][
-        :_MOST_FILES
-    ]
+    fitting = [file for file in files if file.is_text and file.size_bytes <= _MOST_FILE_BYTES]
+    return fitting[:_MOST_FILES]
 
 
 async def describe_files(context: Context, files: Sequence[SharedFile]) -> Sequence[SharedFile]:
@@ -56,8 +55,8 @@ async def read_files(context: WorkerContext, files: Sequence[SharedFile]) -> Rea
     """Return the texts of the files that fit, and the names of the others."""
     described = await describe_files(context, files)
     fitting = fitting_files(described)
-    texts = list[tuple[str, str]]()
-    unread = list[str]()
+    texts: list[tuple[str, str]] = []
+    unread: list[str] = []
     for file in fitting:
         try:
             if file.url is None:
@@ -69,4 +68,5 @@ async def read_files(context: WorkerContext, files: Sequence[SharedFile]) -> Rea
             unread.append(file.name)
         else:
             texts.append((file.name, text))
-    return ReadFiles(texts, [file.name for file in described if file not in fitting], unread)
+    other = [file.name for file in described if file not in fitting]
+    return ReadFiles(texts, other, unread)

@@ -46,7 +46,7 @@ async def ask_first(
 async def note_start(
     context: Context, allowed: Allowed, meaning: Meaning, job: JobNumber, *, is_held: bool
 ) -> Message | None:
-    """Return the private note to the author of a text that has started a job; None if there is none.
+    """Return the private note to the author of a text that started a job; None if there is none.
 
     Of a text that is only likely a change: that it was taken as one. Of one in a private channel's
     thread: that the thread stays there.

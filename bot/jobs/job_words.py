@@ -1,4 +1,4 @@
-"""The bot's own words about a job, which no command has alone: status, stop, retry, merge, changes."""
+"""The words about a job that no command owns: status, stop, retry, merge, changes, preview."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORD = re.compile(r"([a-z]+)(?:\s+(?:job\s+)?#?([1-9][0-9]{0,8}))?", re.IGNOREC
 
 
 def takes_job_word(word: FoundWord) -> bool:
-    """Return whether a word is about a job that has a number or is understood: not a link to one."""
+    """Return whether a word is about a job with a number or an understood one: not a link."""
     return word.name in JOB_WORDS and _WORD.fullmatch(word.typed) is not None
 
 
@@ -71,7 +71,10 @@ async def run_job_word(
 async def _find_job(
     context: Context, allowed: Allowed, number: JobNumber | None, *, of_others: bool
 ) -> Readable | None:
-    """Return the job with this number, or else its author's newest here; ``of_others``, or anybody's."""
+    """Return the job with this number, or else its author's newest here.
+
+    ``of_others``: or else anybody's newest here.
+    """
     user = allowed.user
     channel = allowed.origin.channel
 

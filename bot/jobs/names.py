@@ -44,7 +44,8 @@ async def names_in(context: Context, raw: str, place: ChannelId | None, seconds:
     A private channel goes by its name only in itself (``place``).
     """
     names = Names()
-    if "<" not in raw:  # which begins every entity
+    if "<" not in raw:
+        # It begins every entity.
         return names
     needed = slack_text.unresolved_names(raw, _MOST_NAMES)
     names.channels.update({ref: str(ref) for ref in slack_text.channels_in(raw)})
@@ -53,7 +54,8 @@ async def names_in(context: Context, raw: str, place: ChannelId | None, seconds:
         try:
             if channel != place and not await context.messenger.is_public(channel):
                 return _PRIVATE
-        except SlackRefused as refusal:  # Slack does not show the bot every private channel
+        except SlackRefused as refusal:
+            # Slack does not show the bot every private channel.
             log.info("channel_not_told", id=channel, reason=refusal.code)
             return _PRIVATE
         return needed.channels[channel] or await context.messenger.channel_name(channel)

@@ -44,7 +44,10 @@ _AT_ONCE = 50
 async def claim_polls(
     context: WorkerContext, limit: int, full: Collection[str] = ()
 ) -> Sequence[TrackedJob]:
-    """Claim the jobs whose polls are due, the most overdue first, but none of the projects in ``full``."""
+    """Claim the jobs whose polls are due, the most overdue first.
+
+    ``full``: projects of which none is claimed.
+    """
     most = min(limit, _AT_ONCE)
     return await context.store.write(
         lambda tx: Jobs(tx).claim_due(context.claimer(), most, besides=full)
@@ -57,27 +60,13 @@ async def poll(context: WorkerContext, job: TrackedJob) -> None:
     limit_seconds = None if job.unread_since else context.timeouts.poll_seconds
     with unless_taken_over("job", job.number):
         try:
-            if job.service_id is None:
-                raise LookupError(f"job {job.number} is polled without an id of the service")
-            async with asyncio.timeout(limit_seconds):
-                answer = await context.docs.get_job(job.project, job.service_id)
-            last = context.answered.get(job.project)
-            context.answered[job.project] = context.clock()
-
-            def settle(tx: Transaction) -> bool:
-                if last is None or job.project in context.failing:
-                    _bring_polls_forward(context, tx, job.project, last)
-                return settle_poll(context, tx, job, answer)
-
-            has_news = await context.settle(settle)
-            context.failing.discard(job.project)
+            has_news = await _poll(context, job, limit_seconds)
         except (LeaseLost, DatabaseTrouble):
             raise
         except Exception as error:
-            is_slow = isinstance(error, TimeoutError)
-            failure = (
-                Unavailable(f"no answer within {limit_seconds} s", sent=True) if is_slow else error
-            )
+            failure = error
+            if isinstance(error, TimeoutError):
+                failure = Unavailable(f"no answer within {limit_seconds} s", sent=True)
             if not isinstance(failure, DocsApiError):
                 log.exception("poll_broke", job=job.number)
             has_news = True
@@ -85,6 +74,25 @@ async def poll(context: WorkerContext, job: TrackedJob) -> None:
             await context.settle(lambda tx: settle_failed_poll(context, tx, job, failure))
         if has_news:
             context.wake()
+
+
+async def _poll(context: WorkerContext, job: TrackedJob, limit_seconds: float | None) -> bool:
+    """Poll one job and write the answer. Return whether there is a message."""
+    if job.service_id is None:
+        raise LookupError(f"job {job.number} is polled without an id of the service")
+    async with asyncio.timeout(limit_seconds):
+        answer = await context.docs.get_job(job.project, job.service_id)
+    last = context.answered.get(job.project)
+    context.answered[job.project] = context.clock()
+
+    def settle(tx: Transaction) -> bool:
+        if last is None or job.project in context.failing:
+            _bring_polls_forward(context, tx, job.project, last)
+        return settle_poll(context, tx, job, answer)
+
+    has_news = await context.settle(settle)
+    context.failing.discard(job.project)
+    return has_news
 
 
 def _bring_polls_forward(
@@ -96,7 +104,8 @@ def _bring_polls_forward(
     """
     step = _AFTER_OUTAGE_SECONDS / _TURNS
     times = [context.after(step * turn) for turn in range(1, _TURNS + 1)]
-    if count := Jobs(tx).bring_polls_forward(project, failed_after, times):
+    count = Jobs(tx).bring_polls_forward(project, failed_after, times)
+    if count:
         log.info("polls_brought_forward", project=project, jobs=count)
 
 
@@ -119,7 +128,10 @@ _ENDS: Mapping[str, JobState] = {
     JobStatus.ARCHIVED: JobState.ARCHIVED,
 }
 _ANSWERED_SECONDS = 60.0
-"""A poll that fails is its job's own trouble where another was answered in this time, or since it fails."""
+"""A poll that fails is its job's own trouble where another was answered in this time.
+
+Or where another was answered since it fails.
+"""
 
 
 def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> bool:
@@ -158,8 +170,9 @@ def _settle_running(
     context: WorkerContext, tx: Transaction, job: TrackedJob, read: TrackedJob, age_seconds: float
 ) -> bool:
     now = context.clock()
-    timeouts = context.timeouts
-    quiet_seconds = timeouts.unwatched_seconds if job.told_running_at else timeouts.running_seconds
+    quiet_seconds = context.timeouts.running_seconds
+    if job.told_running_at:
+        quiet_seconds = context.timeouts.unwatched_seconds
     if job.unconfirmed_until is not None:
         follow_up = Prompts(tx).perhaps_carried_out(job.number)
         if follow_up is None:
@@ -219,14 +232,13 @@ def settle_failed_poll(
     if isinstance(error, NotFound):
         _settle_missing(context, tx, job)
         return
-    since, timeouts = job.unread_since or now, context.timeouts
+    since = job.unread_since or now
     if job.state is JobState.WORKING:
-        begun, most_seconds = job.iteration_started_at or job.asked_at, timeouts.unwatched_seconds
+        begun = job.iteration_started_at or job.asked_at
+        most_seconds = context.timeouts.unwatched_seconds
     else:
-        begun, most_seconds = (
-            job.unconfirmed_until or job.ended_at or job.asked_at,
-            timeouts.watch_seconds,
-        )
+        begun = job.unconfirmed_until or job.ended_at or job.asked_at
+        most_seconds = context.timeouts.watch_seconds
     if (now - begun).total_seconds() >= most_seconds:
         _stop_polling(context, tx, job, messages.unread(job, since, now))
         return
@@ -237,13 +249,17 @@ def settle_failed_poll(
 def _retry_at(
     context: WorkerContext, tx: Transaction, job: TrackedJob, error: Exception
 ) -> datetime:
-    """Return the time of the next poll after an error. An error about the project backs off from it."""
+    """Return the time of the next poll after an error.
+
+    An error about the project backs off from it.
+    """
     failing_seconds = (context.clock() - (job.unread_since or context.clock())).total_seconds()
     own_seconds = poll_retry_seconds(
         context.settings, failing_seconds, context.chance(), cap=_UNREAD_CAP_SECONDS
     )
     own = context.after(max(own_seconds, wait_asked_for(error)))
-    answered_at, recently = context.answered.get(job.project), context.after(-_ANSWERED_SECONDS)
+    answered_at = context.answered.get(job.project)
+    recently = context.after(-_ANSWERED_SECONDS)
     is_own = answered_at is not None and answered_at > (job.unread_since or recently)
     fails_for_long = job.unread_since is not None and job.unread_since < recently
     if is_key_problem(error):
@@ -263,7 +279,8 @@ def _retry_at(
 
 def _settle_missing(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """Write a 404 answer. A job that stays unknown for long enough is lost, and polling stops."""
-    now, misses = context.clock(), job.misses + 1
+    now = context.clock()
+    misses = job.misses + 1
     since = job.missing_since or now
     missing_seconds = (now - since).total_seconds()
     if job.state is JobState.GONE:

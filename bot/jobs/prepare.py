@@ -1,4 +1,4 @@
-"""The worker that resolves the names in new prompts, attaches files and messages, and opens threads."""
+"""The worker that prepares new prompts: their names, their files and messages, their threads."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Attachments:
     """For the agent, after the text of the prompt."""
     earlier: ThreadContext | None = None
     not_sent: Message | None = None
-    """The thread's message about files and other parts that do not go to the agent; None if all do."""
+    """The thread's message about files and other parts that do not go along; None if all do."""
 
 
 async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
@@ -46,17 +46,7 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     earlier = None
     if prompt.take_thread is not None:
         conversation, earlier = await conversation_of(context, prompt)
-    signed = ""
-    if context.settings.prompt_signature:
-        name = None
-        where = None
-        with suppress(SlackError, TimeoutError):
-            async with asyncio.timeout(context.timeouts.names_seconds):
-                name = await context.messenger.user_name(prompt.asked_by)
-                # Private channels and direct messages stay unnamed.
-                if prompt.channel and await context.messenger.is_public(prompt.channel):
-                    where = await context.messenger.channel_name(prompt.channel)
-        signed = status_message.signature(name, where)
+    signed = await _signature(context, prompt) if context.settings.prompt_signature else ""
     files = await read_files(context, prompt.files)
     not_sent = None
     if files.other or files.unread or prompt.omitted:
@@ -64,6 +54,19 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     merged = await context.store.read(lambda tx: _find_merged(tx, prompt))
     text = status_message.attachments(signed, conversation, files.texts, merged)
     return Attachments(text, earlier, not_sent)
+
+
+async def _signature(context: WorkerContext, prompt: Prompt) -> str:
+    """Return the sentence with the requester and the channel, as far as Slack returns them."""
+    name = None
+    where = None
+    with suppress(SlackError, TimeoutError):
+        async with asyncio.timeout(context.timeouts.names_seconds):
+            name = await context.messenger.user_name(prompt.asked_by)
+            # Private channels and direct messages stay unnamed.
+            if prompt.channel and await context.messenger.is_public(prompt.channel):
+                where = await context.messenger.channel_name(prompt.channel)
+    return status_message.signature(name, where)
 
 
 def _find_merged(tx: Transaction, prompt: Prompt) -> TrackedJob | None:
@@ -79,11 +82,17 @@ _AT_ONCE = 20
 claim_new = make_claim(
     lambda tx, claimer, limit: Prompts(tx).claim_new(claimer, min(limit, _AT_ONCE))
 )
-"""Claims new requests. Somebody's second job in a channel waits for the status message of their first."""
+"""Claims new requests.
+
+Somebody's second job in a channel waits for the status message of their first.
+"""
 
 
 async def prepare(context: WorkerContext, prompt: Prompt) -> None:
-    """Turn a stored request into a prompt that waits to be sent, and have its job's status message posted."""
+    """Turn a stored request into a prompt that waits to be sent.
+
+    Have its job's status message posted.
+    """
     with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
         names = await names_in(context, prompt.raw, prompt.channel, context.timeouts.names_seconds)
         text = names.plain(prompt.raw)
@@ -91,7 +100,8 @@ async def prepare(context: WorkerContext, prompt: Prompt) -> None:
         try:
             await context.settle(lambda tx: _write(context, tx, prompt, text, attachments))
         except LeaseLost:
-            # Edited meanwhile, and perhaps claimed anew by this process: it is prepared with its new text.
+            # Edited meanwhile, and perhaps claimed anew by this process: it is prepared with its
+            # new text.
             await context.settle(lambda tx: Prompts(tx).free_new(prompt.id, context.owner))
             raise
         finally:
@@ -107,7 +117,8 @@ def _write(
     Prompts(tx).save(prompt, prepared, owner=context.owner)
     now = context.clock()
     job = Jobs(tx).get_or_raise(prompt.job)
-    if prompt.text is None:  # otherwise its message was edited
+    if prompt.text is None:
+        # Otherwise its message was edited, and the act is recorded.
         act = Act.ASKED if prompt.kind is PromptKind.START else Act.STEERED
         Audit(tx).decided(act, prompt.asked_by, job, prompt.asked_at, prompt.id, prompt.app)
     earlier = attachments.earlier or job.earlier

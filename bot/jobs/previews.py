@@ -1,4 +1,6 @@
-"""Previews of jobs' branches: asked for at a press, built by the docs service, shown at the end of the job.
+"""Previews of jobs' branches.
+
+They are asked for at a press, built by the docs service, and shown at the end of the job.
 
 A call that may begin a build is counted before it is made, so that a crash asks twice at most.
 """
@@ -56,16 +58,24 @@ _NOT_HERE = (Forbidden, NotConfigured)
 
 
 def ask_for(context: Context, tx: Transaction, job: TrackedJob, user: UserId) -> bool:
-    """Ask for the preview of a job's branch, unless one is under way. Return False if there can be none."""
-    if (
-        job.state is not JobState.PULL_REQUEST
-        or job.branch is None
-        or not can_preview(context, tx, job)
-    ):
+    """Ask for the preview of a job's branch, unless one is under way.
+
+    Return False if there can be none.
+    """
+    if job.state is not JobState.PULL_REQUEST or job.branch is None:
         return False
-    state, now = PreviewState.ASKED, context.clock()
+    if not can_preview(context, tx, job):
+        return False
+    now = context.clock()
     preview = Preview(
-        job.number, job.project, job.iteration, user, job.branch, state, now, due_at=now
+        job.number,
+        job.project,
+        job.iteration,
+        user,
+        job.branch,
+        PreviewState.ASKED,
+        asked_at=now,
+        due_at=now,
     )
     if Previews(tx).ask(preview):
         update_result(context, tx, job)
@@ -94,32 +104,37 @@ async def make_preview(context: WorkerContext, preview: Preview) -> None:
     """Ask the service for a preview that is wanted, or how far its build is."""
     with unless_taken_over("preview", preview.job):
         counted = await context.settle(lambda tx: _count_call(context, tx, preview))
-        is_news = counted is None
+        is_news = True
         if counted is not None:
-            try:
-                new = await (_begin if preview.state is PreviewState.ASKED else _look)(
-                    context, counted
-                )
-            except DocsApiError as error:
-                failure = error
-                is_news = await context.settle(
-                    lambda tx: _settle_error(context, tx, preview, counted, failure)
-                )
-            else:
-                is_news = await context.settle(lambda tx: _settle(context, tx, counted, new))
+            is_news = await _call(context, preview, counted)
         if is_news:
             context.wake()
 
 
+async def _call(context: WorkerContext, preview: Preview, counted: Preview) -> bool:
+    """Make the call for which a preview waits, and write its outcome.
+
+    Return whether there is a message. ``counted``: the preview with this call.
+    """
+    make = _begin if preview.state is PreviewState.ASKED else _look
+    try:
+        new = await make(context, counted)
+    except DocsApiError as error:
+        failure = error
+        return await context.settle(
+            lambda tx: _settle_error(context, tx, preview, counted, failure)
+        )
+    return await context.settle(lambda tx: _settle(context, tx, counted, new))
+
+
 def _count_call(context: WorkerContext, tx: Transaction, preview: Preview) -> Preview | None:
     """Count a call that begins a build; None, without a call, for a preview that cannot come."""
-    now, begins = context.clock(), preview.state is PreviewState.ASKED
+    now = context.clock()
+    begins = preview.state is PreviewState.ASKED
+    is_late = now - preview.asked_at > GIVEN_UP_AFTER
+    is_spent = begins and preview.asks >= MOST_ASKS
     is_refused = begins and PreviewLimits(tx).exhausted_until(preview.project, now) is not None
-    if (
-        now - preview.asked_at > GIVEN_UP_AFTER
-        or (begins and preview.asks >= MOST_ASKS)
-        or is_refused
-    ):
+    if is_late or is_spent or is_refused:
         _settle(context, tx, preview, replace(preview, state=PreviewState.MISSING, due_at=None))
         return None
     return Previews(tx).count_call(preview, context.owner) if begins else preview
@@ -166,30 +181,39 @@ def _settle_error(
         PreviewLimits(tx).mark_exhausted(preview.project, context.clock() + NOT_HERE_FOR)
     wait_seconds = wait_asked_for(error) or _RETRY_SECONDS
     if begins and isinstance(error, RateLimited):
-        # The service frees the turns of a minute at once: those of people with few previews come first.
+        # The service frees the turns of a minute at once: those of people with few previews come
+        # first.
         wait_seconds += _SECONDS_BEHIND * Previews(tx).count_open(preview.requester)
     new = replace(counted, due_at=context.after(wait_seconds))
     if isinstance(error, Unauthorized):
-        new = replace(
-            new, due_at=settle_refused_key(context, tx, preview.project, error, wrote=False)
-        )
+        due_at = settle_refused_key(context, tx, preview.project, error, wrote=False)
+        new = replace(new, due_at=due_at)
     elif isinstance(error, (Rejected, InvalidArgument, NotFound, *_NOT_HERE)):
         new = replace(new, state=PreviewState.MISSING, due_at=None)
     if begins and not (isinstance(error, Unavailable) and error.sent):
-        new = replace(new, asks=preview.asks)  # nothing was begun
+        # Nothing was begun.
+        new = replace(new, asks=preview.asks)
     # A refused key may have a message to admins.
     return _settle(context, tx, counted, new) or isinstance(error, Unauthorized)
 
 
 def _settle(context: WorkerContext, tx: Transaction, preview: Preview, new: Preview) -> bool:
-    """Write a preview's new state, and show it in the job's end. Return whether there is a message."""
+    """Write a preview's new state, and show it in the job's end.
+
+    Return whether there is a message.
+    """
     job = Jobs(tx).get_or_raise(preview.job)
     Previews(tx).save(preview, new, owner=context.owner)
     if job.is_forgotten or (new.state, new.is_put_off) == (preview.state, preview.is_put_off):
         return False
     update_result(context, tx, job)
     if new.state is PreviewState.MISSING:
-        key, asker = f"preview:{job.number}:{preview.asked_at.isoformat()}", preview.requester
-        whisper = NewDelivery.whisper(key, job.channel, asker, no_preview(job), thread=job.root_ts)
+        whisper = NewDelivery.whisper(
+            f"preview:{job.number}:{preview.asked_at.isoformat()}",
+            job.channel,
+            preview.requester,
+            no_preview(job),
+            thread=job.root_ts,
+        )
         Outbox(tx).add(whisper, context.clock())
     return True

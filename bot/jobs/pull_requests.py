@@ -1,7 +1,7 @@
 """The worker that polls the pull requests of jobs, and shows their state.
 
-The end of an iteration does not wait for it; a poll adds to the end. The state, the edits of the status
-message and of the end, and the messages in the thread are one transaction.
+The end of an iteration does not wait for it; a poll adds to the end. The state, the edits of the
+status message and of the end, and the messages in the thread are one transaction.
 """
 
 from __future__ import annotations
@@ -49,13 +49,20 @@ from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
 _RETRY = timedelta(minutes=1)
-_HIDDEN_TWICE, _HIDDEN_PAUSE = 2, timedelta(days=1)
-"""A new pull request may not be visible at once; one that stays invisible is polled once a day."""
+_HIDDEN_TWICE = 2
+"""A new pull request may not be visible at once."""
+_HIDDEN_PAUSE = timedelta(days=1)
+"""The pause between two polls of a pull request that stays invisible."""
 _TOKEN_PAUSE = timedelta(minutes=10)
-_FEW_LINES, _SHOWN_LINES = 4, 2
-"""The most changed lines of a new pull request to read for its end, and to show in it."""
+_FEW_LINES = 4
+"""The most changed lines of a new pull request to read for its end."""
+_SHOWN_LINES = 2
+"""The most changed lines to show in an end."""
 _READ_SECONDS = 1.5
-"""How long somebody who pressed a button waits: the form opens within three seconds of the press or never."""
+"""How long somebody who pressed a button waits.
+
+A form opens within three seconds of the press or never.
+"""
 _NOTHING = Size(0, 0, 0)
 _Made = tuple[Size, tuple[ChangedLine, ...], tuple[str, ...]]
 """The changes of an iteration: their size, their lines if they are few, and the changed files."""
@@ -67,8 +74,8 @@ _LATE = timedelta(hours=2)
 def watch(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """Poll the pull request of a job as soon as possible, if its host can be polled.
 
-    The token may read more than the people of the job's channel. So only the job's own repository counts, and
-    only the one that the project's first job had, until an admin chooses another.
+    The token may read more than the people of the job's channel. So only the job's own repository
+    counts, and only the one that the project's first job had, until an admin chooses another.
     """
     link = web_address(job.pr_link)
     if not link or not context.github or not context.github.pull_request_of(link):
@@ -137,25 +144,35 @@ async def _made(
     last = watched.seen
     try:
         if last is None:
-            total = answer.additions + answer.deletions
-            files = await github.files(which) if total <= _FEW_LINES else ()
-            size = Size(answer.additions, answer.deletions, answer.changed_files)
-            return size, changed_lines(_changed(files), _SHOWN_LINES), _paths(files)
-        # The host may show the newest commits a little later, so one that showed none is compared again.
+            return await _made_at_first(github, which, answer)
+        # The host may show the newest commits a little later, so one that showed none is compared
+        # again.
         if last.iteration == watched.iteration and last.made != _NOTHING:
             return None
-        if not last.head or not answer.head or last.head == answer.head:
-            return (_NOTHING, (), ()) if last.head and answer.head else None
+        if not last.head or not answer.head:
+            return None
+        if last.head == answer.head:
+            return _NOTHING, (), ()
         comparison = await github.compare(which, last.head, answer.head)
     except GithubError as error:
         log.info("difference_not_read", job=watched.job, reason=reason_of(error))
         return None
-    files = comparison.files
-    if not comparison.is_ahead or not comparison.is_whole:  # the branch was rewritten
+    if not comparison.is_ahead or not comparison.is_whole:
+        # The branch was rewritten.
         return None
-    size = Size(
-        sum(file.additions for file in files), sum(file.deletions for file in files), len(files)
-    )
+    files = comparison.files
+    additions = sum(file.additions for file in files)
+    deletions = sum(file.deletions for file in files)
+    size = Size(additions, deletions, len(files))
+    return size, changed_lines(_changed(files), _SHOWN_LINES), _paths(files)
+
+
+async def _made_at_first(github: GithubClient, which: PullRequestId, answer: PullRequest) -> _Made:
+    """Return the changes of a pull request that was not polled before."""
+    size = Size(answer.additions, answer.deletions, answer.changed_files)
+    if size.additions + size.deletions > _FEW_LINES:
+        return size, (), ()
+    files = await github.files(which)
     return size, changed_lines(_changed(files), _SHOWN_LINES), _paths(files)
 
 
@@ -164,23 +181,22 @@ def _paths(files: Sequence[PullRequestFile]) -> tuple[str, ...]:
 
 
 def _changed(files: Sequence[PullRequestFile]) -> Sequence[ChangedFile]:
-    return [
-        ChangedFile(
-            file.path, file.status, file.additions, file.deletions, file.previous, file.patch
-        )
-        for file in files
-    ]
+    return [_to_changed_file(file) for file in files]
+
+
+def _to_changed_file(file: PullRequestFile) -> ChangedFile:
+    return ChangedFile(
+        file.path, file.status, file.additions, file.deletions, file.previous, file.patch
+    )
 
 
 async def read_changes(context: Context, readable: Readable) -> Sequence[ChangedFile] | None:
     """Return the files that a job's pull request changes; None if they cannot be read now."""
     link = web_address(readable.job.pr_link)
-    which = (
-        context.github.pull_request_of(link, readable.job.repository or "")
-        if context.github and link
-        else None
-    )
-    if context.github is None or which is None:
+    if context.github is None or not link:
+        return None
+    which = context.github.pull_request_of(link, readable.job.repository or "")
+    if which is None:
         return None
     project = readable.job.project
     pinned = await context.store.read(lambda tx: Repositories(tx).of(project))
@@ -201,34 +217,55 @@ def _settle_answer(
     made: _Made | None,
     tx: Transaction,
 ) -> bool:
-    """Write and show the state. Return whether it is new. ``answer``: None for an unchanged pull request."""
-    now, job = context.clock(), Jobs(tx).get_or_raise(watched.job)
-    pull = _to_seen_pull_request(answer, watched.since) if answer else watched.seen
+    """Write and show the state.
+
+    Return whether it is new. ``answer``: None for an unchanged pull request.
+    """
+    now = context.clock()
+    job = Jobs(tx).get_or_raise(watched.job)
+    last = watched.seen
+    pull = _to_seen_pull_request(answer, watched.since) if answer else last
     if pull is None:
         raise LookupError(f"job {watched.job} has no pull request that was seen")
-    last, iteration = watched.seen, watched.iteration
-    is_next = last is not None and last.iteration < iteration
     look_at = None if pull.ended_at else watched.next_look(now, context.timeouts.look_seconds)
     as_of = None if look_at or pull.ended_at else now
-    size, lines, changed = made or (None, (), ())
-    if made is None and last is not None and not is_next:
-        size = last.made
-        lines = last.lines
-    elif made is None and answer is None and pull.head is not None:
-        size = _NOTHING  # the pull request, and so its newest commit, has not changed
-    paths = tuple(dict.fromkeys((*(last.paths if last else ()), *changed)))[-_MOST_PATHS:]
-    pull = replace(pull, iteration=iteration, as_of=as_of)
-    pull = replace(pull, made=size, lines=lines, paths=paths)
+    pull = _with_changes(pull, watched, made, has_changed=answer is not None)
+    pull = replace(pull, iteration=watched.iteration, as_of=as_of)
     etag = answer.etag if answer else watched.etag
     if last is not None and job.state is JobState.WORKING and pull.head != last.head:
         # The end of the work compares with the last commit before it, and needs a whole answer.
-        pull, etag = replace(pull, head=last.head), ""
+        pull = replace(pull, head=last.head)
+        etag = ""
     looked = replace(watched, look_at=look_at, seen=pull, etag=etag, looked_at=now, failures=0)
     PullRequests(tx).save(watched, looked, owner=context.owner)
     is_news = pull != last and not job.is_forgotten
     if is_news:
         _show(context, tx, job, last, pull)
     return is_news
+
+
+def _with_changes(
+    pull: SeenPullRequest,
+    watched: WatchedPullRequest,
+    made: _Made | None,
+    *,
+    has_changed: bool,
+) -> SeenPullRequest:
+    """Return a pull request with the changes of the iteration that has ended with it.
+
+    ``has_changed``: whether the host's answer is another one than the last.
+    """
+    last = watched.seen
+    paths = last.paths if last is not None else ()
+    if made is not None:
+        size, lines, changed = made
+        paths = tuple(dict.fromkeys((*paths, *changed)))[-_MOST_PATHS:]
+        return replace(pull, made=size, lines=lines, paths=paths)
+    if last is not None and last.iteration >= watched.iteration:
+        return replace(pull, made=last.made, lines=last.lines, paths=paths)
+    # An unchanged pull request has no newer commit either.
+    is_as_before = not has_changed and pull.head is not None
+    return replace(pull, made=_NOTHING if is_as_before else None, lines=(), paths=paths)
 
 
 def _to_seen_pull_request(answer: PullRequest, since: datetime) -> SeenPullRequest:
@@ -247,6 +284,13 @@ def _to_seen_pull_request(answer: PullRequest, since: datetime) -> SeenPullReque
     )
 
 
+def _outcome_of(pull: SeenPullRequest) -> Review | None:
+    """Return the outcome of a pull request that has ended; None of an open one."""
+    if pull.ended_at is None:
+        return None
+    return Review.MERGED if pull.is_merged else Review.CLOSED
+
+
 def _show(
     context: WorkerContext,
     tx: Transaction,
@@ -258,7 +302,7 @@ def _show(
     now = context.clock()
     has_ended = pull.ended_at is not None and (last is None or last.ended_at is None)
     # The outcome that people marked counts only while the pull request is open.
-    became = None if pull.ended_at is None else Review.MERGED if pull.is_merged else Review.CLOSED
+    became = _outcome_of(pull)
     was_reopened = became is None and job.review in (Review.MERGED, Review.CLOSED)
     if job.state is JobState.PULL_REQUEST and (became or was_reopened):
         new = replace(
@@ -288,9 +332,12 @@ def _settle_error(
 
     Return whether the status message shows it from now on.
     """
-    now, pull = context.clock(), watched.seen
-    # A limit or a refused token is not about this pull request.
-    failures = watched.failures + (not isinstance(error, Limited | RefusedToken))
+    now = context.clock()
+    pull = watched.seen
+    failures = watched.failures
+    if not isinstance(error, Limited | RefusedToken):
+        # A limit or a refused token is not about this pull request.
+        failures += 1
     job = Jobs(tx).get_or_raise(watched.job)
     if not isinstance(error, Paused):
         log.warning(
@@ -321,5 +368,7 @@ def _retry_at(
         return next_look if watched.failures < _HIDDEN_TWICE else now + _HIDDEN_PAUSE
     if isinstance(error, RefusedToken):
         return now + _TOKEN_PAUSE
-    # By this machine's clock a limit may be over already.
-    return max(error.until or growing, now + _RETRY) if isinstance(error, Limited) else growing
+    if isinstance(error, Limited):
+        # By this machine's clock a limit may be over already.
+        return max(error.until or growing, now + _RETRY)
+    return growing

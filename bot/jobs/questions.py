@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bot.access.admit import Allowed
 from bot.context import Context
 from bot.ids import Message
-from bot.jobs.ask import Also
+from bot.jobs.ask import Also, write_nothing
 from bot.jobs.messages.unsent import cannot_answer
 from bot.jobs.model.jobs import About
 from bot.jobs.model.prompts import Unsent
@@ -44,12 +44,15 @@ def can_ask_docs(context: Context) -> bool:
 
 def find_answered(context: Context, tx: Transaction, thread: ThreadRef) -> Answered | None:
     """Return the newest question that was answered in a thread; None if there is none."""
-    found = (hooks.find_answered(tx, thread) for hooks in context.hooks)
-    return next((answered for answered in found if answered is not None), None)
+    for hooks in context.hooks:
+        answered = hooks.find_answered(tx, thread)
+        if answered is not None:
+            return answered
+    return None
 
 
 async def ask_docs(
-    context: Context, allowed: Allowed, question: DocsQuestion, also: Also = lambda _tx: None
+    context: Context, allowed: Allowed, question: DocsQuestion, also: Also = write_nothing
 ) -> Message | None:
     """Have a question answered. Return an immediate reply; None if the answer comes by itself.
 
@@ -62,7 +65,10 @@ async def ask_docs(
 
 
 async def note_no_help(context: Context, allowed: Allowed, thread: ThreadRef) -> Message | None:
-    """Make the newest question of a thread a gap. Return the answer; None in a bot that answers none."""
+    """Make the newest question of a thread a gap.
+
+    Return the answer; None in a bot that answers none.
+    """
     for hooks in context.hooks:
         if hooks.did_not_help is not None:
             return await hooks.did_not_help(context, allowed, thread)

@@ -10,7 +10,7 @@ from bot.ids import Message
 from bot.intent.kinds import ANSWER_THREADS, WITHOUT_CONTEXT, Kind, Place
 from bot.intent.own_words import FoundWord
 from bot.jobs.access import Readable
-from bot.jobs.ask import Also
+from bot.jobs.ask import Also, write_nothing
 from bot.jobs.job_words import answer_status, run_job_word, show_changes, takes_job_word
 from bot.jobs.messages import unsent
 from bot.jobs.model.jobs import TrackedJob
@@ -43,7 +43,10 @@ NEVER_SENT = frozenset(
         Kind.RETRY,
     }
 )
-"""Kinds that are no request, also in forms and after ``/docs-followup``, where people say what they mean."""
+"""Kinds that are no request.
+
+Not in forms and after ``/docs-followup`` either, where people say what they mean.
+"""
 
 
 def place_of_job(job: TrackedJob) -> Place:
@@ -68,7 +71,7 @@ async def respond(
     *,
     target: Readable | None = None,
     command: str = "",
-    also: Also = lambda _tx: None,
+    also: Also = write_nothing,
 ) -> Message | None:
     """Return the private answer to a text that is not sent to the agent.
 
@@ -102,7 +105,8 @@ async def respond(
         case Kind.UNANSWERABLE:
             return unsent.cannot_answer(draft)
         case Kind.BOT_QUESTION:
-            help_word = FoundWord("help", "help", context.vocabulary.commands_of("help")[:1])
+            commands = context.vocabulary.commands_of("help")
+            help_word = FoundWord("help", "help", commands[:1])
             return await _run_word(context, allowed, meaning, help_word, None, command)
         case Kind.DISAPPROVAL:
             return await _answer_no(context, allowed, place)
@@ -147,7 +151,8 @@ async def _run_word(
     used = Used(word, meaning.text, meaning.project, command)
     for hooks in context.hooks:
         if hooks.run_word is not None:
-            return (await hooks.run_word(context, allowed, used)).message
+            answer = await hooks.run_word(context, allowed, used)
+            return answer.message
     raise LookupError("a bot that knows words runs them")
 
 

@@ -50,7 +50,7 @@ def is_about_service(error: Exception) -> bool:
 
 
 def wait_asked_for(error: Exception) -> float:
-    """Return the seconds that the service asks to wait (its `Retry-After`); 0 without the header."""
+    """Return the seconds that the service asks to wait by `Retry-After`; 0 without the header."""
     asked = error.retry_after_seconds if isinstance(error, RateLimited | Unavailable) else None
     return 0.0 if asked is None else max(asked, 1.0)
 
@@ -69,7 +69,7 @@ def trouble_of(back_off: BackOff) -> QueueWhy | None:
 
 
 def failing_since(tx: Transaction, project: ProjectId, now: datetime) -> datetime | None:
-    """Return since when the service has failed, for people; None if it answers, as far as is known."""
+    """Return the time since which the service fails, for people; None if it answers."""
     back_off = BackOffs(tx).of(project)
     if back_off is None or trouble_of(back_off) is not QueueWhy.SERVICE:
         return None
@@ -80,7 +80,7 @@ def failing_since(tx: Transaction, project: ProjectId, now: datetime) -> datetim
 
 
 def show_back_off(tx: Transaction, job: TrackedJob, now: datetime) -> TrackedJob:
-    """Return a job as its new prompt waits for the end of a back-off; unchanged if there is none."""
+    """Return a job whose new prompt waits for the end of a back-off; unchanged if there is none."""
     back_off = BackOffs(tx).of(job.project)
     if back_off is None or not back_off.lasts(now):
         return job
@@ -95,20 +95,23 @@ def service_failed(
 ) -> datetime:
     """Back off from a project because its service fails, and return until when.
 
-    Calls that fail while the project has a back-off already do not lengthen it, unless the service asks.
+    Calls that fail while the project has a back-off already do not lengthen it, unless the service
+    asks.
     """
-    now, reason = context.clock(), type(error).__name__
+    now = context.clock()
+    reason = type(error).__name__
     back_off = BackOffs(tx).of(project) or BackOff(reason, now, now, 0)
-    attempts, wait_seconds = back_off.attempts, wait_asked_for(error)
-    lasts, until = back_off.lasts(now), back_off.until
-    if not lasts:
+    attempts = back_off.attempts
+    wait_seconds = wait_asked_for(error)
+    if back_off.lasts(now):
+        until = max(back_off.until, context.after(wait_seconds))
+    else:
         attempts += 1
         wait_seconds = wait_seconds or back_off_seconds(attempts, context.chance())
         log.warning(
             "docs_service_unwell", project=project, reason=reason_of(error), attempts=attempts
         )
-    asked = context.after(wait_seconds)
-    until = max(back_off.until, asked) if lasts else asked
+        until = context.after(wait_seconds)
     cause = back_off.reason if back_off.is_refusal else reason
     BackOffs(tx).put(project, BackOff(cause, back_off.since, until, attempts))
     return until
@@ -122,29 +125,34 @@ def settle_refused_key(
     Notifies the admins of the first refusal, and again only after the key was accepted.
     ``wrote``: the refused call was a prompt and not a read.
     """
-    now, back_off, reason = context.clock(), BackOffs(tx).of(project), type(error).__name__
+    now = context.clock()
+    back_off = BackOffs(tx).of(project)
     is_first = back_off is None or not back_off.is_refusal
     if back_off is None or is_first:
         back_off = BackOff(MAY_NOT_WRITE, now, now, 0)
-    attempts, until = back_off.attempts, back_off.until
+    attempts = back_off.attempts
+    until = back_off.until
     if wrote or not back_off.lasts(now):
         # Otherwise reads that are refused at the same moment would each double the wait.
         attempts += 1
         # While prompts wait that have not been tried, each is: perhaps only this one is refused.
         queue = Prompts(tx).quota_queue(project, now) if wrote else ()
         doubled = 1 if any(prompt.refused_at is None for prompt in queue) else attempts
-        until = context.after(
-            back_off_seconds(doubled, context.chance(), first=FIRST_SECONDS, cap=_CAP_SECONDS)
+        wait_seconds = back_off_seconds(
+            doubled, context.chance(), first=FIRST_SECONDS, cap=_CAP_SECONDS
         )
+        until = context.after(wait_seconds)
     # Only a read shows whether the key is bad for reading too.
-    BackOffs(tx).put(
-        project, BackOff(back_off.reason if wrote else reason, back_off.since, until, attempts)
-    )
+    reason = back_off.reason if wrote else type(error).__name__
+    BackOffs(tx).put(project, BackOff(reason, back_off.since, until, attempts))
     log.error("key_refused", project=project, reason=reason_of(error), attempts=attempts)
     if is_first:
-        docs, entry = context.projects.shown(project), context.projects.entry(project)
-        forbidden = isinstance(error, Forbidden)
-        message = say.key_notice(project, forbidden=forbidden, docs=docs, entry=entry)
+        message = say.key_notice(
+            project,
+            forbidden=isinstance(error, Forbidden),
+            docs=context.projects.shown(project),
+            entry=context.projects.entry(project),
+        )
         tell_admins(context, tx, f"key:{project}:refused:{now.isoformat()}", message, now)
     return until
 
@@ -152,28 +160,31 @@ def settle_refused_key(
 def postpone_prompts(
     context: WorkerContext, tx: Transaction, project: ProjectId, until: datetime, refused: JobNumber
 ) -> None:
-    """Postpone all waiting prompts of a project, and show the reason in the status messages of their jobs.
+    """Postpone all waiting prompts of a project, and show the reason in their jobs.
 
     ``refused``: the job of the prompt whose key was refused, which waits until then already.
     """
     now = context.clock()
     numbers = {refused, *Prompts(tx).postpone(project, now, until)}
-    for job in [Jobs(tx).get_or_raise(number) for number in sorted(numbers)]:
+    for number in sorted(numbers):
+        job = Jobs(tx).get_or_raise(number)
         Jobs(tx).save(job, replace(job, queue_until=until, queue_why=QueueWhy.KEY))
 
 
 def service_is_well(
     context: WorkerContext, tx: Transaction, project: ProjectId, *, wrote: bool
 ) -> None:
-    """End the back-off of a project after a successful call, and resume prompts that waited for the key.
+    """End a project's back-off after a successful call; resume prompts that waited for the key.
 
-    Notifies the admins of a key that is accepted again. ``wrote``: the call was a prompt and not a read.
+    Notifies the admins of a key that is accepted again. ``wrote``: the call was a prompt and not a
+    read.
     """
     back_off = BackOffs(tx).of(project)
     if back_off is None or (back_off.reason == MAY_NOT_WRITE and not wrote):
         return
     if not wrote and not back_off.is_refusal and back_off.lasts(context.clock()):
-        return  # no job is polled during it, so that this call was begun before
+        # No job is polled during it, so this call was begun before.
+        return
     if not BackOffs(tx).clear(project) or not back_off.is_refusal:
         return
     now = context.clock()
@@ -188,7 +199,8 @@ def tell_admins(
 ) -> None:
     """Send a message to each admin in private, once for an ``occasion``."""
     for admin in sorted(context.settings.admins):
-        Outbox(tx).add(NewDelivery.private(f"{occasion}:{admin}", _NOWHERE, admin, message), now)
+        note = NewDelivery.private(f"{occasion}:{admin}", _NOWHERE, admin, message)
+        Outbox(tx).add(note, now)
 
 
 def analytics_budget(context: Context, tx: Transaction, project: ProjectId) -> Budget:
@@ -205,9 +217,8 @@ _JITTER = 0.1
 
 def poll_wait_seconds(settings: Settings, age_seconds: float, chance: float) -> float:
     """Return the seconds until the next poll of a job; ``chance`` is a random number in [0, 1)."""
-    wait = min(
-        max(settings.poll_min_seconds, age_seconds * _SHARE_OF_AGE), settings.poll_max_seconds
-    )
+    wait = max(settings.poll_min_seconds, age_seconds * _SHARE_OF_AGE)
+    wait = min(wait, settings.poll_max_seconds)
     return wait * (1 - _JITTER + 2 * _JITTER * chance)
 
 

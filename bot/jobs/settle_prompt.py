@@ -1,4 +1,4 @@
-"""Write the outcome of a prompt, or of a message of its thread, together with the messages about it."""
+"""Write the outcome of a prompt, or of a message of its thread, and the messages about it."""
 
 from __future__ import annotations
 
@@ -35,14 +35,10 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
     service_is_well(context, tx, job.project, wrote=True)
     is_start = prompt.kind is PromptKind.START
     stored = Prompts(tx).get(prompt.id) or prompt
-    is_asked = stored.state is PromptState.UNCONFIRMED and stored.attempts == prompt.attempts
-    sent = stored if is_asked else prompt
-    Prompts(tx).save(sent, lifecycle.prompt_sent(sent), owner=None if is_asked else context.owner)
-    if is_asked:
-        answered = messages.answered_after_all(job, prompt.asked_by, not is_start)
-        edit(tx, job, _question(prompt), answered, now)
-    if is_asked and stored.raw not in ("", prompt.raw):
-        _tell_edited_too_late(tx, job, stored, now)
+    if stored.state is PromptState.UNCONFIRMED and stored.attempts == prompt.attempts:
+        _settle_asked(tx, job, prompt, stored, now)
+    else:
+        Prompts(tx).save(prompt, lifecycle.prompt_sent(prompt), owner=context.owner)
     limit = context.settings.uses_an_hour
     free = max(0, limit - len(Prompts(tx).uses(job.project, now)))
     begun = lifecycle.iteration_started(
@@ -50,7 +46,8 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
         prompt.asked_by,
         now,
         poll_at=context.after(poll_wait_seconds(context.settings, 0, context.chance())),
-        # A new job cannot be stale; after a follow-up the answer may still be the previous iteration's.
+        # A new job cannot be stale; after a follow-up the answer may still be the previous
+        # iteration's.
         saw_active=is_start or answer.is_running,
         service_id=ServiceJobId(answer.id) if is_start else None,
         # Shown when a fifth of the hour's uses is left, or less.
@@ -60,8 +57,23 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
     take_buttons(tx, job, now)
 
 
+def _settle_asked(
+    tx: Transaction, job: TrackedJob, prompt: Prompt, stored: Prompt, now: datetime
+) -> None:
+    """Write that a prompt about which a person was asked was accepted after all.
+
+    ``prompt``: as it was sent. ``stored``: as it is now.
+    """
+    Prompts(tx).save(stored, lifecycle.prompt_sent(stored))
+    is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
+    answered = messages.answered_after_all(job, prompt.asked_by, is_follow_up)
+    edit(tx, job, _question(prompt), answered, now)
+    if stored.raw not in ("", prompt.raw):
+        _tell_edited_too_late(tx, job, stored, now)
+
+
 def _tell_edited_too_late(tx: Transaction, job: TrackedJob, prompt: Prompt, now: datetime) -> None:
-    """Tell the author, who edited a prompt while nobody knew, that the agent has the text as it was."""
+    """Tell the author of an edit, while nobody knew, that the agent has the text as it was."""
     place = prompt.channel or job.channel
     thread = job.thread.ts if job.thread and job.thread.channel == place else None
     key = f"{prompt.key}:changed:sent"
@@ -100,16 +112,20 @@ def back_to_waiting(
 def settle_unconfirmed(
     context: WorkerContext, tx: Transaction, prompt: Prompt, *, answered: bool = False
 ) -> None:
-    """Write that a prompt was sent and no usable answer came. Only a person can decide to send it again.
+    """Write that a prompt was sent and no usable answer came.
+
+    Only a person can decide to send it again.
 
     ``answered``: the service has answered with an error.
     """
-    now, is_follow_up = context.clock(), prompt.kind is PromptKind.FOLLOW_UP
+    now = context.clock()
+    is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
     Prompts(tx).save(prompt, lifecycle.prompt_unconfirmed(prompt), owner=context.owner)
     job = Jobs(tx).get_or_raise(prompt.job)
     if not is_follow_up:
         Jobs(tx).save(job, lifecycle.job_unconfirmed(job))
-    elif job.state.is_open:  # the end of the running iteration may be that of this follow-up
+    elif job.state.is_open:
+        # The end of the running iteration may be that of this follow-up.
         Jobs(tx).save(job, lifecycle.with_asker(lifecycle.not_queued(job), prompt.asked_by))
     else:
         _poll_for_a_while(context, tx, job)
@@ -148,14 +164,17 @@ def show_taken_back(tx: Transaction, job: TrackedJob, prompt: Prompt, now: datet
 def tell_behind_unconfirmed(
     tx: Transaction, job: TrackedJob, waiting: Prompt, now: datetime
 ) -> None:
-    """Post, once for each sender, that a follow-up waits for the decision about the first prompt."""
+    """Post, once for each sender, that a follow-up waits for the decision about the first one."""
     if job.state is JobState.UNCONFIRMED:
         message = messages.behind_unconfirmed(job, waiting.asked_by)
         say(tx, job, f"behind:{waiting.asked_by}", message, now)
 
 
 def _poll_for_a_while(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
-    """Poll an ended job for a while: an unconfirmed follow-up may have arrived, or the job may be lost."""
+    """Poll an ended job for a while.
+
+    An unconfirmed follow-up may have arrived, or the job may be lost.
+    """
     until = context.after(context.timeouts.quiet_seconds)
     soon = context.after(context.settings.poll_min_seconds)
     # Takes the lease from a poll that runs for an earlier unconfirmed follow-up.
@@ -173,9 +192,9 @@ def settle_refused(
 
     ``problem``: a more exact problem than that of the error; None for that.
     """
-    now, project = context.clock(), prompt.project
+    now = context.clock()
     Prompts(tx).save(prompt, lifecycle.prompt_refused(prompt), owner=context.owner)
-    Prompts(tx).move_up(project, now)
+    Prompts(tx).move_up(prompt.project, now)
     job = Jobs(tx).get_or_raise(prompt.job)
     problem = problem or _problem(prompt, error, context.projects.entry(job.project))
     if prompt.kind is PromptKind.START:
@@ -200,14 +219,16 @@ def drop_follow_ups(
     ``has_thread`` is false for a job that no thread shows.
     """
     for waiting in Prompts(tx).unsettled_of(job.number):
-        if waiting.kind is PromptKind.FOLLOW_UP:
-            Prompts(tx).save(waiting, lifecycle.prompt_refused(waiting))
-            message = messages.follow_up_refused(waiting.asked_by, problems.JOB_NOT_STARTED)
-            if has_thread:
-                say(tx, job, f"refused:{waiting.id}", message, now)
-                continue
-            key, place = f"prompt:{waiting.id}:refused", waiting.channel or job.channel
-            Outbox(tx).add(NewDelivery.private(key, place, waiting.asked_by, message), now)
+        if waiting.kind is not PromptKind.FOLLOW_UP:
+            continue
+        Prompts(tx).save(waiting, lifecycle.prompt_refused(waiting))
+        message = messages.follow_up_refused(waiting.asked_by, problems.JOB_NOT_STARTED)
+        if has_thread:
+            say(tx, job, f"refused:{waiting.id}", message, now)
+            continue
+        key = f"prompt:{waiting.id}:refused"
+        place = waiting.channel or job.channel
+        Outbox(tx).add(NewDelivery.private(key, place, waiting.asked_by, message), now)
 
 
 def _problem(prompt: Prompt, error: DocsApiError, entry: Project | None) -> Problem:
@@ -232,7 +253,9 @@ def _problem(prompt: Prompt, error: DocsApiError, entry: Project | None) -> Prob
 def _job_of(tx: Transaction, delivery: Delivery, kind: DeliveryKind) -> TrackedJob | None:
     """Return the job of a delivery of this kind; None for others."""
     number = delivery.what.job
-    return Jobs(tx).get(number) if number is not None and delivery.what.kind is kind else None
+    if number is None or delivery.what.kind is not kind:
+        return None
+    return Jobs(tx).get(number)
 
 
 def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
@@ -250,37 +273,44 @@ def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> No
 def on_refused(
     context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted
 ) -> None:
-    if job := _job_of(tx, delivery, DeliveryKind.ROOT):
+    job = _job_of(tx, delivery, DeliveryKind.ROOT)
+    if job is not None:
         _refuse(context, tx, job, refusal)
-    elif job := _job_of(tx, delivery, DeliveryKind.REPLY):
+        return
+    job = _job_of(tx, delivery, DeliveryKind.REPLY)
+    if job is not None:
         message = job_answers.reply_undelivered(job, refusal, context.bot_name)
         for user in job.recipients:
             key = f"{delivery.what.key}:undelivered:{user}"
-            Outbox(tx).add(
-                NewDelivery.private(key, job.channel, user, message, job=job.number), refusal.at
-            )
+            note = NewDelivery.private(key, job.channel, user, message, job=job.number)
+            Outbox(tx).add(note, refusal.at)
 
 
 def _refuse(context: WorkerContext, tx: Transaction, job: TrackedJob, refusal: NotPosted) -> None:
     """Refuse a job whose status message cannot be posted, and give each sender the prompt back."""
     if job.state is not JobState.WAITING:
-        return  # withdrawn meanwhile, so there is nothing to refuse
+        # Withdrawn meanwhile, so there is nothing to refuse.
+        return
     now = refusal.at
     Jobs(tx).save(job, lifecycle.job_refused(job, JobProblem.SLACK_REFUSED, now))
     for prompt in Prompts(tx).unsettled_of(job.number):
         Prompts(tx).save(prompt, lifecycle.prompt_refused(prompt))
-        text = (
-            job.text if prompt.kind is PromptKind.START else slack_text.to_plain(prompt.raw, {}, {})
-        )
-        message = job_answers.cannot_post(refusal, context.bot_name, text)
-        key, sender, url = f"prompt:{prompt.id}:cannot_post", prompt.asked_by, prompt.response_url
+        text = job.text
+        if prompt.kind is not PromptKind.START:
+            text = slack_text.to_plain(prompt.raw, {}, {})
         note = NewDelivery.private(
-            key, job.channel, sender, message, job=job.number, response_url=url
+            f"prompt:{prompt.id}:cannot_post",
+            job.channel,
+            prompt.asked_by,
+            job_answers.cannot_post(refusal, context.bot_name, text),
+            job=job.number,
+            response_url=prompt.response_url,
         )
         Outbox(tx).add(note, now)
 
 
 def on_blocks_refused(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
-    if job := _job_of(tx, delivery, DeliveryKind.ROOT):
+    job = _job_of(tx, delivery, DeliveryKind.ROOT)
+    if job is not None:
         # A waiting edit was drawn with rich text, which the plain status message does not have.
         update_status_message(tx, job, context.clock())

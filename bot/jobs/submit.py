@@ -13,6 +13,7 @@ from bot.docs_api import (
     DocsApiError,
     Forbidden,
     InvalidArgument,
+    Job,
     NotConfigured,
     NotFound,
     RateLimited,
@@ -71,15 +72,16 @@ async def claim_prompts(
     context: WorkerContext, _limit: int, full: Collection[str] = ()
 ) -> Sequence[Prompt]:
     """Claim the prompts that the quota of each project allows, and mark them *sending*."""
+    now = context.clock()
+    projects = await context.store.read(lambda tx: Prompts(tx).waiting_projects(now))
     claimed: list[Prompt] = []
-    for project in await context.store.read(
-        lambda tx: Prompts(tx).waiting_projects(context.clock())
-    ):
-        if project not in full:
-            prompts, has_moved = await context.store.write(partial(_claim_free, context, project))
-            claimed += prompts
-            if has_moved:
-                context.wake()
+    for project in projects:
+        if project in full:
+            continue
+        prompts, has_moved = await context.store.write(partial(_claim_free, context, project))
+        claimed += prompts
+        if has_moved:
+            context.wake()
     return claimed
 
 
@@ -110,7 +112,10 @@ def _claim_free(
 
 
 def _is_stale(context: WorkerContext, item: Queued) -> bool:
-    """Return whether a prompt has waited for so long that its messages and its author are looked at again."""
+    """Return whether a prompt has waited for so long that it is looked at again.
+
+    Its messages are read, and its author is checked.
+    """
     seen_at = item.seen_at or item.asked_at
     return (context.clock() - seen_at).total_seconds() > context.timeouts.seen_seconds
 
@@ -120,7 +125,8 @@ def _set_times(
 ) -> bool:
     """Set the due time of prompts that wait, and show it. Return whether any was set.
 
-    A time that moves by less than two minutes is not shown anew: each use that frees moves all of them.
+    A time that moves by less than two minutes is not shown anew: each use that frees moves all of
+    them.
     """
     now = context.clock()
     has_moved = False
@@ -163,19 +169,8 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
         log.warning("prompt_not_sent_in_time", prompt=prompt.id)
         await context.settle(lambda tx: back_to_waiting(context, tx, prompt, context.clock()))
         return
-    parts = [prompt.text, prompt.attachments]
-    if prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None:
-        parts.append(IN_A_REPLY)
-    if prompt.kind is PromptKind.START and job.about:
-        parts.append(AS_DATA)
-    text = "\n\n".join(part for part in parts if part)
     try:
-        if prompt.kind is PromptKind.START:
-            answer = await context.docs.create_job(job.project, text)
-        elif job.service_id is None:
-            raise LookupError(f"a follow-up for job {prompt.job}, which has not started")
-        else:
-            answer = await context.docs.send_follow_up(job.project, job.service_id, text)
+        answer = await _call(context, job, prompt)
     except DocsApiError as error:
         log.warning("prompt_not_taken", prompt=prompt.id, job=prompt.job, reason=reason_of(error))
         knows = isinstance(error, NotFound) and await _knows_job(context, job)
@@ -190,6 +185,26 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
     log.info(
         "prompt_sent", prompt=prompt.id, job=prompt.job, kind=prompt.kind, service_job=answer.id
     )
+
+
+async def _call(context: WorkerContext, job: TrackedJob, prompt: Prompt) -> Job:
+    """Create a job of a prompt at the docs service, or send it as a follow-up."""
+    text = _text_for_agent(job, prompt)
+    if prompt.kind is PromptKind.START:
+        return await context.docs.create_job(job.project, text)
+    if job.service_id is None:
+        raise LookupError(f"a follow-up for job {prompt.job}, which has not started")
+    return await context.docs.send_follow_up(job.project, job.service_id, text)
+
+
+def _text_for_agent(job: TrackedJob, prompt: Prompt) -> str:
+    """Return a prompt with its attachments and the sentence about its place."""
+    parts = [prompt.text, prompt.attachments]
+    if prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None:
+        parts.append(IN_A_REPLY)
+    if prompt.kind is PromptKind.START and job.about:
+        parts.append(AS_DATA)
+    return "\n\n".join(filter(None, parts))
 
 
 async def _knows_job(context: WorkerContext, job: TrackedJob) -> bool:
@@ -212,11 +227,12 @@ def _write_error(
     *,
     knows_job: bool,
 ) -> None:
-    """Write an error: wait, mark unconfirmed, or refuse. Some cases are base classes: their order matters.
+    """Write an error: wait, mark unconfirmed, or refuse.
+
+    Some cases are base classes: their order matters.
 
     ``knows_job``: the service may know the job that a follow-up got a 404 for.
     """
-    now = context.clock()
     if isinstance(error, Unavailable) and (
         prompt.kind is PromptKind.START or is_about_service(error)
     ):
@@ -226,48 +242,68 @@ def _write_error(
         case RateLimited():
             _postpone_for_quota(context, tx, prompt, project, error)
         case Unavailable(sent=False):
-            # The service was not reached, so no use was spent and a retry is safe.
-            due_at = context.after(back_off_seconds(prompt.attempts, context.chance()))
-            back_to_waiting(context, tx, prompt, due_at)
-            if failing_since(tx, project, now) is not None:
-                show_wait(tx, prompt.job, due_at, QueueWhy.SERVICE)
-        case Unauthorized() | Forbidden() if prompt.sent_at and Prompts(tx).took_any_since(
-            project, prompt.sent_at
-        ):
-            # The service has taken another prompt since it first refused this one.
-            settle_refused(
-                context, tx, prompt, error, problems.only_this_refused(error.status_code)
-            )
-        case Unauthorized() | Forbidden() if now - prompt.asked_at < _KEY_RETRY:
-            until = settle_refused_key(context, tx, project, error, wrote=True)
-            back_to_waiting(context, tx, prompt, until, is_refused=True)
-            postpone_prompts(context, tx, project, until, prompt.job)
-        case NotFound() if knows_job and prompt.attempts < _MOST_ATTEMPTS:
-            wait_seconds = back_off_seconds(
-                prompt.attempts, context.chance(), first=30.0, cap=600.0
-            )
-            due_at = context.after(wait_seconds)
-            back_to_waiting(context, tx, prompt, due_at)
-            show_wait(tx, prompt.job, due_at, None)
+            _retry_unreached(context, tx, prompt, project)
+        case Unauthorized() | Forbidden():
+            _write_key_problem(context, tx, prompt, project, error)
         case NotFound() if knows_job:
-            settle_refused(context, tx, prompt, error, problems.FOLLOW_UP_NOT_TAKEN)
-        case (
-            Unauthorized()
-            | Forbidden()
-            | NotConfigured()
-            | NotFound()
-            | Rejected()
-            | InvalidArgument()
-        ):
+            _retry_missing(context, tx, prompt, error)
+        case NotConfigured() | NotFound() | Rejected() | InvalidArgument():
             settle_refused(context, tx, prompt, error)
         case _:
             settle_unconfirmed(context, tx, prompt, answered=error.status_code is not None)
 
 
+def _retry_unreached(
+    context: WorkerContext, tx: Transaction, prompt: Prompt, project: ProjectId
+) -> None:
+    """Send a prompt later: the service was not reached, so no use was spent and that is safe."""
+    due_at = context.after(back_off_seconds(prompt.attempts, context.chance()))
+    back_to_waiting(context, tx, prompt, due_at)
+    if failing_since(tx, project, context.clock()) is not None:
+        show_wait(tx, prompt.job, due_at, QueueWhy.SERVICE)
+
+
+def _write_key_problem(
+    context: WorkerContext,
+    tx: Transaction,
+    prompt: Prompt,
+    project: ProjectId,
+    error: Unauthorized | Forbidden,
+) -> None:
+    """Let a prompt wait whose key was refused; refuse it after a day, or if others are taken."""
+    if prompt.sent_at and Prompts(tx).took_any_since(project, prompt.sent_at):
+        # The service has taken another prompt since it first refused this one.
+        problem = problems.only_this_refused(error.status_code)
+        settle_refused(context, tx, prompt, error, problem)
+        return
+    if context.clock() - prompt.asked_at >= _KEY_RETRY:
+        settle_refused(context, tx, prompt, error)
+        return
+    until = settle_refused_key(context, tx, project, error, wrote=True)
+    back_to_waiting(context, tx, prompt, until, is_refused=True)
+    postpone_prompts(context, tx, project, until, prompt.job)
+
+
+def _retry_missing(
+    context: WorkerContext, tx: Transaction, prompt: Prompt, error: NotFound
+) -> None:
+    """Send a follow-up later that got a 404 though its job exists; refuse it after an hour."""
+    if prompt.attempts >= _MOST_ATTEMPTS:
+        settle_refused(context, tx, prompt, error, problems.FOLLOW_UP_NOT_TAKEN)
+        return
+    wait_seconds = back_off_seconds(prompt.attempts, context.chance(), first=30.0, cap=600.0)
+    due_at = context.after(wait_seconds)
+    back_to_waiting(context, tx, prompt, due_at)
+    show_wait(tx, prompt.job, due_at, None)
+
+
 def _postpone_for_quota(
     context: WorkerContext, tx: Transaction, prompt: Prompt, project: ProjectId, error: RateLimited
 ) -> None:
-    """Postpone a prompt after a 429, and the project's queue with it: the service's count overrides ours."""
+    """Postpone a prompt after a 429, and the project's queue with it.
+
+    The service's count overrides ours.
+    """
     now = context.clock()
     back_to_waiting(context, tx, prompt, now)
     if error.retry_after_seconds is not None:

@@ -1,6 +1,7 @@
 """The one way into a job's thread: its status message, its replies, and the edits of both.
 
-Each message has a key of its own, so that it is sent once. All wait until the status message is there.
+Each message has a key of its own, so that it is sent once. All wait until the status message is
+there.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def post_reminder(context: Context, tx: Transaction, job: TrackedJob, now: datet
 
 
 def update_status_messages(clock: Clock, tx: Transaction) -> None:
-    """Edit the status message of each job that this transaction changed, if it looks different now."""
+    """Edit the status message of each job that this transaction changed, if it looks different."""
     for before in tx.changed.values():
         if not isinstance(before, TrackedJob):
             continue
@@ -68,7 +69,8 @@ def update_status_messages(clock: Clock, tx: Transaction) -> None:
 
 def _looks_like(job: TrackedJob, before: TrackedJob) -> bool:
     """Compare the status messages without the times of the project, which are the same in both."""
-    return status_message.format_status_message(job) == status_message.format_status_message(before)
+    drawn = status_message.format_status_message(job)
+    return drawn == status_message.format_status_message(before)
 
 
 def update_status_message(tx: Transaction, job: TrackedJob, now: datetime) -> None:
@@ -82,7 +84,8 @@ def _redraw(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     posted = Outbox(tx).status_message(job.number)
     if posted is None:
         return
-    next_frees_at = usual = None
+    next_frees_at = None
+    usual = None
     if job.state is JobState.WORKING:
         usual = Jobs(tx).usual_time(job.project)
         if job.uses_left is not None:
@@ -107,7 +110,8 @@ def take_buttons(tx: Transaction, before: TrackedJob, now: datetime) -> None:
         return
     end = Outbox(tx).newest_end(before.number, before.iteration)
     if end is not None:
-        _edit(tx, before, end, messages.outdated_end(before, Prompts(tx).subject(before)), now)
+        outdated = messages.outdated_end(before, Prompts(tx).subject(before))
+        _edit(tx, before, end, outdated, now)
 
 
 def result_message(context: Context, tx: Transaction, job: TrackedJob) -> Message:
@@ -171,7 +175,10 @@ def _edit(
 
 
 def status_message_link(context: Context, job: TrackedJob) -> str | None:
-    """Return the address of the job's status message, which may be a reply in its thread; None if unknown."""
+    """Return the address of the job's status message; None if unknown.
+
+    The message may be a reply in its thread.
+    """
     if job.thread is None or job.root_ts is None or not context.workspace_url:
         return None
     return context.permalink(job.thread, job.root_ts)

@@ -37,27 +37,25 @@ async def welcome(context: Context, allowed: Allowed) -> Message:
     def look(tx: Transaction) -> Sequence[TrackedJob]:
         mine = Jobs(tx).in_channel(None, _SHOWN, origin.user, mine=True)
         to_review = Jobs(tx).to_review(channels, origin.user, _SHOWN)
-        return list({job.number: job for job in (*mine, *to_review)}.values())
+        by_number = {job.number: job for job in (*mine, *to_review)}
+        return list(by_number.values())
 
-    jobs = [(job, status_message_link(context, job)) for job in await context.store.read(look)]
-    greeting = greet(context, allowed)
-    return say.welcome_message(jobs, greeting)
+    shown = await context.store.read(look)
+    jobs = [(job, status_message_link(context, job)) for job in shown]
+    return say.welcome_message(jobs, greet(context, allowed))
 
 
 async def find_readable(context: Context, allowed: Allowed) -> tuple[tuple[ChannelId, ...], bool]:
     """Return the readable channels with jobs to review, and whether all were checked."""
-    place, is_admin = allowed.origin.channel, allowed.user in context.settings.admins
+    place = allowed.origin.channel
+    is_admin = allowed.user in context.settings.admins
     ids = await context.store.read(lambda tx: Jobs(tx).channels_to_review(_MOST_CHANNELS))
-    others = [
-        channel
-        for channel in ids
-        if channel != place and (is_admin or not is_direct_message(channel))
-    ]
-    asked = others if is_admin else others[:_MOST_ASKED]
-    reads = await asyncio.gather(
-        *(reads_channel(context, allowed.user, channel) for channel in asked)
-    )
-    return (
-        place,
-        *(channel for channel, may in zip(asked, reads, strict=True) if may),
-    ), asked == others
+    others = [channel for channel in ids if channel != place]
+    asked = others
+    if not is_admin:
+        others = [channel for channel in others if not is_direct_message(channel)]
+        asked = others[:_MOST_ASKED]
+    checks = [reads_channel(context, allowed.user, channel) for channel in asked]
+    answers = await asyncio.gather(*checks)
+    readable = [channel for channel, may in zip(asked, answers, strict=True) if may]
+    return (place, *readable), asked == others

@@ -81,7 +81,10 @@ _EVENTS = Finding(
     "not checked, since Slack lists them only on its page of the app: "
     "paste the manifest again after an upgrade",
 )
-"""The bot's token has no call for the events of its app: https://docs.slack.dev/reference/methods"""
+"""The bot's token has no call for the events of its app.
+
+https://docs.slack.dev/reference/methods
+"""
 
 
 def _scopes(headers: Mapping[str, str]) -> list[Finding]:

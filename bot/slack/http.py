@@ -45,7 +45,7 @@ class Signature(Enum):
     ACCEPTED = "accepted"
     WRONG = "wrong"
     AT_ANOTHER_TIME = "at another time"
-    """It is right, but of a time over five minutes away: a repeated request, or a wrong clock here."""
+    """Right, but of a time over five minutes away: a repeated request, or a wrong clock here."""
 
 
 def add_slack_routes(

@@ -167,7 +167,10 @@ class _Listeners:
             await receive(self._context, message)
 
     async def _channel_moved(self, body: Body) -> None:
-        """Follow a channel to its new id. https://docs.slack.dev/reference/events/channel_id_changed"""
+        """Follow a channel to its new id.
+
+        https://docs.slack.dev/reference/events/channel_id_changed
+        """
         with payloads.raising_malformed():
             old, new = body["event"]["old_channel_id"], body["event"]["new_channel_id"]
         await follow_channel(self._context, ChannelId(old), ChannelId(new))

@@ -24,7 +24,7 @@ class UnusableDatabase(SQLAlchemyError):
 
 
 def sqlite_file(url: str) -> Path | None:
-    """Return the path of the SQLite file at a URL; None for PostgreSQL and for a memory database."""
+    """Return the path of the SQLite file at a URL; None for PostgreSQL and a database in memory."""
     parsed = make_url(url)
     path = parsed.database if parsed.get_backend_name() == "sqlite" else None
     return None if not path or path == ":memory:" else Path(path).absolute()
@@ -136,7 +136,7 @@ def part_path(file: Path) -> Path:
 
 
 def is_exposed(path: Path) -> bool:
-    """Return whether others than its owner have rights to a file or folder, which may be missing."""
+    """Return whether others than its owner have rights to a path; False if nothing is there."""
     try:
         return bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
     except FileNotFoundError:

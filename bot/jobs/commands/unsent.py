@@ -126,8 +126,8 @@ def earlier_blocks(offer: OfferedThread) -> tuple[Block, ...]:
 async def choose_messages(context: Context, press: Press, target: Readable) -> Answer:
     """Open a form with the earlier messages of a private channel's thread.
 
-    A request that waits is taken back, and the form has its text. Once it is sent, the messages go as a
-    follow-up.
+    A request that waits is taken back, and the form has its text. Once it is sent, the messages go
+    as a follow-up.
     """
     job = target.job
     prompt = await context.store.read(lambda tx: Prompts(tx).starting(job.number))

@@ -1,4 +1,4 @@
-"""The words that a pull request changes: in the end of a job, and in the view that *Changes* opens."""
+"""The words that a pull request changes: in a job's end, and in the view that *Changes* opens."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def unreadable(job: TrackedJob) -> Message:
 def changes_view(job: TrackedJob, files: Sequence[ChangedFile]) -> Block:
     """Return the view of the changed paragraphs, the pages with the longest changes first."""
     url = b.web_address(job.pr_link) or ""
-    ordered = sorted(files[:MAX_FILES], key=lambda file: -(file.additions + file.deletions))
+    ordered = sorted(files[:MAX_FILES], key=_count_lines, reverse=True)
     pages: list[Block] = []
     others: list[ChangedFile] = []
     room = _Room()
@@ -97,6 +97,10 @@ def changes_view(job: TrackedJob, files: Sequence[ChangedFile]) -> Block:
     if total > MAX_FILES:
         blocks.append(b.context(f"I read the first {MAX_FILES} files of {number(total)}."))
     return b.modal("What changed", *blocks, callback_id="changes")
+
+
+def _count_lines(file: ChangedFile) -> int:
+    return file.additions + file.deletions
 
 
 @dataclass
@@ -170,12 +174,18 @@ def _page(file: ChangedFile, url: str, room: _Room) -> Iterator[Block]:
 def _longest(changes: Sequence[Change], length: int) -> Sequence[int]:
     """Return the places of the longest changes that fit into so many characters, in order."""
     chosen: list[int] = []
-    for at in sorted(range(len(changes)), key=lambda at: -changes[at].size)[:_MAX_CHANGES]:
+    longest = sorted(enumerate(changes), key=_size_of_numbered, reverse=True)
+    for at, change in longest[:_MAX_CHANGES]:
         if length <= 0:
             break
         chosen.append(at)
-        length -= min(changes[at].size, _MAX_CHANGE_LENGTH)
+        length -= min(change.size, _MAX_CHANGE_LENGTH)
     return sorted(chosen)
+
+
+def _size_of_numbered(numbered: tuple[int, Change]) -> int:
+    _, change = numbered
+    return change.size
 
 
 def _facts(file: ChangedFile, url: str) -> Iterator[str]:
@@ -212,8 +222,10 @@ def _drawn(change: Change, steps: Steps, *, is_new: bool) -> Block | None:
         text = clip(text, left)
         left -= len(text)
         if text:
-            style = None if is_new else _STYLES.get(piece.mark)
-            elements.append({"type": "text", "text": text} | ({"style": style} if style else {}))
+            element: Block = {"type": "text", "text": text}
+            if piece.mark in _STYLES and not is_new:
+                element["style"] = _STYLES[piece.mark]
+            elements.append(element)
         if left <= 0:
             break
     return {"type": "rich_text_section", "elements": elements} if elements else None
@@ -235,7 +247,9 @@ def _shortened(text: str, *, begins: bool, ends: bool) -> str:
     if len(text) <= _KEPT_LENGTH:
         return text
     half = _KEPT_LENGTH // 2
-    return f"{text[:half] if begins else ''} … {text[-half:] if ends else ''}"
+    first = text[:half] if begins else ""
+    last = text[-half:] if ends else ""
+    return f"{first} … {last}"
 
 
 def _name(file: ChangedFile, url: str) -> str:
@@ -245,9 +259,12 @@ def _name(file: ChangedFile, url: str) -> str:
 
 def _address(file: ChangedFile, url: str) -> str:
     anchor = hashlib.sha256(file.path.encode("utf-8", "replace")).hexdigest()
-    return f"{re.split('[?#]', url, maxsplit=1)[0].rstrip('/')}/files#diff-{anchor}"
+    pull_request, *_ = re.split("[?#]", url, maxsplit=1)
+    return f"{pull_request.rstrip('/')}/files#diff-{anchor}"
 
 
 def _text_of(block: Block) -> str:
-    parts = [part for element in block.get("elements", ()) for part in element.get("elements", ())]
-    return "".join(part["text"] for part in parts)
+    text = ""
+    for element in block.get("elements", ()):
+        text += "".join(part["text"] for part in element.get("elements", ()))
+    return text

@@ -36,7 +36,9 @@ def _text_input(placeholder: str, text: str) -> Block:
         "max_length": b.PLAIN_INPUT_LENGTH,
     }
     made["placeholder"] = b.plain_text(placeholder)
-    return made | {"initial_value": clip(visible(text), b.PLAIN_INPUT_LENGTH)} if text else made
+    if text:
+        made["initial_value"] = clip(visible(text), b.PLAIN_INPUT_LENGTH)
+    return made
 
 
 def _prompt_input(label: str, placeholder: str, text: str, hint: str) -> Block:
@@ -72,8 +74,10 @@ def earlier_blocks(
     parts = "; ".join(
         counted(left_out[key], *nouns) for key, nouns in _LEFT_OUT.items() if left_out.get(key)
     )
+    if not messages and not parts:
+        return ()
     if not messages:
-        return (b.context(f"No earlier messages go along. Left out: {parts}."),) if parts else ()
+        return (b.context(f"No earlier messages go along. Left out: {parts}."),)
     option = b.option("Send them to the agent, as background", "yes")
     chosen = {"initial_options": [option]} if is_chosen else {}
     boxes: Block = {"type": "checkboxes", "options": [option], **chosen}
@@ -135,7 +139,10 @@ def job_note(job: TrackedJob, permalink: str | None) -> Block:
 
 
 def run_again_form(job: TrackedJob, *, private: str) -> Block:
-    """Return the form to run a prompt again; it holds the prompt, to edit, unless that is too long."""
+    """Return the form to run a prompt again.
+
+    It holds the prompt, to edit, unless that is too long.
+    """
     if len(visible(job.text)) > b.PLAIN_INPUT_LENGTH:
         text = (
             f"The prompt of {name(job.number)} is too long for a form. *Send* runs it as it was. "

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 
-from bot.ids import ChannelId, JobNumber, Message, ProjectId, Refusal, UserId
+from bot.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal, UserId
 from bot.jobs.messages.problems import key_setting, refusal, title
 from bot.jobs.messages.status_message import (
     facts,
@@ -34,14 +34,16 @@ from bot.projects import Project
 EMPTY_FORM = "Tell me what to change. An empty prompt isn't sent."
 NO_CHANNEL_CHOSEN = "Choose the channel where I should report."
 CHANNEL_NOT_YOURS = (
-    "Slack doesn't tell me that you can read this channel. If it is private, invite me there. Otherwise "
+    "Slack doesn't tell me that you can read this channel. If it is private, invite me there. "
+    "Otherwise choose another one, or send this again in a moment."
     "choose another one, or send this again in a moment."
 )
 FORM_WITHOUT_JOB = "I couldn't tell which job this is for. Close this and try again."
 SAME_ANEW = (
     "You asked exactly this less than a minute ago. Change it, or send it again in a minute."
 )
-_LISTED_URL_LENGTH, _LISTED_TITLE_LENGTH = 300, 80
+_LISTED_URL_LENGTH = 300
+_LISTED_TITLE_LENGTH = 80
 
 
 def cannot_post(refused: NotPosted, bot_name: str, prompt: str = "") -> Message:
@@ -53,38 +55,43 @@ def cannot_post(refused: NotPosted, bot_name: str, prompt: str = "") -> Message:
 
 
 def reply_undelivered(job: TrackedJob, refused: NotPosted, bot_name: str) -> Message:
-    """Return the job's state for its requester alone, after a post in its thread failed for good."""
+    """Return the job's state for its requester alone, after a post in its thread failed."""
     url = b.web_address(job.pr_link)
-    _, _, state = state_words(job).partition(" ")
-    result = f"{state} · {b.link(url, open_words(url)) if url else ''}".removesuffix(" · ")
+    _, _, result = state_words(job).partition(" ")
+    if url:
+        result = f"{result} · {b.link(url, open_words(url))}"
     where = f"{b.channel(job.channel)}, “{b.quoted(job.text, 80)}”"
     if refused.meaning is Refusal.THREAD_GONE:
         text = f"The thread of {name(job.number)} is gone, so here: {result} ({where})."
     else:
         reason = refusal(refused, bot_name)
-        text = f"{name(job.number)}: {result} ({where}). I can't say so in its thread, because {reason}"
+        text = (
+            f"{name(job.number)}: {result} ({where}). "
+            f"I can't say so in its thread, because {reason}"
+        )
     return b.words(f":warning: {text}")
 
 
 @dataclass(frozen=True, slots=True)
 class JobListing:
-    """Which jobs are listed. ``channel`` is None for those of all channels. ``page`` counts from 0.
-
-    ``is_all``: all channels were checked.
-    """
+    """Which jobs are listed."""
 
     channel: ChannelId | None = None
+    """None for all channels."""
     mine: bool = False
     only: Listed | None = None
     page: int = 0
+    """Counts from 0."""
     is_here: bool = True
     has_more: bool = False
     is_all: bool = True
+    """Whether all channels were checked."""
 
     def turned(self, by: int) -> str:
         """Return the value of a button that leads to another page."""
-        kinds = f"{'mine ' if self.mine else ''}{f'{self.only} ' if self.only else ''}"
-        return f"{self.page + by} {kinds}{self.channel or ''}"
+        mine = "mine " if self.mine else ""
+        only = f"{self.only} " if self.only else ""
+        return f"{self.page + by} {mine}{only}{self.channel or ''}"
 
 
 def job_list(
@@ -95,21 +102,30 @@ def job_list(
     if not jobs and not listing.only and not listing.page:
         return b.words(f"No {_kind(listing)}. Start one: {b.code(f'/docs-agent {EXAMPLE}')}")
     if not jobs:
-        return b.words(f"No {'more ' if listing.page else ''}{_kind(listing)}.")
-    kind = _kind(listing)
-    lines = [f"{kind[:1].upper()}{kind[1:]}, page {listing.page + 1}:"] if listing.page else []
-    lines += _grouped(jobs, listing)
-    back = [b.button("Previous", b.Action.JOBS_NEWER, listing.turned(-1))] if listing.page else []
-    onward = [b.button("Next", b.Action.JOBS_OLDER, listing.turned(1))] if listing.has_more else []
-    more = [] if listing.is_all else [_MORE_CHANNELS]
-    return b.message(*b.text_blocks("\n".join([*lines, *more])), *b.actions([*back, *onward]))
+        more = "more " if listing.page else ""
+        return b.words(f"No {more}{_kind(listing)}.")
+    lines = _grouped(jobs, listing)
+    buttons: list[Block] = []
+    if listing.page:
+        kind = _kind(listing)
+        lines.insert(0, f"{kind[:1].upper()}{kind[1:]}, page {listing.page + 1}:")
+        buttons.append(b.button("Previous", b.Action.JOBS_NEWER, listing.turned(-1)))
+    if listing.has_more:
+        buttons.append(b.button("Next", b.Action.JOBS_OLDER, listing.turned(1)))
+    if not listing.is_all:
+        lines.append(_MORE_CHANNELS)
+    return b.message(*b.text_blocks("\n".join(lines)), *b.actions(buttons))
 
 
 def _grouped(jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing) -> list[str]:
     lines: list[str] = []
     for group in _Group:
         rows = [_row(job, permalink, listing) for job, permalink in jobs if _group_of(job) is group]
-        lines += [f"*{len(rows)} {group.value[len(rows) > 1]}*", *rows] if rows else []
+        if rows:
+            one, many = group.value
+            state = one if len(rows) == 1 else many
+            lines.append(f"*{len(rows)} {state}*")
+            lines += rows
     return lines
 
 
@@ -171,23 +187,30 @@ def _group_of(job: TrackedJob) -> _Group:
 
 
 def _row(job: TrackedJob, permalink: str | None, listing: JobListing) -> str:
-    """Return a job in a line: the title, which leads to the pull request or else to the thread, first."""
-    url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
-    url = url if url and len(url) < _LISTED_URL_LENGTH else None
-    pull, (sign, _, state) = job.pull_request, state_words(job).partition(" ")
+    """Return a job in a line: first the title, which leads to the pull request or the thread."""
+    url = _listed_url(job)
+    pull = job.pull_request
+    sign, _, state = state_words(job).partition(" ")
     title = one_line(pull.title if pull else job.text, _LISTED_TITLE_LENGTH)
-    size = [lines_changed(pull.size)] if pull and job.state is JobState.PULL_REQUEST else []
-    parts = [
-        f"{sign} {b.link(url or permalink, title)}",
-        *([] if job.awaits_review else [state.replace("*", "")]),
-        *size,
-        *([b.label(job.project_label)] if job.project_label else []),
-        b.mention(job.requester),
-        b.moment(job.ended_at or job.asked_at, "{ago}"),
-        *([] if listing.is_here and listing.channel else [b.channel(job.channel)]),
-        b.link(permalink if url else None, name(job.number)),
-    ]
+    parts = [f"{sign} {b.link(url or permalink, title)}"]
+    if not job.awaits_review:
+        parts.append(state.replace("*", ""))
+    if pull and job.state is JobState.PULL_REQUEST:
+        parts.append(lines_changed(pull.size))
+    if job.project_label:
+        parts.append(b.label(job.project_label))
+    parts.append(b.mention(job.requester))
+    parts.append(b.moment(job.ended_at or job.asked_at, "{ago}"))
+    if not listing.is_here or not listing.channel:
+        parts.append(b.channel(job.channel))
+    parts.append(b.link(permalink if url else None, name(job.number)))
     return " · ".join(parts)
+
+
+def _listed_url(job: TrackedJob) -> str | None:
+    """Return the address of a job's pull request; None if it has none, or a very long one."""
+    url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
+    return url if url and len(url) < _LISTED_URL_LENGTH else None
 
 
 _MORE_CHANNELS = (
@@ -200,8 +223,12 @@ _KINDS = {None: "jobs", Listed.OPEN: "open jobs", Listed.REVIEW: "jobs to review
 
 
 def _kind(listing: JobListing) -> str:
-    where = " here" if listing.is_here else f" in <#{listing.channel}>" if listing.channel else ""
-    return f"{_KINDS[listing.only]}{' of yours' if listing.mine else ''}{where}"
+    kind = _KINDS[listing.only]
+    if listing.mine:
+        kind += " of yours"
+    if listing.is_here:
+        return f"{kind} here"
+    return f"{kind} in <#{listing.channel}>" if listing.channel else kind
 
 
 NO_SUCH_CHANNEL = b.words(
@@ -212,10 +239,11 @@ NO_SUCH_CHANNEL = b.words(
 
 
 def _line(job: TrackedJob, permalink: str | None = None) -> str:
-    url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
-    link = f" · {b.link(url, open_words(url))}" if url and len(url) < _LISTED_URL_LENGTH else ""
+    url = _listed_url(job)
+    link = f" · {b.link(url, open_words(url))}" if url else ""
     return (
-        f"{b.link(permalink, name(job.number))} {state_words(job)}{link} · {b.quoted(job.text, 80)} · "
+        f"{b.link(permalink, name(job.number))} {state_words(job)}{link} · "
+        f"{b.quoted(job.text, 80)} · "
         f"{facts(job, '{date_short_pretty} at {time}')}"
     )
 
@@ -223,7 +251,7 @@ def _line(job: TrackedJob, permalink: str | None = None) -> str:
 def job_status(
     job: TrackedJob, permalink: str | None = None, waiting: Sequence[Wait] = ()
 ) -> Message:
-    """Return the status of one job, as the last poll found it, with a link to its thread and its buttons.
+    """Return the status of one job as of the last poll, with a link to its thread and its buttons.
 
     ``waiting``: the job's pending work.
     """
@@ -235,11 +263,9 @@ def job_status(
     if job.problem and job.state is not JobState.WITHDRAWN:
         details.append(f"Problem: {b.quoted(title(job.problem), 200)}")
     if job.state.takes_follow_ups:
-        which = (
-            "those that mention me"
-            if job.needs_mention
-            else "all but thanks and talk among yourselves"
-        )
+        which = "all but thanks and talk among yourselves"
+        if job.needs_mention:
+            which = "those that mention me"
         details.append(
             f"I send the agent replies: {which}. They get :eyes:; "
             "edit or delete one within 8 seconds to take it back"
@@ -253,24 +279,32 @@ def _code(text: str) -> str:
     return f"{b.code(text, 200)}"
 
 
+_DETAILS = ("Repository", "Last prompt", "Model", "At the docs service", "The service's id")
+"""The names of a status's details, in their order."""
+
+
 def _details(job: TrackedJob) -> list[str]:
     """Return the docs service's details of a job, a line for each subject."""
-    where = [_code(job.repository)] if job.repository else []
-    branch = [f"branch {_code(job.ref)}"] if job.ref else []
-    times = [f"created {b.moment(job.created_at)}"] if job.created_at else []
-    archived = [f"archived {b.moment(job.archived_at)}"] if job.archived_at else []
-    took = [lasted(job.time_taken)] if job.time_taken is not None else []
-    lines = {
-        "Repository": [*where, *branch],
-        "Last prompt": [*took, f"version {job.version}"] if took else [],
-        "Model": [_code(job.model)] if job.model else [],
-        "At the docs service": [*times, *archived],
-        "The service's id": [_code(job.service_id)] if job.service_id else [],
-    }
-    rows = [f"{name}: {', '.join(parts)}" for name, parts in lines.items() if parts]
+    facts_of: dict[str, list[str]] = {name: [] for name in _DETAILS}
+    if job.repository:
+        facts_of["Repository"].append(_code(job.repository))
+    if job.ref:
+        facts_of["Repository"].append(f"branch {_code(job.ref)}")
+    if job.time_taken is not None:
+        facts_of["Last prompt"] = [lasted(job.time_taken), f"version {job.version}"]
+    if job.model:
+        facts_of["Model"].append(_code(job.model))
+    if job.created_at:
+        facts_of["At the docs service"].append(f"created {b.moment(job.created_at)}")
+    if job.archived_at:
+        facts_of["At the docs service"].append(f"archived {b.moment(job.archived_at)}")
+    if job.service_id:
+        facts_of["The service's id"].append(_code(job.service_id))
+    rows = [f"{name}: {', '.join(parts)}" for name, parts in facts_of.items() if parts]
     if job.unread_since:
         rows.append(
-            f":warning: The docs service's answers about it have failed since {b.moment(job.unread_since)}."
+            ":warning: The docs service's answers about it have failed "
+            f"since {b.moment(job.unread_since)}."
         )
     if job.missing_since:
         rows.append(
@@ -290,12 +324,17 @@ def forgotten(job: TrackedJob) -> Message:
 def no_such_job(named: str) -> Message:
     """Return the answer to a reference that matches no job."""
     number = named.removeprefix("#")
-    job = f"Job {number}" if re.fullmatch("[0-9]{1,9}", number) else f"job “{b.quoted(named, 80)}”"
+    job = f"job “{b.quoted(named, 80)}”"
+    if re.fullmatch("[0-9]{1,9}", number):
+        job = f"Job {number}"
     return b.words(f":no_entry: There's no {job} that you can see. `jobs` lists this channel's.")
 
 
 def no_job_yet(command: str) -> Message:
-    """Return the answer to a follow-up without a job to follow up on. ``command`` is the command typed."""
+    """Return the answer to a follow-up without a job to follow up on.
+
+    ``command`` is the command typed.
+    """
     return b.words(
         ":no_entry: You have no job in this channel to follow up on, so nothing was sent. "
         f"Start one with `/docs-agent`, or name one: {b.code(f'{command} 42 what to change')}."
@@ -309,22 +348,29 @@ def follow_up_taken(job: TrackedJob, *, guessed: bool) -> Message:
     """
     which = "your latest job here, " if guessed else ""
     return b.words(
-        f"Sent to {which}{name(job.number)} (“{b.quoted(job.text, 80)}”). I'll report in its thread."
+        f"Sent to {which}{name(job.number)} (“{b.quoted(job.text, 80)}”). "
+        "I'll report in its thread."
     )
+
+
+_NO_FOLLOW_UP = {
+    JobState.ARCHIVED: "has been archived at the docs service",
+    JobState.REFUSED: "was never started",
+    JobState.WITHDRAWN: "was withdrawn",
+    JobState.UNCONFIRMED: (
+        "may or may not have started (choose *Send again* or *Dismiss* in its thread)"
+    ),
+}
 
 
 def cannot_follow_up(job: TrackedJob) -> Message:
     """Return the reason that this job takes no follow-up."""
     if job.is_forgotten:
         return forgotten(job)
-    reason = {
-        JobState.ARCHIVED: "has been archived at the docs service",
-        JobState.REFUSED: "was never started",
-        JobState.WITHDRAWN: "was withdrawn",
-        JobState.UNCONFIRMED: "may or may not have started (choose *Send again* or *Dismiss* in its thread)",
-    }.get(job.state, "can't take a follow-up now")
+    reason = _NO_FOLLOW_UP.get(job.state, "can't take a follow-up now")
     return b.words(
-        f":no_entry: {name(job.number)} {reason}, so nothing was sent. Ask me in the channel for a new one."
+        f":no_entry: {name(job.number)} {reason}, so nothing was sent. "
+        "Ask me in the channel for a new one."
     )
 
 
@@ -348,7 +394,7 @@ def not_reviewable(job: TrackedJob) -> Message:
 
 
 def started_before(number: JobNumber) -> Message:
-    """Return the answer to a second press of a button that starts a job; the first one started ``number``."""
+    """Return the answer to a second press of a button that has started the job ``number``."""
     return b.words(f"That's been started already, as {name(number)}. I started nothing new.")
 
 
@@ -362,8 +408,14 @@ def same_job(job: JobNumber) -> Message:
 
 
 def same_follow_up(job: JobNumber, prompt: int) -> Message:
-    """Return the answer to a follow-up repeated within a minute, with a button to send it anyway."""
-    text = f"That's exactly what you sent to {name(job)} less than a minute ago, so I haven't sent it again."
+    """Return the answer to a follow-up repeated within a minute.
+
+    A button sends it anyway.
+    """
+    text = (
+        f"That's exactly what you sent to {name(job)} less than a minute ago, "
+        "so I haven't sent it again."
+    )
     return b.with_buttons(
         text, [b.button("Send it once more", b.Action.FOLLOW_UP_ANYWAY, str(prompt))]
     )
@@ -380,13 +432,14 @@ def edited_too_late(job: TrackedJob) -> Message:
 def nothing_to_send(files: Sequence[str]) -> Message:
     """Return the answer to a message of files without text. ``files``: their names."""
     return b.words(
-        f":no_entry: There are no words in that, so nothing was sent, not even {file_names(files)}. "
+        ":no_entry: There are no words in that, so nothing was sent, "
+        f"not even {file_names(files)}. "
         "Tell me in words what to change. Text files up to 20 kB in the same message go along."
     )
 
 
 def too_many_waiting(limit: int, prompt_text: str) -> Message:
-    """Return the answer to a prompt that is not stored, because ``limit`` prompts of the person wait.
+    """Return the answer to a prompt that is not stored, because ``limit`` prompts already wait.
 
     The prompt is quoted, so that the person can copy it and send it later.
     """
@@ -407,17 +460,21 @@ def key_notice(
 ) -> Message:
     """Return the notice to admins of a refused key, with the next steps.
 
-    ``forbidden``: the service answered 403 instead of 401. ``docs`` and ``entry``: see ``Projects``.
+    ``forbidden``: the service answered 403 instead of 401. ``docs`` and ``entry``: see
+    ``Projects``.
     """
     named = _named(project, docs)
-    result = "may read (only a prompt shows whether it may write)" if forbidden else "is good"
+    result = "is good"
     cause = (
-        f"The docs service knows the key for {named} but doesn't let it do this (403): "
-        "it lacks a right, or the bot's address isn't allowed."
-        if forbidden
-        else f"The docs service doesn't accept the key for {named} any more (401): "
+        f"The docs service doesn't accept the key for {named} any more (401): "
         "it is unknown or has expired."
     )
+    if forbidden:
+        result = "may read (only a prompt shows whether it may write)"
+        cause = (
+            f"The docs service knows the key for {named} but doesn't let it do this (403): "
+            "it lacks a right, or the bot's address isn't allowed."
+        )
     return b.words(
         f":warning: {cause} I've stopped calling it. What people ask waits, and nothing is lost. "
         "Check the key on the API keys page of the project's dashboard, "
@@ -491,9 +548,10 @@ def repository_notice(
     """
     value = f"{job.project} {named}"
     text = (
-        f":warning: The pull request of {name(job.number)} is in {b.code(named, 300)}, but the docs of "
-        f"{_named(job.project, docs)} were in {b.code(pinned, 300)} so far. I link it and don't read it, so "
-        "nobody sees its state or its changes here. Have the docs moved?"
+        f":warning: The pull request of {name(job.number)} is in {b.code(named, 300)}, "
+        f"but the docs of {_named(job.project, docs)} were in {b.code(pinned, 300)} so far. "
+        "I link it and don't read it, so nobody sees its state or its changes here. "
+        "Have the docs moved?"
     )
     return b.with_buttons(text, [b.button("Read it from now on", b.Action.USE_REPOSITORY, value)])
 
@@ -501,7 +559,8 @@ def repository_notice(
 def repository_used(named: str) -> Message:
     """Return the confirmation that a project's pull requests are read in another repository."""
     return b.words(
-        f":white_check_mark: From now on I read pull requests in {b.code(named, 300)}, with the next job."
+        f":white_check_mark: From now on I read pull requests in {b.code(named, 300)}, "
+        "with the next job."
     )
 
 
@@ -519,18 +578,20 @@ def key_accepted(project: ProjectId, docs: Project | None = None) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The use of both hourly limits of a project.
-
-    ``used`` and ``limit`` are jobs and follow-ups, ``analytics`` the calls about visitors. ``waiting`` is the
-    number of queued prompts; ``mine`` is the reader's own uses in the last hour.
-    """
+    """The use of both hourly limits of a project."""
 
     used: int
+    """Jobs and follow-ups of the last hour."""
     limit: int
+    """The most jobs and follow-ups of an hour."""
     frees_at: datetime | None
+    """When the next use becomes free; None without uses."""
     waiting: int
+    """The number of queued prompts."""
     mine: int
+    """The reader's own uses in the last hour."""
     analytics: Budget
+    """The calls about visitors."""
     key_is_refused: bool = False
     failing_since: datetime | None = None
     """Since when the docs service has given no usable answer; None while it does."""
@@ -549,36 +610,43 @@ _NO_ANSWER = (
 
 
 def _left(of: Limits) -> str:
-    free = max(0, of.limit - of.used)
-    spent = f" (you used {number(of.mine)})" if of.mine else ""
-    frees = (
-        f"; the next frees at {b.moment(of.frees_at, '{time}')}" if of.frees_at and not free else ""
-    )
-    waits = (
-        f" {counted(of.waiting, 'prompt waits', 'prompts wait')}; people take turns."
-        if of.waiting
-        else ""
-    )
-    reads = max(0, of.analytics.limit - of.analytics.used)
-    reads_at = (
-        f"; the next at {b.moment(of.analytics.free_at, '{time}')}" if of.analytics.free_at else ""
-    )
-    trouble = ""
-    if of.key_is_refused:
-        trouble = f"{_KEY_REFUSED}\n"
-    elif of.failing_since:
-        trouble = f"{_NO_ANSWER.format(b.moment(of.failing_since, '{time}'))}\n"
     heading = f"*{b.label(of.project.label)}*: " if of.project else ""
-    return (
-        f"{trouble}"
-        f"{heading}*{number(free)} of {number(of.limit)} jobs and follow-ups left this hour*"
-        f"{spent}{frees}.{waits} "
-        f"Visitors: {number(reads)} of {number(of.analytics.limit)} reads left{reads_at}."
-    )
+    return f"{_trouble(of)}{heading}{_jobs_left(of)} {_reads_left(of.analytics)}"
+
+
+def _trouble(of: Limits) -> str:
+    if of.key_is_refused:
+        return f"{_KEY_REFUSED}\n"
+    if of.failing_since:
+        since = b.moment(of.failing_since, "{time}")
+        return f"{_NO_ANSWER.format(since)}\n"
+    return ""
+
+
+def _jobs_left(of: Limits) -> str:
+    free = max(0, of.limit - of.used)
+    text = f"*{number(free)} of {number(of.limit)} jobs and follow-ups left this hour*"
+    if of.mine:
+        text += f" (you used {number(of.mine)})"
+    if of.frees_at and not free:
+        text += f"; the next frees at {b.moment(of.frees_at, '{time}')}"
+    text += "."
+    if of.waiting:
+        text += f" {counted(of.waiting, 'prompt waits', 'prompts wait')}; people take turns."
+    return text
+
+
+def _reads_left(analytics: Budget) -> str:
+    reads = max(0, analytics.limit - analytics.used)
+    text = f"Visitors: {number(reads)} of {number(analytics.limit)} reads left"
+    if analytics.free_at:
+        text += f"; the next at {b.moment(analytics.free_at, '{time}')}"
+    return f"{text}."
 
 
 def not_yours(job: JobNumber, requester: UserId) -> Message:
     """Return the answer to a user who pressed a button reserved for the requester and admins."""
     return b.words(
-        f":no_entry: Only {b.mention(requester)} or an admin of this bot can decide that about {name(job)}."
+        f":no_entry: Only {b.mention(requester)} or an admin of this bot "
+        f"can decide that about {name(job)}."
     )

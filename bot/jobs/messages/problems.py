@@ -32,10 +32,14 @@ _WHY = {
 
 
 def refusal(refused: NotPosted, bot_name: str) -> str:
-    """Return the reason of a refused post, as the end of a sentence, and the next step, in mrkdwn."""
+    """Return the reason of a refused post, as the end of a sentence, and the next step.
+
+    Both in mrkdwn.
+    """
     reason, way = _WHY.get(refused.meaning, _REFUSED)
-    job = [f"Job {refused.job}"] if refused.job is not None else []
-    reference = ", ".join([*job, moment(refused.at, "{time}")])
+    reference = moment(refused.at, "{time}")
+    if refused.job is not None:
+        reference = f"Job {refused.job}, {reference}"
     return f"{reason}. {way.format(bot=quoted(bot_name, 80), reference=reference)}"
 
 
@@ -76,11 +80,14 @@ def title(stored: str) -> str:
 
 
 def service_rejected(text: str) -> Problem:
-    """Return the problem for a prompt that the service rejects as invalid. ``text`` is its message."""
+    """Return the problem for a prompt that the service rejects as invalid.
+
+    ``text`` is its message.
+    """
+    reason = quoted(text, 300) or "(no reason was given)"
     return Problem(
         JobProblem.REJECTED,
-        f"The docs service didn't accept the prompt: “{quoted(text, 300) or '(no reason was given)'}” "
-        "Change the prompt and ask again.",
+        f"The docs service didn't accept the prompt: “{reason}” Change the prompt and ask again.",
     )
 
 
@@ -95,13 +102,19 @@ def only_this_refused(status_code: int | None) -> Problem:
 
 
 def key_setting(entry: Project | None) -> str:
-    """Return the settings that may have a project's key, in mrkdwn. ``entry``: see ``Projects.entry``."""
+    """Return the settings that may have a project's key, in mrkdwn.
+
+    ``entry``: see ``Projects.entry``.
+    """
     own = f" (or into the entry {code(entry.name)} of `DOCS_PROJECTS`)" if entry else ""
     return f"`DOCS_API_KEY`{own}"
 
 
 def key_refused(entry: Project | None = None) -> Problem:
-    """Return the problem for 401: the key is unknown or has expired. ``entry``: see ``Projects.entry``."""
+    """Return the problem for 401: the key is unknown or has expired.
+
+    ``entry``: see ``Projects.entry``.
+    """
     return Problem(
         JobProblem.KEY_REFUSED,
         "The docs service doesn't accept the bot's key: it is unknown or has expired. "
@@ -130,14 +143,16 @@ def project_unknown(entry: Project | None = None) -> Problem:
 
 NOT_SERVED = Problem(
     JobProblem.NOT_SERVED,
-    "These docs are no longer set up here. Ask your bot admin to check `DOCS_PROJECTS`, then run it again.",
+    "These docs are no longer set up here. "
+    "Ask your bot admin to check `DOCS_PROJECTS`, then run it again.",
 )
 """The problem for a project that the bot does not serve any more."""
 
 
 JOB_UNKNOWN = Problem(
     JobProblem.JOB_UNKNOWN,
-    "The docs service no longer knows this job, so I couldn't add to it. Start a new one with `/docs-agent`.",
+    "The docs service no longer knows this job, so I couldn't add to it. "
+    "Start a new one with `/docs-agent`.",
 )
 """The problem for 404 on a follow-up."""
 
@@ -176,11 +191,13 @@ def something_broke(reference: str, *, may_be_stored: bool = False) -> Message:
 
     ``may_be_stored``: the request may be carried out.
     """
-    text = (
-        "Something went wrong on my side. I may have taken this; see `/docs-agent jobs` before you try again."
-        if may_be_stored
-        else "Something went wrong on my side, and nothing was started. Try again."
-    )
+    text = "Something went wrong on my side, and nothing was started. Try again."
+    if may_be_stored:
+        text = (
+            "Something went wrong on my side. I may have taken this; "
+            "see `/docs-agent jobs` before you try again."
+        )
     return words(
-        f":warning: {text} If it happens again, give your bot admin the reference {code(reference, 40)}."
+        f":warning: {text} "
+        f"If it happens again, give your bot admin the reference {code(reference, 40)}."
     )

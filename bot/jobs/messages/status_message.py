@@ -1,4 +1,4 @@
-"""The message of a job that is edited in place: state, prompt, buttons, attachments, and why it waits."""
+"""The message of a job that is edited in place: state, prompt, buttons, attachments, wait."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ MOST_MESSAGES = 20
 MOST_CHARACTERS = 6_000
 FORM_CHARACTERS = b.PLAIN_INPUT_LENGTH
 _NAME_LENGTH = 80
-_PART_LENGTH, _MOST_PARTS = 3_000, 20
+_PART_LENGTH = 3_000
+_MOST_PARTS = 20
 _MOST_NAMED = 10
 _HEADING = (
     "Earlier messages of the conversation in which this was asked. "
@@ -55,14 +56,15 @@ def newest_that_fit(
 ) -> Sequence[str]:
     """Return messages, each a name and a text, as lines of a conversation, oldest first.
 
-    The newest stay: at most ``MOST_MESSAGES``, with at most ``most_characters`` together. The newest is
-    clipped if it alone is too long.
+    The newest stay: at most ``MOST_MESSAGES``, with at most ``most_characters`` together. The
+    newest is clipped if it alone is too long.
     """
     lines: list[str] = []
     room = most_characters
     for name, text in reversed(talk[-MOST_MESSAGES:]):
         first, *others = visible(text).strip().splitlines() or [""]
-        line = "\n".join([f"{one_line(name, _NAME_LENGTH)}: {first}", *others])
+        first = f"{one_line(name, _NAME_LENGTH)}: {first}"
+        line = "\n".join([first, *others])
         if len(line) > room and lines:
             break
         lines.insert(0, clip(line, room))
@@ -78,8 +80,8 @@ def attachments(
 ) -> str:
     """Return the attachments after the text of a prompt; "" for none.
 
-    Each line of the conversation and of the files is quoted, so that none can pretend to be part of the
-    prompt.
+    Each line of the conversation and of the files is quoted, so that none can pretend to be part of
+    the prompt.
 
     Args:
         signed: The sentence with the requester.
@@ -87,25 +89,32 @@ def attachments(
         files: Their names and texts.
         merged: The job whose pull request is merged, in whose thread the prompt was said.
     """
-    after = after_merge(merged) if merged else ""
-    background = f"{_HEADING}\n{quotation(conversation)}" if conversation else ""
-    contents = (f"File {one_line(name, _NAME_LENGTH)}:\n{quotation(text)}" for name, text in files)
-    return "\n\n".join(part for part in (signed, after, background, *contents) if part)
+    parts = [signed]
+    if merged:
+        parts.append(after_merge(merged))
+    if conversation:
+        parts.append(f"{_HEADING}\n{quotation(conversation)}")
+    for name, text in files:
+        parts.append(f"File {one_line(name, _NAME_LENGTH)}:\n{quotation(text)}")
+    return "\n\n".join(filter(None, parts))
 
 
 def after_merge(job: TrackedJob) -> str:
     """Return the paragraph about the merged pull request to which a prompt is a follow-up."""
-    pull = job.pull_request
-    title = one_line(pull.title if pull else job.text, _TITLE_LENGTH)
-    pages = list(dict.fromkeys((*pull.paths, *(line.page for line in pull.lines)))) if pull else []
-    lines = [
-        "This was asked under a pull request that is merged. What it says is about that change."
-    ]
+    title = job.text
+    pages: list[str] = []
+    if job.pull_request:
+        title = job.pull_request.title
+        named = [*job.pull_request.paths, *(line.page for line in job.pull_request.lines)]
+        pages = list(dict.fromkeys(named))
     facts = {
-        "Title": title,
+        "Title": one_line(title, _TITLE_LENGTH),
         "Link": job.pr_link or "",
         "Pages": ", ".join(one_line(page, _NAME_LENGTH) for page in pages[:_MOST_NAMED]),
     }
+    lines = [
+        "This was asked under a pull request that is merged. What it says is about that change."
+    ]
     lines += [f"> {label}: {one_line(fact, _PART_LENGTH)}" for label, fact in facts.items() if fact]
     return "\n".join(lines)
 
@@ -151,18 +160,23 @@ def taken_words(earlier: ThreadContext) -> str:
 
 def prompt_view(job: TrackedJob, texts: Sequence[str]) -> Block:
     """Return the view of a job's prompt and of the attachments of its prompts, ``texts``."""
-    parts = b.split("\n\n".join(map(visible, (job.text, *texts))), _PART_LENGTH)
-    return b.modal(
-        "What the agent got", *map(b.quote, list(parts)[:_MOST_PARTS]), callback_id="prompt"
-    )
+    whole = "\n\n".join(map(visible, (job.text, *texts)))
+    parts = list(b.split(whole, _PART_LENGTH))[:_MOST_PARTS]
+    return b.modal("What the agent got", *map(b.quote, parts), callback_id="prompt")
 
 
 QUOTE_LENGTH = 80
-"""The status message shows the first line of a prompt, up to this length; *Details* leads to all of it."""
+"""The status message shows so much of the first line of a prompt.
+
+*Details* leads to all of it.
+"""
 _NUMBERED = re.compile(
     r"/(?:pulls?|pull-requests|pullrequest|merge_requests)/([0-9]{1,8})(?![^/?#])"
 )
-"""The number of a pull request in its address, as GitHub, GitLab, Bitbucket, Azure and Gitea write it."""
+"""The number of a pull request in its address.
+
+As GitHub, GitLab, Bitbucket, Azure and Gitea write it.
+"""
 _KNOWN_HOSTS = frozenset(
     {"github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "dev.azure.com"}
 )
@@ -203,7 +217,8 @@ def state_words(job: TrackedJob) -> str:
     """Return the job's state in words, with its emoji: the beginning of a status message."""
     if job.state is JobState.WITHDRAWN and job.withdrawn is not None:
         end, by = job.withdrawn
-        return f"{_DISMISSED if end is JobProblem.DISMISSED else _STATE[job.state]}{withdrawn_words(end, by)}"
+        state = _DISMISSED if end is JobProblem.DISMISSED else _STATE[job.state]
+        return f"{state}{withdrawn_words(end, by)}"
     if job.state is JobState.PULL_REQUEST and job.review is not None:
         return _BECAME[job.review]
     if job.state is JobState.UNWATCHED and job.time_taken is not None:
@@ -221,7 +236,8 @@ def lasted(time: timedelta) -> str:
     seconds = max(int(time.total_seconds()), 0)
     if seconds < 60:
         return f"{seconds}\N{NO-BREAK SPACE}s"
-    minutes, hours = seconds // 60, seconds // 3600
+    minutes = seconds // 60
+    hours = seconds // 3600
     if hours < 1:
         return f"{minutes}\N{NO-BREAK SPACE}min"
     text = f"{hours} h {minutes % 60} min" if hours < 48 else f"{hours // 24} days"
@@ -240,29 +256,44 @@ def format_status_message(
 ) -> Message:
     """Return the job's status message: the message that is edited in place and notifies nobody.
 
-    It has two lines where all goes well; `job_status` has the rest. ``frees_at``: when the next use of the
-    quota becomes free, shown if few uses are left. ``usual``: the usual time of the project's jobs; None if
-    unknown.
+    It has two lines where all goes well; `job_status` has the rest. ``frees_at``: when the next use
+    of the quota becomes free, shown if few uses are left. ``usual``: the usual time of the
+    project's jobs; None if unknown.
     """
-    url, pull = b.web_address(job.pr_link), job.pull_request
-    parts = [state_words(job), name(job.number), b.link(url, open_words(url, "PR")) if url else ""]
-    parts += [_size(pull), f"as of {b.moment(pull.as_of)}" if pull.as_of else ""] if pull else []
-    parts += [facts(job), running(job, usual), taken_words(job.earlier) if job.earlier else ""]
+    pull = job.pull_request
     title = one_line(pull.title, QUOTE_LENGTH) if pull else first_line(job)
-    notes, row = map(b.context, _notes(job, frees_at)), b.actions(_buttons(job))
+    notes = map(b.context, _notes(job, frees_at))
+    row = b.actions(_buttons(job))
+    # Small print: Slack notifies of a mention in a section.
+    headline = b.context(" · ".join(filter(None, _headline(job, usual))))
+    return b.message(headline, b.quote(title), *notes, *row)
+
+
+def _headline(job: TrackedJob, usual: timedelta | None) -> list[str]:
+    """Return the parts of a status message's first line; empty ones are left out."""
+    parts = [state_words(job), name(job.number)]
+    url = b.web_address(job.pr_link)
+    if url:
+        parts.append(b.link(url, open_words(url, "PR")))
+    if job.pull_request:
+        parts.append(_size(job.pull_request))
+        if job.pull_request.as_of:
+            parts.append(f"as of {b.moment(job.pull_request.as_of)}")
+    parts.append(facts(job))
+    parts.append(running(job, usual))
+    if job.earlier:
+        parts.append(taken_words(job.earlier))
     if job.needs_mention and _may_queue(job) and not job.review:
         parts.append("mention me here to change it")
-    # Small print: Slack notifies of a mention in a section.
-    headline = b.context(" · ".join(filter(None, parts)))
-    return b.message(headline, b.quote(title), *notes, *row)
+    return parts
 
 
 def redrawn(message: Message, *, posted_plain: bool) -> Message:
     """Return a status message as an edit of the one that was posted.
 
-    Slack does not replace rich text by blocks without rich text, so the plain form of an edit keeps it.
-    ``posted_plain``: Slack refused the blocks of the status message, so only plain ones are drawn.
-    https://docs.slack.dev/reference/methods/chat.update
+    Slack does not replace rich text by blocks without rich text, so the plain form of an edit keeps
+    it. ``posted_plain``: Slack refused the blocks of the status message, so only plain ones are
+    drawn. https://docs.slack.dev/reference/methods/chat.update
     """
     if posted_plain:
         return Message(message.text, message.plain_blocks, message.plain_blocks)
@@ -295,7 +326,7 @@ def running(job: TrackedJob, usual: timedelta | None) -> str:
 
 
 def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
-    """Return the notes of a status message: its wait, the hour's uses left, and the reason of a refusal."""
+    """Return a status message's notes: its wait, the hour's uses left, the reason of a refusal."""
     notes = []
     if job.queue_until and _may_queue(job):
         noun = "It" if job.state is JobState.WAITING else "A follow-up"
@@ -305,14 +336,14 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
     if job.uses_left is not None and job.state is JobState.WORKING:
         frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at else ""
         notes.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left{frees}")
-    if job.state is JobState.REFUSED and (reason := b.quoted(title(job.problem or ""), 120)):
-        notes.append(reason)
+    if job.state is JobState.REFUSED and job.problem:
+        notes.append(b.quoted(title(job.problem), 120))
     return notes
 
 
 def _buttons(job: TrackedJob) -> list[Block]:
     number = str(job.number)
-    buttons = list[Block]()
+    buttons: list[Block] = []
     if job.state is JobState.PULL_REQUEST and not job.sees_pull_request:
         # People mark the outcome, which the bot cannot poll. A second press removes the mark.
         if job.review is Review.REVIEWED:
@@ -322,8 +353,10 @@ def _buttons(job: TrackedJob) -> list[Block]:
     if job.queue_until and _may_queue(job):
         label = "Withdraw" if job.state is JobState.WAITING else "Withdraw follow-up"
         buttons.append(b.button(label, b.Action.WITHDRAW, number))
-    # The thread has no message about this end, so its button stands here.
-    return [*buttons, run_again_button(job)] if job.state is JobState.WITHDRAWN else buttons
+    if job.state is JobState.WITHDRAWN:
+        # The thread has no message about this end, so its button stands here.
+        buttons.append(run_again_button(job))
+    return buttons
 
 
 def _may_queue(job: TrackedJob) -> bool:
@@ -333,18 +366,23 @@ def _may_queue(job: TrackedJob) -> bool:
 def open_words(address: str, called: str = "Pull request") -> str:
     """Return the words of a link to a pull request: its number, and the host that it leads to.
 
-    The host is left out where nobody has to look twice: `_KNOWN_HOSTS`, and this machine (the sandbox).
+    The host is left out where nobody has to look twice: `_KNOWN_HOSTS`, and this machine (the
+    sandbox).
     """
-    parts, match = urlsplit(address), _NUMBERED.search(address)
-    number = f" #{match[1]}" if match else ""
+    parts = urlsplit(address)
+    match = _NUMBERED.search(address)
+    words = f"{called} #{match[1]}" if match else called
     is_known = parts.hostname in _KNOWN_HOSTS or parts.scheme == "http"
-    return f"{called}{number}{'' if is_known else f' · {b.host_of(address)}'}"
+    return words if is_known else f"{words} · {b.host_of(address)}"
 
 
 def list_address(pull_request: str | None) -> str | None:
-    """Return the address of the list to which a pull request belongs, from the pull request's own."""
+    """Return the address of the list to which a pull request belongs, from its own address."""
     match = _NUMBERED.search(b.web_address(pull_request) or "")
-    return match and f"{match.string[: match.start(1) - 1].rstrip('s')}s"
+    if match is None:
+        return None
+    before_number = match.string[: match.start(1) - 1]
+    return f"{before_number.rstrip('s')}s"
 
 
 def view(job: TrackedJob, *, style: str | None = None, called: str = "Pull request") -> list[Block]:
@@ -352,7 +390,8 @@ def view(job: TrackedJob, *, style: str | None = None, called: str = "Pull reque
     url = b.web_address(job.pr_link)
     if url is None:
         return []
-    label, number = open_words(url, called), str(job.number)
+    label = open_words(url, called)
+    number = str(job.number)
     return [b.button(label, b.Action.VIEW_PULL_REQUEST, number, style=style, url=url)]
 
 
@@ -421,10 +460,14 @@ def lines_changed(size: Size) -> str:
 
 
 def difference(pull: SeenPullRequest, *, is_follow_up: bool) -> str:
-    """Return the newest iteration's changes, in lines; the totals where its commits were not compared."""
+    """Return the newest iteration's changes, in lines.
+
+    They are the totals where its commits were not compared.
+    """
     if pull.made is not None:
         return lines_changed(pull.made)
-    return f"{lines_changed(pull.size)}{' in all' if is_follow_up else ''}"
+    size = lines_changed(pull.size)
+    return f"{size} in all" if is_follow_up else size
 
 
 def made_nothing(pull: SeenPullRequest) -> bool:

@@ -1,4 +1,4 @@
-"""Answers to texts that are not sent to the agent: questions back, and the bot's own words about a job."""
+"""Answers to texts that are not sent to the agent: questions back, and words about a job."""
 
 from __future__ import annotations
 
@@ -102,9 +102,10 @@ def did_you_mean(typed: str, command: str) -> Message:
 
 def which_command(typed: str, commands: Sequence[str]) -> Message:
     """Return the question about a word that several commands have."""
-    rows = (b.actions([_word_button(f"{command} {typed}", command, typed)]) for command in commands)
-    blocks = [block for row in rows for block in row]
-    return b.message(b.section("Which one?"), *blocks)
+    blocks = [b.section("Which one?")]
+    for command in commands:
+        blocks += b.actions([_word_button(f"{command} {typed}", command, typed)])
+    return b.message(*blocks)
 
 
 def _word_button(label: str, command: str, typed: str = "") -> Block:
@@ -232,14 +233,18 @@ CANCELLED = b.words("Nothing was started.")
 
 
 def key_found(draft: Unsent | None, typed: str = "") -> Message:
-    """Return the answer to a prompt with a key in it. ``typed``: the text to copy, if Slack hides it."""
-    steps = [b.button("Send it anyway", b.Action.SEND_WITH_KEY, draft.dumps())] if draft else []
-    made_up = "" if draft else " If it is made up, write “example” into it."
-    text = (
-        "There is a key or a password in it, so I didn't send it. "
-        f"Take it out and try again.{made_up}"
-    )
-    quotes = [b.quote(part) for part in list(b.split(visible(typed).strip(), COPIED_LENGTH))[:1]]
+    """Return the answer to a prompt with a key in it.
+
+    ``typed``: the text to copy, if Slack hides it.
+    """
+    text = "There is a key or a password in it, so I didn't send it. Take it out and try again."
+    steps: list[Block] = []
+    if draft:
+        steps.append(b.button("Send it anyway", b.Action.SEND_WITH_KEY, draft.dumps()))
+    else:
+        text += " If it is made up, write “example” into it."
+    parts = list(b.split(visible(typed).strip(), COPIED_LENGTH))
+    quotes = map(b.quote, parts[:1])
     return b.message(b.section(text), *quotes, *b.actions(steps))
 
 
@@ -266,7 +271,7 @@ TAKEN_BACK = b.words("Taken back: nothing was sent.")
 
 
 def cannot_stop(job: TrackedJob, *, may_steer: bool) -> Message:
-    """Return the answer to ``stop`` about a job of which nothing waits that its reader may take back.
+    """Return the answer to ``stop`` about a job of which its reader may take nothing back.
 
     ``may_steer``: they may decide about the job.
     """

@@ -1,7 +1,8 @@
 """The words that a pull request changes, read from the patches of its files.
 
-Strangers write patches, so each function has a limit on the characters, words and steps that it reads and
-compares. Text beyond a limit counts as replaced whole, or as further changes that are not shown.
+Strangers write patches, so each function has a limit on the characters, words and steps that it
+reads and compares. Text beyond a limit counts as replaced whole, or as further changes that are not
+shown.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _MAX_WORDS = 400
 _MAX_STEPS = 100_000
 """Steps of one comparison. A step looks at one pair of equal words; 100,000 take about 20 ms."""
 _MIN_COMMON_SHARE = 0.3
-"""The share of words that two versions of a text have in common, below which one replaces the other whole."""
+"""The common share of words of two texts, below which one replaces the other whole."""
 MAX_PATCH_LENGTH = 40_000
 """Characters of a file's patch that are read. Later changes of the file are not shown."""
 _MAX_LINE_LENGTH = 100
@@ -65,7 +66,10 @@ class ChangedFile:
 
 
 class ChangedLine(NamedTuple):
-    """A line of a page before and after; one that was added has no old text, a removed one no new text."""
+    """A line of a page before and after.
+
+    An added line has no old text, a removed one no new text.
+    """
 
     page: str
     old: str
@@ -107,12 +111,11 @@ class Change:
 
     def runs(self) -> Iterator[tuple[list[str], list[str]]]:
         """Yield the old and the new lines of each run of lines; unchanged lines are in both."""
-        for is_kept, run in groupby(self.lines, key=lambda line: line[0] == " "):
+        for is_kept, run in groupby(self.lines, key=_is_kept):
             lines = list(run)
-            yield (
-                [text for sign, text in lines if is_kept or sign == "-"],
-                [text for sign, text in lines if is_kept or sign == "+"],
-            )
+            old = [text for sign, text in lines if is_kept or sign == "-"]
+            new = [text for sign, text in lines if is_kept or sign == "+"]
+            yield old, new
 
     def pieces(self, steps: Steps) -> Iterator[Piece]:
         """Yield whole lines of code, or the words of a text, compared within ``steps``."""
@@ -132,6 +135,11 @@ class Change:
                 yield piece
         if kept:
             yield Piece(kept, Mark.KEPT)
+
+
+def _is_kept(line: tuple[str, str]) -> bool:
+    sign, _ = line
+    return sign == " "
 
 
 def _joined(lines: Sequence[str]) -> str:
@@ -155,7 +163,8 @@ def _changes_of_hunk(hunk: str, *, is_prose: bool) -> Iterator[Change]:
     for line in hunk.split("\n"):
         sign = line[:1] or " "
         text = line[1:].rstrip("\r")
-        if sign not in "-+ ":  # "\ No newline at end of file"
+        if sign not in "-+ ":
+            # "\ No newline at end of file"
             continue
         is_fence = text.lstrip().startswith(_FENCES)
         is_code = not is_prose or is_fence or in_code["-" if sign == "-" else "+"]
@@ -166,7 +175,8 @@ def _changes_of_hunk(hunk: str, *, is_prose: bool) -> Iterator[Change]:
         if is_break or is_code != change.is_code:
             yield change
             change = Change(is_code)
-        is_edge = text.strip() == "---" or (is_fence and is_beside)  # of front matter, or of code
+        # The edge of front matter, or of code.
+        is_edge = text.strip() == "---" or (is_fence and is_beside)
         if not is_break and not is_edge:
             change.add(sign, text)
     yield change
@@ -185,8 +195,8 @@ def _begins_in_code(hunk: str) -> bool:
 def compare_words(old: str, new: str, steps: Steps | None = None) -> list[Piece]:
     """Return a new text as pieces, with the words that were struck from the old one.
 
-    One text replaces the other whole if they are long, have little in common, or cannot be compared within
-    ``steps``.
+    One text replaces the other whole if they are long, have little in common, or cannot be compared
+    within ``steps``.
     """
     if old == new:
         return [Piece(new, Mark.KEPT)]
@@ -197,7 +207,8 @@ def compare_words(old: str, new: str, steps: Steps | None = None) -> list[Piece]
         common = sum(block.size for block in blocks)
         if 2 * common >= _MIN_COMMON_SHARE * (len(before) + len(after)):
             return list(_pieces(before, after, blocks))
-    return [Piece(text, mark) for text, mark in ((old, Mark.STRUCK), (new, Mark.NEW)) if text]
+    whole = [Piece(old, Mark.STRUCK), Piece(new, Mark.NEW)]
+    return [piece for piece in whole if piece.text]
 
 
 def _bare(tokens: Sequence[str]) -> list[str]:
@@ -207,8 +218,9 @@ def _bare(tokens: Sequence[str]) -> list[str]:
 def _equal_blocks(before: Sequence[str], after: Sequence[str], steps: Steps) -> list[Match]:
     """Return the runs of words that two texts have in common, in order.
 
-    It is `SequenceMatcher.get_matching_blocks` with a limit: the longest run is found first, then the longest
-    ones before and after it. Stretches for which no steps are left have nothing in common.
+    It is `SequenceMatcher.get_matching_blocks` with a limit: the longest run is found first, then
+    the longest ones before and after it. Stretches for which no steps are left have nothing in
+    common.
     """
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     words = Counter(after)
@@ -248,7 +260,10 @@ def _pieces(before: Sequence[str], after: Sequence[str], blocks: list[Match]) ->
 
 
 def changed_lines(files: Sequence[ChangedFile], most: int) -> tuple[ChangedLine, ...]:
-    """Return the changed lines of files if there are at most so many, and each is short; else none."""
+    """Return the changed lines of files if they are few and short; else none.
+
+    ``most``: of how many lines.
+    """
     if sum(len(file.patch or "") for file in files) > _MAX_PATCHES_LENGTH:
         return ()
     lines: list[ChangedLine] = []
@@ -264,7 +279,10 @@ def changed_lines(files: Sequence[ChangedFile], most: int) -> tuple[ChangedLine,
 
 
 def _lines_of(file: ChangedFile, patch: str) -> Iterator[ChangedLine | None]:
-    """Yield the changed lines of a file, beside those that they replace; None where those are others."""
+    """Yield the changed lines of a file, beside those that they replace.
+
+    Yield None where other lines replace them.
+    """
     title = title_of(file.path, patch)[:_MAX_LINE_LENGTH]
     for change in changes_in(file.path, patch):
         for old, new in change.runs():
@@ -278,7 +296,7 @@ def _lines_of(file: ChangedFile, patch: str) -> Iterator[ChangedLine | None]:
 
 
 def title_of(path: str, patch: str) -> str:
-    """Return the title of a page by the beginning of its patch, else by its path; of other files the path."""
+    """Return the title of a page by its patch, else by its path; of other files the path."""
     if not path.lower().endswith(_PROSE):
         return path
     return _title_in(patch) or _title_by_path(path)

@@ -63,7 +63,10 @@ class QueueWhy(StrEnum):
     KEY = "key"
     """The docs service refuses the bot's key."""
     PERSON = "person"
-    """Somebody has to decide about an unconfirmed prompt. Not stored: it follows from the states."""
+    """Somebody has to decide about an unconfirmed prompt.
+
+    Not stored: it follows from the states.
+    """
 
 
 class Waiting(StrEnum):
@@ -163,7 +166,10 @@ class JobProblem(StrEnum):
     WITHDRAWN = "withdrawn"
     """Somebody pressed *Withdraw*."""
     DELETED = "deleted"
-    """The message that asked for it was deleted. Slack does not name the deleter; stored with the asker."""
+    """The message that asked for it was deleted.
+
+    Slack does not name the deleter; stored with the asker.
+    """
     EDITED = "edited"
     """The message that asked for it was edited and is no longer a request."""
 
@@ -223,19 +229,26 @@ class TrackedJob:
     root_ts: MessageTs | None = None
     """The message that is the job's status message; None until it is posted."""
     thread_ts: MessageTs | None = None
-    """The thread in which the status message is a reply; None if the status message begins its thread.
+    """The thread in which the status message is a reply; None if it begins its thread.
 
-    If that thread is deleted, the bot's next reply begins another one, which comes after the status message.
+    If that thread is deleted, the bot's next reply begins another one, which comes after the status
+    message.
     """
     service_id: ServiceJobId | None = None
     iteration: int = 0
-    """The number of prompts that the service has accepted. The end of each iteration is reported once."""
+    """The number of prompts that the service has accepted.
+
+    The end of each iteration is reported once.
+    """
     version: int = 0
     """The number of results that people see: iterations without an end between them are one."""
     iteration_requester: UserId | None = None
     iteration_started_at: datetime | None = None
     saw_active: bool = False
-    """Whether the service has reported *active* in this iteration, so that *completed* is not stale."""
+    """Whether the service has reported *active* in this iteration.
+
+    So *completed* is not stale.
+    """
     unconfirmed_until: datetime | None = None
     """The time until which polls check whether an unconfirmed follow-up was accepted."""
     pr_link: str | None = None
@@ -310,7 +323,7 @@ class TrackedJob:
 
     @property
     def recipient(self) -> UserId:
-        """The user to notify of the iteration's end: the sender of its prompt, else the job's requester."""
+        """The user to notify of the iteration's end: its prompt's sender, else the requester."""
         return self.iteration_requester or self.requester
 
     @property
@@ -324,8 +337,9 @@ class TrackedJob:
 
         The deployment branch has a preview of its own: the site itself.
         """
-        pull = self.pull_request
-        branch = (pull and pull.branch) or self.ref or ""
+        branch = self.ref or ""
+        if self.pull_request is not None and self.pull_request.branch:
+            branch = self.pull_request.branch
         name = branch.strip().removeprefix("refs/heads/")
         return name if name and name.lower() not in _NO_BRANCHES_OF_JOBS else None
 
@@ -333,7 +347,9 @@ class TrackedJob:
     def withdrawn(self) -> tuple[JobProblem, UserId] | None:
         """How a withdrawn or dismissed job was given up, and by whom; None if unknown."""
         code, _, user = (self.problem or "").partition(":")
-        return (JobProblem(code), UserId(user)) if user and code in set(JobProblem) else None
+        if not user or code not in set(JobProblem):
+            return None
+        return JobProblem(code), UserId(user)
 
     @property
     def can_run_again(self) -> bool:
@@ -348,9 +364,9 @@ class TrackedJob:
     @property
     def is_merged(self) -> bool:
         """Whether its pull request was merged."""
-        return self.state is JobState.PULL_REQUEST and bool(
-            self.pull_request and self.pull_request.is_merged
-        )
+        if self.state is not JobState.PULL_REQUEST or self.pull_request is None:
+            return False
+        return self.pull_request.is_merged
 
     @property
     def awaits_review(self) -> bool:

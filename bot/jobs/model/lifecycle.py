@@ -1,8 +1,8 @@
 """All legal state changes of jobs and prompts, as pure functions.
 
-A step returns the row as it is afterwards. Nothing else changes a state. ``save`` writes the columns that
-differ, refuses a step that is not legal, and frees the row's lease.
-The diagram in docs/lifecycle.md shows the steps of a job; a test compares the two.
+A step returns the row as it is afterwards. Nothing else changes a state. ``save`` writes the
+columns that differ, refuses a step that is not legal, and frees the row's lease. The diagram in
+docs/lifecycle.md shows the steps of a job; a test compares the two.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState, subject_of
 from bot.ports import Content
 
-J, P = JobState, PromptState
+J = JobState
+P = PromptState
 
 
 class IllegalStep(Exception):
@@ -87,9 +88,9 @@ def iteration_started(
 ) -> TrackedJob:
     """Begin the iteration of a prompt that the docs service accepted: the first one or a follow-up.
 
-    Also for an unconfirmed follow-up that turns out to have been accepted.
-    ``saw_active``: the service reports that the agent works on this prompt. ``service_id`` is given for
-    the first prompt. ``uses_left``: uses left in the hour, or None unless few are left.
+    Also for an unconfirmed follow-up that turns out to have been accepted. ``saw_active``: the
+    service reports that the agent works on this prompt. ``service_id`` is given for the first
+    prompt. ``uses_left``: uses left in the hour, or None unless few are left.
     """
     return replace(
         not_polled(not_queued(job)),
@@ -115,8 +116,8 @@ def iteration_started(
 def also_asked(job: TrackedJob, requester: UserId) -> tuple[UserId, ...]:
     """Return the other people who wait for the end that ``requester`` waits for.
 
-    Each prompt that the service accepts begins an iteration. When another one replaces an iteration before
-    its end, only the later end is posted, for the askers of both.
+    Each prompt that the service accepts begins an iteration. When another one replaces an iteration
+    before its end, only the later end is posted, for the askers of both.
     """
     waiting = job.recipients if job.state is J.WORKING else ()
     return tuple(user for user in waiting if user != requester)[:_MOST_TOLD]
@@ -125,9 +126,8 @@ def also_asked(job: TrackedJob, requester: UserId) -> tuple[UserId, ...]:
 def with_asker(job: TrackedJob, user: UserId) -> TrackedJob:
     """Add a user who asked in the running iteration to those who wait for its end."""
     waiting = dict.fromkeys((*job.also_asked, user))
-    return replace(
-        job, also_asked=tuple(one for one in waiting if one != job.recipient)[:_MOST_TOLD]
-    )
+    others = tuple(one for one in waiting if one != job.recipient)
+    return replace(job, also_asked=others[:_MOST_TOLD])
 
 
 def not_queued(job: TrackedJob) -> TrackedJob:
@@ -222,18 +222,20 @@ def prompt_edited(
 
 def prompt_sent(prompt: Prompt) -> Prompt:
     """Settle a prompt that the docs service accepted. Of a follow-up's text the subject is kept."""
-    subject = subject_of(prompt.text or "") if prompt.kind is PromptKind.FOLLOW_UP else ""
+    subject = ""
+    if prompt.kind is PromptKind.FOLLOW_UP:
+        subject = subject_of(prompt.text or "")
     return replace(prompt, state=P.SENT, response_url=None, text=subject, held_until=None)
 
 
 def prompt_postponed(prompt: Prompt, due_at: datetime, *, is_refused: bool = False) -> Prompt:
     """Send a prompt later that was not accepted, and so used none of the quota.
 
-    ``is_refused``: the service refused it as it refuses a bad key; ``sent_at`` keeps the time of that.
+    ``is_refused``: the service refused it as it refuses a bad key; ``sent_at`` keeps the time of
+    that.
     """
-    return replace(
-        prompt, state=P.WAITING, due_at=due_at, sent_at=prompt.sent_at if is_refused else None
-    )
+    sent_at = prompt.sent_at if is_refused else None
+    return replace(prompt, state=P.WAITING, due_at=due_at, sent_at=sent_at)
 
 
 def prompt_unconfirmed(prompt: Prompt) -> Prompt:

@@ -1,9 +1,8 @@
-"""Prompts: texts for the agent, and the pages that they name; the acts of people that the audit keeps."""
+"""Prompts for the agent, the pages that they name, and the acts of people that the audit keeps."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -34,7 +33,9 @@ class PromptKind(StrEnum):
 
 
 class PromptState(StrEnum):
-    """``new → waiting → sending → sent | refused | unconfirmed``, or ``withdrawn`` before it is sent.
+    """The state of a prompt.
+
+    ``new → waiting → sending → sent | refused | unconfirmed``, or ``withdrawn`` before it is sent.
 
     A prompt whose message is edited before it is sent becomes *new* again.
     """
@@ -52,39 +53,12 @@ class PromptState(StrEnum):
 _NO_PROJECT = ProjectId("")
 _WORD = re.compile(r"[^\s`\"“”‘’<>()\[\]|,;:!?*]+")
 _KINDS = frozenset(("page", "pages", "guide", "article"))
-_NO_NAMES = frozenset(
-    [
-        *(
-            "a",
-            "an",
-            "the",
-            "this",
-            "that",
-            "our",
-            "your",
-            "my",
-            "its",
-            "each",
-            "every",
-            "whole",
-            "new",
-        ),
-        *("on", "of", "to", "in", "at", "from", "for", "with", "and", "or", "about"),
-        *(
-            "fix",
-            "update",
-            "improve",
-            "change",
-            "edit",
-            "rewrite",
-            "shorten",
-            "correct",
-            "check",
-            "mend",
-        ),
-        *("add", "write", "create", "extend", "make"),
-    ]
-)
+_NO_NAMES = frozenset((
+    "a", "an", "the", "this", "that", "our", "your", "my", "its", "each", "every", "whole", "new",
+    "on", "of", "to", "in", "at", "from", "for", "with", "and", "or", "about",
+    "fix", "update", "improve", "change", "edit", "rewrite", "shorten", "correct", "check", "mend",
+    "add", "write", "create", "extend", "make",
+))  # fmt: skip
 """Words before ``page`` that do not belong to its name."""
 _LONGEST = 3
 _SUBJECT_LENGTH = 200
@@ -120,7 +94,10 @@ class Prompt:
     key: str = ""
     """The key of the request."""
     sent_at: datetime | None = None
-    """When it was sent; of a waiting prompt: when the service refused it as with a bad key (401 or 403)."""
+    """When it was sent.
+
+    Of a waiting prompt: when the service refused it as with a bad key (401 or 403).
+    """
     project: ProjectId = _NO_PROJECT
     claimed_until: datetime | None = None
     due_at: datetime | None = None
@@ -214,18 +191,28 @@ class Unsent:
     """The job to follow up on; None to start one."""
 
     def dumps(self) -> str:
-        """Return the value of the button, without NUL and lone surrogates, which databases refuse."""
+        """Return the value of the button, without NUL and lone surrogates.
+
+        Databases refuse those.
+        """
         raw = self.raw.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
         return "|".join((self.key, self.thread or "", str(self.job or ""), raw))
 
     @classmethod
     def loads(cls, value: str) -> Unsent | None:
         """Return the text in the value of a button; None for an invalid value."""
-        key, thread, job, raw = (*value.split("|", 3), "", "", "")[:4]
+        parts = value.split("|", 3)
+        if len(parts) < 4:
+            return None
+        key, thread, job, raw = parts
         if not raw or not re.fullmatch("[0-9]{0,9}", job):
             return None
-        number = JobNumber(int(job)) if job else None
-        return cls(RequestKey(key), MessageTs(thread) if thread else None, raw, number)
+        return cls(
+            RequestKey(key),
+            MessageTs(thread) if thread else None,
+            raw,
+            JobNumber(int(job)) if job else None,
+        )
 
 
 def subject_of(text: str) -> str:
@@ -235,22 +222,34 @@ def subject_of(text: str) -> str:
 
 
 def pages_named(text: str) -> frozenset[str]:
-    """Return the pages that a text names: by a path, an address, a file, or as *the quickstart page*."""
-    tokens, pages = [word.strip(".'_") for word in _WORD.findall(text.casefold())], set[str]()
-    for at, word in enumerate(tokens):
+    """Return the pages that a text names.
+
+    It names them by a path, an address, a file, or as *the quickstart page*.
+    """
+    words = [word.strip(".'_") for word in _WORD.findall(text.casefold())]
+    pages: set[str] = set()
+    for at, word in enumerate(words):
         if word.startswith("/") or word.endswith((".md", ".mdx")):
             pages.add(page_at(word))
         elif word in _KINDS:
-            before = reversed(tokens[max(0, at - _LONGEST) : at])
-            name = list(takewhile(lambda word: word not in _NO_NAMES and "/" not in word, before))
+            before = reversed(words[max(0, at - _LONGEST) : at])
+            name = list(takewhile(_can_name, before))
             pages.add(" ".join(reversed(name)).replace("-", " "))
     return frozenset(filter(None, pages))
 
 
+def _can_name(word: str) -> bool:
+    return word not in _NO_NAMES and "/" not in word
+
+
 def page_at(path: str) -> str:
-    """Return the name of the page at a path or an address: ``/docs/rate-limits.md`` is *rate limits*."""
-    _, _, of_site = path[2:].partition("/") if path.startswith("//") else ("", "", path)
-    parts = [part for part in re.split("[?#]", of_site)[0].split("/") if part]
+    """Return the name of the page at a path or an address.
+
+    The name of ``/docs/rate-limits.md`` is *rate limits*.
+    """
+    if path.startswith("//"):
+        _host, _, path = path[2:].partition("/")
+    parts = [part for part in re.split("[?#]", path)[0].split("/") if part]
     parts = [re.sub(r"\.mdx?$", "", part) for part in parts]
     named = [part for part in parts if part not in ("index", "readme")]
     return re.sub("[-_]", " ", named[-1]).casefold() if named else ""
@@ -258,9 +257,11 @@ def page_at(path: str) -> str:
 
 def pages_of(job: TrackedJob) -> frozenset[str]:
     """Return the pages that a job's prompt names, and those that its pull request changes."""
-    pull = job.pull_request
-    changed: Iterable[str] = (*pull.paths, *(line.page for line in pull.lines)) if pull else ()
-    return pages_named(job.text) | {page_at(path) for path in changed}
+    named = pages_named(job.text)
+    if job.pull_request is None:
+        return named
+    changed = [*job.pull_request.paths, *(line.page for line in job.pull_request.lines)]
+    return named | {page_at(path) for path in changed}
 
 
 class Act(StrEnum):

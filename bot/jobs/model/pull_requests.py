@@ -12,7 +12,11 @@ from bot.ids import JobNumber, ProjectId, UserId
 from bot.jobs.model.changes import ChangedLine
 from bot.masking import masked
 
-_OFTEN_FOR, _SELDOM_FOR, _SELDOM = timedelta(days=1), timedelta(days=30), 6
+_OFTEN_FOR = timedelta(days=1)
+_SELDOM_FOR = timedelta(days=30)
+"""A pull request is polled seldom until then, and afterwards never."""
+_SELDOM = 6
+"""How many times longer a pause is after the first day."""
 
 
 class Size(NamedTuple):
@@ -74,20 +78,29 @@ class WatchedPullRequest:
     """When it is polled next; None for never."""
 
     def next_look(self, now: datetime, pause_seconds: float) -> datetime | None:
-        """Return the next poll of an open one; None for never. The pause is that of the first day."""
+        """Return the next poll of an open one; None for never.
+
+        The pause is that of the first day.
+        """
         age = now - self.iteration_ended_at
         if age >= _SELDOM_FOR:
             return None
-        return now + timedelta(seconds=pause_seconds * (1 if age < _OFTEN_FOR else _SELDOM))
+        if age >= _OFTEN_FOR:
+            pause_seconds *= _SELDOM
+        return now + timedelta(seconds=pause_seconds)
 
 
 MOST_ASKS = 2
-"""How often a preview is asked for at most: again only when the answer to the first call was lost."""
+"""How often a preview is asked for at most.
+
+It is asked for again only when the answer to the first call was lost.
+"""
 GIVEN_UP_AFTER = timedelta(minutes=30)
 """A build that is not over by then is not waited for. Users measured 1.5 to 4 minutes."""
 NOT_HERE_FOR = timedelta(days=1)
 """How long a project's previews count as not available after such an answer of the service."""
-_MOST_LINES, _LINE_LENGTH = 15, 300
+_MOST_LINES = 15
+_LINE_LENGTH = 300
 _READ_LENGTH = 1_000
 """Characters of a line that are masked, so that no key is cut where it is still a key."""
 
@@ -142,7 +155,10 @@ class Preview:
 
     @property
     def outlasts(self) -> bool:
-        """Return whether it stays valid for later iterations: the service rebuilds an existing preview."""
+        """Return whether it stays valid for later iterations.
+
+        The service rebuilds an existing preview.
+        """
         return self.state in (PreviewState.BUILDING, PreviewState.READY)
 
 
@@ -151,8 +167,8 @@ def end_of(logs: Sequence[str]) -> str | None:
 
     The caller has removed hidden characters.
     """
-    lines = [
-        line.strip()[:_READ_LENGTH] for text in logs for line in text.splitlines() if line.strip()
-    ]
+    lines: list[str] = []
+    for text in logs:
+        lines += [line.strip()[:_READ_LENGTH] for line in text.splitlines() if line.strip()]
     tail = masked("\n".join(lines[-_MOST_LINES:])).splitlines()
     return "\n".join(line[:_LINE_LENGTH] for line in tail) or None

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import itemgetter
 
 from bot.ids import JobNumber, PromptId, UserId
 from bot.jobs.model.prompts import PromptKind
@@ -25,7 +26,10 @@ _MARGIN = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class BackOff:
-    """Calls about a project wait until then, which may be over: the service fails, or refuses the key."""
+    """Calls about a project wait until then, which may be over.
+
+    The service fails, or refuses the key.
+    """
 
     reason: str
     """The name of the latest error, or ``MAY_NOT_WRITE``."""
@@ -82,25 +86,33 @@ class Use:
 def fair_order(queue: Sequence[Queued], uses: Sequence[Use]) -> list[Queued]:
     """Return the queue in fair order: a user with fewer uses goes first.
 
-    A user's count is their ``uses`` (see ``remembered_since``) plus their prompts earlier in the queue. With
-    equal counts, follow-ups go before new jobs, then older prompts before newer ones.
+    A user's count is their ``uses`` (see ``remembered_since``) plus their prompts earlier in the
+    queue. With equal counts, follow-ups go before new jobs, then older prompts before newer ones.
     """
     counts = Counter(use.asked_by for use in uses)
     ranked: list[tuple[int, Queued]] = []
-    for waiting in sorted(queue, key=lambda entry: (entry.kind is PromptKind.START, entry.id)):
+    for waiting in sorted(queue, key=_age_rank):
         ranked.append((counts[waiting.asked_by], waiting))
         counts[waiting.asked_by] += 1
-    return [waiting for _, waiting in sorted(ranked, key=lambda entry: entry[0])]
+    return [waiting for _, waiting in sorted(ranked, key=itemgetter(0))]
+
+
+def _age_rank(waiting: Queued) -> tuple[bool, PromptId]:
+    return waiting.kind is PromptKind.START, waiting.id
 
 
 def least_tried_first(queue: Sequence[Queued]) -> list[Queued]:
-    """Return the order in which prompts try a refused key: the untried ones, then the longest untried.
+    """Return the order in which prompts try a refused key: untried ones, then the longest untried.
 
     Perhaps the service refuses only one of them, which must not hold up the others.
     """
     tried = [prompt for prompt in queue if prompt.refused_at is not None]
     untried = [prompt for prompt in queue if prompt.refused_at is None]
-    return [*untried, *sorted(tried, key=lambda prompt: prompt.refused_at or prompt.asked_at)]
+    return [*untried, *sorted(tried, key=_last_tried)]
+
+
+def _last_tried(prompt: Queued) -> datetime:
+    return prompt.refused_at or prompt.asked_at
 
 
 def share(limit: int, *, is_alone: bool) -> int:
@@ -121,11 +133,16 @@ def in_turn(
         held_until: the time until which the service accepts none.
     """
     count = Counter(use.asked_by for use in uses)
-    most = share(limit, is_alone=len({*count, *(waiting.asked_by for waiting in queue)}) == 1)
-    room, going, others = 0 if held_until else limit - len(uses), list[Queued](), list[Queued]()
+    people = set(count) | {waiting.asked_by for waiting in queue}
+    most = share(limit, is_alone=len(people) == 1)
+    room = 0 if held_until else limit - len(uses)
+    going: list[Queued] = []
+    others: list[Queued] = []
     for waiting in queue:
-        may_go = len(going) < room and count[waiting.asked_by] < most
-        (going if may_go else others).append(waiting)
+        if len(going) < room and count[waiting.asked_by] < most:
+            going.append(waiting)
+        else:
+            others.append(waiting)
         count[waiting.asked_by] += 1
     return going, others
 
@@ -133,7 +150,10 @@ def in_turn(
 def next_free_at(
     uses: Sequence[Use], limit: int, now: datetime, held_until: datetime | None
 ) -> datetime:
-    """Return the earliest time at which a waiting prompt can go: when a use frees or a share grows."""
+    """Return the earliest time at which a waiting prompt can go.
+
+    Then a use frees or a share grows.
+    """
     if held_until and len(uses) < limit:
         return held_until
     return max(frees_at(uses, limit) or now + UNKNOWN_WAIT, held_until or now)
@@ -143,7 +163,8 @@ def remembered_since(queue: Sequence[Queued], now: datetime) -> datetime:
     """Return the time from which uses count for ``fair_order``.
 
     That is an hour ago, or when the oldest waiting prompt was requested if that is earlier.
-    Otherwise a user whose last use is over an hour old would overtake one who has waited since then.
+    Otherwise a user whose last use is over an hour old would overtake one who has waited since
+    then.
     """
     return min([now - QUOTA_PERIOD, *(waiting.asked_at for waiting in queue)])
 

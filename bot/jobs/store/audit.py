@@ -1,10 +1,10 @@
-"""The audit: prompts asked for, decisions about jobs, and choices for channels, each with its user."""
+"""The audit: prompts asked for, decisions about jobs, and choices for channels, by user."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, func, insert, or_, select, true, update
+from sqlalchemy import ColumnElement, and_, func, insert, or_, select, update
 from sqlalchemy.engine import Connection
 
 from bot.ids import JobNumber, ProjectId, PromptId, SubscriptionId, UserId
@@ -55,8 +55,8 @@ class Audit(Repository):
         project: ProjectId,
         at: datetime,
     ) -> None:
-        place = {"project": project, "channel": origin.channel}
-        self._add(act, origin.user, at, {**place, "subscription": subscription})
+        values = {"project": project, "channel": origin.channel, "subscription": subscription}
+        self._add(act, origin.user, at, values)
 
     def chose(self, act: Act, origin: Origin, project: ProjectId, at: datetime) -> None:
         """Add a choice or a trial in a channel, whose project is now ``project``."""
@@ -82,13 +82,17 @@ class Audit(Repository):
 
         ``last``: the id of the row before; 0 for the first rows.
         """
-        from_then = audit.c.at >= since if since else true()
-        theirs = audit.c.user == user if user else true()
-        about_it = audit.c.job == job if job else true()
-        matching = and_(audit.c.id > last, from_then, theirs, about_it)
-        page = select(audit).where(matching).order_by(audit.c.id).limit(limit)
+        page = select(audit).where(audit.c.id > last).order_by(audit.c.id).limit(limit)
+        if since:
+            page = page.where(audit.c.at >= since)
+        if user:
+            page = page.where(audit.c.user == user)
+        if job:
+            page = page.where(audit.c.job == job)
         rows = self.connection.execute(page).mappings().all()
-        return (rows[-1]["id"] if rows else last), [_to_row(row) for row in rows]
+        if rows:
+            last = rows[-1]["id"]
+        return last, [_to_row(row) for row in rows]
 
 
 def write_prompt_end(connection: Connection, prompt: PromptId, state: PromptState) -> None:

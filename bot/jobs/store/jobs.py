@@ -19,6 +19,7 @@ from sqlalchemy import (
     select,
     true,
 )
+from sqlalchemy.engine import RowMapping
 
 from bot.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
 from bot.jobs.model import lifecycle
@@ -45,7 +46,9 @@ from bot.store.schema import diff, reader, row_values
 POLLS = QueueTable("polls", jobs, None, jobs.c.poll_at)
 _OLDEST = jobs.c.number + 0
 """The order of the numbers, for which a planner sorts the rows that match."""
-_FEWEST_USUAL, _USUAL_OF = 3, 20
+_MIN_USUAL = 3
+"""Of fewer jobs no usual time is computed."""
+_MAX_USUAL = 20
 """Of how many jobs the usual time is computed."""
 GAP_IN_WORK = timedelta(days=30)
 """A content gap counts as in work while a job for it is younger than this."""
@@ -59,7 +62,8 @@ _IS_OPEN = and_(
 
 _ADD = jobs.insert().returning(jobs.c.number)
 
-# No EXISTS, which PostgreSQL may turn into a table of all prompts and jobs, made for each statement.
+# No EXISTS, which PostgreSQL may turn into a table of all prompts and jobs, made for each
+# statement.
 _BY_MENTION = select(channels.c.by_mention).where(channels.c.id == jobs.c.channel).scalar_subquery()
 _first = jobs.alias("first")
 _asked = jobs.alias("asked")
@@ -77,32 +81,29 @@ _ASKED_BY_BEGINNING = (
     .scalar_subquery()
 )
 """A job that was asked for by the message which begins the thread."""
+_JOB_OF_BEGINNING = (
+    select(_first.c.number)
+    .where(_first.c.channel == jobs.c.channel, _first.c.root_ts == jobs.c.thread_ts)
+    .correlate(jobs)
+    .scalar_subquery()
+)
+"""The job whose status message begins the thread."""
 _AMONG_PEOPLE = and_(
     jobs.c.thread_ts.is_not(None),
     or_(jobs.c.root_ts.is_(None), jobs.c.thread_ts < jobs.c.root_ts),
     ~jobs.c.channel.startswith("D"),
     _ASKED_BY_BEGINNING.is_(None),
-    select(_first.c.number)
-    .where(_first.c.channel == jobs.c.channel, _first.c.root_ts == jobs.c.thread_ts)
-    .correlate(jobs)
-    .scalar_subquery()
-    .is_(None),
+    _JOB_OF_BEGINNING.is_(None),
 )
 """The thread begins with a message that is neither a job's own nor one that asked for a job."""
+_SEEN = select(pull_requests.c.seen).where(pull_requests.c.job == jobs.c.number).scalar_subquery()
 _MORE = (
     func.coalesce(_BY_MENTION.correlate(jobs), false()).label("by_mention"),
     _AMONG_PEOPLE.label("among_people"),
-    select(pull_requests.c.seen)
-    .where(pull_requests.c.job == jobs.c.number)
-    .scalar_subquery()
-    .label("seen"),
+    _SEEN.label("seen"),
 )
-_WITH_SHORT_TEXT = [
-    func.substr(column, 1, 300, type_=column.type).label(column.name)
-    if column is jobs.c.text
-    else column
-    for column in jobs.c
-]
+_SHORT_TEXT = func.substr(jobs.c.text, 1, 300, type_=jobs.c.text.type).label("text")
+_WITH_SHORT_TEXT = [_SHORT_TEXT if column is jobs.c.text else column for column in jobs.c]
 _WITH_NUMBER = select(jobs, *_MORE).where(jobs.c.number == bindparam("this"))
 _BACKING_OFF = select(back_offs.c.project).where(
     back_offs.c.until > NOW, back_offs.c.reason != MAY_NOT_WRITE
@@ -125,7 +126,8 @@ _CLAIMED = (
 
 def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
     """Return the condition that a job has its status message in a thread."""
-    # The channel in both, so that SQLite uses the whole index of each and does not read the channel's jobs.
+    # The channel in both, so that SQLite uses the whole index of each and does not read the
+    # channel's jobs.
     in_channel = jobs.c.channel == thread.channel
     return or_(
         and_(in_channel, jobs.c.root_ts == thread.ts),
@@ -139,10 +141,16 @@ def _listed(
     if channel is None and not mine:
         raise ValueError("somebody else's jobs are listed by their channel")
     terms = [jobs.c.requester != ""]
-    terms += [] if channel is None else [jobs.c.channel == channel]
-    terms += [jobs.c.requester == user] if mine else []
+    if channel is not None:
+        terms.append(jobs.c.channel == channel)
+    if mine:
+        terms.append(jobs.c.requester == user)
     state = {Listed.OPEN: _IS_OPEN, Listed.REVIEW: _AWAITS_REVIEW, None: true()}[only]
     return and_(state, *terms)
+
+
+def _read_seen(row: RowMapping) -> object:
+    return None if row["seen"] is None else SEEN.read(row["seen"])
 
 
 class Jobs(Rows[TrackedJob]):
@@ -156,33 +164,29 @@ class Jobs(Rows[TrackedJob]):
             jobs,
             by_mention=itemgetter("by_mention"),
             among_people=itemgetter("among_people"),
-            pull_request=lambda row: None if row["seen"] is None else SEEN.read(row["seen"]),
+            pull_request=_read_seen,
         )
     )
 
     def add(self, new: TrackedJob) -> JobNumber:
-        return JobNumber(
-            self.connection.execute(_ADD, row_values(new, jobs, without="number")).scalar_one()
-        )
+        values = row_values(new, jobs, without="number")
+        return JobNumber(self.connection.execute(_ADD, values).scalar_one())
 
     def bring_polls_forward(
         self, project: ProjectId, failed_after: datetime | None, times: Sequence[datetime]
     ) -> int:
         """Poll the jobs whose polls have failed since ``failed_after`` at these times, in turns.
 
-        None is for all whose last poll failed. Polls that are due by the last of these times stay. Return how
-        many jobs are polled earlier.
+        None is for all whose last poll failed. Polls that are due by the last of these times stay.
+        Return how many jobs are polled earlier.
         """
+        has_failed: ColumnElement[bool] = jobs.c.unread_since.is_not(None)
+        if failed_after:
+            has_failed = jobs.c.unread_since >= failed_after
+        is_later = and_(jobs.c.poll_at > times[-1], jobs.c.project == project, has_failed)
         turn = jobs.c.number % len(times)
-        later = jobs.update().where(
-            jobs.c.poll_at > times[-1],
-            jobs.c.project == project,
-            jobs.c.unread_since >= failed_after
-            if failed_after
-            else jobs.c.unread_since.is_not(None),
-        )
         at = case(dict(enumerate(times)), value=turn)
-        return self.connection.execute(later.values(poll_at=at)).rowcount
+        return self.connection.execute(jobs.update().where(is_later).values(poll_at=at)).rowcount
 
     def get(self, number: JobNumber) -> TrackedJob | None:
         """Return the job with this number; None when there is none."""
@@ -240,49 +244,63 @@ class Jobs(Rows[TrackedJob]):
         only: Listed | None = None,
         skipped: int = 0,
     ) -> Sequence[TrackedJob]:
-        """Return a channel's jobs, newest first (those to review oldest first), without forgotten ones.
+        """Return a channel's jobs without forgotten ones.
 
-        ``mine``: only those that the user asked for. Without a channel, return those of all channels, which
-        only ``mine`` may ask for.
+        The newest come first, of those to review the oldest.
+
+        ``mine``: only those that the user asked for. Without a channel, return those of all
+        channels, which only ``mine`` may ask for.
         """
         matching = _listed(channel, user, mine=mine, only=only)
-        return self._many(matching, limit, skipped, by=_OLDEST if only is Listed.REVIEW else None)
+        order = _OLDEST if only is Listed.REVIEW else None
+        return self._many(matching, limit, skipped, by=order)
 
     def usual_time(self, project: ProjectId) -> timedelta | None:
         """Return the median time of a project's last jobs; None for fewer than three."""
-        began, ended = jobs.c.iteration_started_at, jobs.c.ended_at
-        done = (
-            jobs.c.project == project,
-            began.is_not(None),
-            jobs.c.state == JobState.PULL_REQUEST,
+        newest = (
+            select(jobs.c.iteration_started_at, jobs.c.ended_at)
+            .where(
+                jobs.c.project == project,
+                jobs.c.iteration_started_at.is_not(None),
+                jobs.c.state == JobState.PULL_REQUEST,
+            )
+            .order_by(jobs.c.asked_at.desc())
+            .limit(_MAX_USUAL)
         )
-        newest = select(began, ended).where(*done).order_by(jobs.c.asked_at.desc()).limit(_USUAL_OF)
         times = sorted(end - begin for begin, end in self.connection.execute(newest))
-        return times[len(times) // 2] if len(times) >= _FEWEST_USUAL else None
+        return times[len(times) // 2] if len(times) >= _MIN_USUAL else None
 
     def channels_to_review(self, limit: int) -> Sequence[ChannelId]:
-        """Return the channels with jobs that wait for review, those first that have the oldest job."""
-        query = select(jobs.c.channel).where(_AWAITS_REVIEW, jobs.c.requester != "")
-        ordered = query.group_by(jobs.c.channel).order_by(func.min(jobs.c.number)).limit(limit)
-        return self.connection.execute(ordered).scalars().all()
+        """Return the channels with jobs that wait for review, the one with the oldest job first."""
+        query = (
+            select(jobs.c.channel)
+            .where(_AWAITS_REVIEW, jobs.c.requester != "")
+            .group_by(jobs.c.channel)
+            .order_by(func.min(jobs.c.number))
+            .limit(limit)
+        )
+        return self.connection.execute(query).scalars().all()
 
     def to_review(
         self, channels: Collection[ChannelId], user: UserId, limit: int, skipped: int = 0
     ) -> Sequence[TrackedJob]:
-        """Return the oldest jobs to review in these channels, and wherever the user sent one a prompt."""
+        """Return the oldest jobs to review in these channels, or with a prompt of the user."""
         theirs = jobs.c.number.in_(select(prompts.c.job).where(prompts.c.asked_by == user))
         visible = or_(jobs.c.channel.in_(channels), jobs.c.requester == user, theirs)
-        return self._many(
-            and_(_AWAITS_REVIEW, jobs.c.requester != "", visible), limit, skipped, by=_OLDEST
-        )
+        matching = and_(_AWAITS_REVIEW, jobs.c.requester != "", visible)
+        return self._many(matching, limit, skipped, by=_OLDEST)
 
     def going(self, project: ProjectId, limit: int) -> Sequence[TrackedJob]:
         """Return the newest jobs of a project that wait, run, or have an open pull request."""
-        going = or_(_IS_OPEN, _AWAITS_REVIEW)
-        return self._many(and_(going, jobs.c.project == project, jobs.c.requester != ""), limit)
+        is_going = or_(_IS_OPEN, _AWAITS_REVIEW)
+        matching = and_(is_going, jobs.c.project == project, jobs.c.requester != "")
+        return self._many(matching, limit)
 
     def newest(self, limit: int, **only: Unpack[JobFilter]) -> Sequence[TrackedJob]:
-        """Return the newest jobs of all channels that have these values; an empty one lets all through."""
+        """Return the newest jobs of all channels that have these values.
+
+        An empty value lets all through.
+        """
         terms = [jobs.c[name] == value for name, value in only.items() if value]
         return self._many(and_(true(), *terms), limit)
 
@@ -294,8 +312,9 @@ class Jobs(Rows[TrackedJob]):
     def save(self, job: TrackedJob, new: TrackedJob, *, owner: str | None = None) -> TrackedJob:
         """Write the changed columns of a job, and return it.
 
-        An owner's write, a step and a new time for the poll free its lease, since its holder works on the
-        earlier values. Raises IllegalStep, and LeaseLost when ``owner`` is given and does not hold the lease.
+        An owner's write, a step and a new time for the poll free its lease, since its holder works
+        on the earlier values. Raises IllegalStep, and LeaseLost when ``owner`` is given and does
+        not hold the lease.
         """
         changes = diff(job, new, jobs)
         if lifecycle.is_job_step(job, new) or "poll_at" in changes or owner:
@@ -312,8 +331,8 @@ class Jobs(Rows[TrackedJob]):
     ) -> Sequence[TrackedJob]:
         """Claim the most overdue polls.
 
-        Skips the projects in ``besides`` and those with a back-off (the service failed, or refused the key
-        for more than writing).
+        Skips the projects in ``besides`` and those with a back-off (the service failed, or refused
+        the key for more than writing).
         """
         rows = claim(self.connection, _CLAIM_DUE, claimer, limit=limit, besides=list(besides))
         claimed = {"claimed": [row["number"] for row in rows]}
@@ -327,7 +346,7 @@ class Jobs(Rows[TrackedJob]):
         return self._many(asked, _MOST_ABOUT_GAPS, by=jobs.c.asked_at.desc())
 
     def list_unreviewed(self, project: ProjectId, limit: int) -> Sequence[TrackedJob]:
-        """Return a project's newest jobs that are open or to review, with the beginnings of their texts."""
+        """Return a project's newest jobs that are open or to review, with shortened texts."""
         going = and_(jobs.c.project == project, or_(_IS_OPEN, _AWAITS_REVIEW))
         newest = (
             select(*_WITH_SHORT_TEXT, *_MORE)
@@ -350,14 +369,14 @@ class Jobs(Rows[TrackedJob]):
     def awaiting_review(
         self, project: ProjectId, channel: ChannelId, limit: int
     ) -> tuple[Sequence[TrackedJob], int]:
-        """Return a channel's oldest jobs whose pull requests wait for review, and how many do in all."""
+        """Return a channel's oldest jobs to review, and the number of all that it has."""
         matching = and_(
             jobs.c.channel == channel,
             jobs.c.project == project,
             jobs.c.requester != "",
             _AWAITS_REVIEW,
         )
-        count = self.connection.execute(
-            select(func.count()).select_from(jobs).where(matching)
-        ).scalar_one()
-        return self._many(matching, limit, by=_OLDEST), int(count)
+        counting = select(func.count()).select_from(jobs).where(matching)
+        count = self.connection.execute(counting).scalar_one()
+        oldest = self._many(matching, limit, by=_OLDEST)
+        return oldest, int(count)

@@ -42,7 +42,7 @@ class Quota(Repository):
 
 @cache
 def _exhausted(until: Column[datetime | None]) -> Select[datetime | None]:
-    """Return the statement that reads the time until which a limit is reached; None when it has passed."""
+    """Return the statement that reads the end of an exhausted limit, if it is ahead."""
     return select(until).where(limits.c.project == bindparam("of_project"), until > NOW)
 
 
@@ -52,7 +52,7 @@ class AnalyticsQuota(Quota):
     until = limits.c.calls_until
 
     def read(self, project: ProjectId, limit: int, now: datetime) -> Budget:
-        """Return the calls used in the last hour, and when the next call is possible if none is left."""
+        """Return the calls used in the last hour, and when the next is possible if none is left."""
         calls = select(func.count(), func.min(analytics_calls.c.at)).where(
             analytics_calls.c.project == project,
             analytics_calls.c.at.between(now - WINDOW, now + SKEW),
@@ -68,10 +68,9 @@ class AnalyticsQuota(Quota):
         if calls:
             rows = [{"project": project, "at": now} for _ in range(calls)]
             self.connection.execute(analytics_calls.insert(), rows)
+        is_old = analytics_calls.c.at < now - 2 * WINDOW
         self.connection.execute(
-            delete(analytics_calls).where(
-                analytics_calls.c.project == project, analytics_calls.c.at < now - 2 * WINDOW
-            )
+            delete(analytics_calls).where(analytics_calls.c.project == project, is_old)
         )
 
 
@@ -83,7 +82,10 @@ class BackOffs(Repository):
     """The projects' back-offs, within one transaction."""
 
     def all(self) -> dict[ProjectId, BackOff]:
-        """Return each project's back-off, including expired ones: they stay until the service answers."""
+        """Return each project's back-off, including expired ones.
+
+        They stay until the service answers.
+        """
         rows = self.connection.execute(select(back_offs)).mappings()
         return {ProjectId(row["project"]): _to_back_off(row) for row in rows}
 
@@ -96,19 +98,23 @@ class BackOffs(Repository):
         """Start or extend the project's back-off."""
         values = asdict(back_off)
         if not insert_unless_there(self.connection, back_offs, {"project": project, **values}):
-            self.connection.execute(
-                update(back_offs).where(back_offs.c.project == project).values(**values)
-            )
+            mine = update(back_offs).where(back_offs.c.project == project)
+            self.connection.execute(mine.values(**values))
 
     def end_by(self, job: JobNumber, until: datetime) -> None:
         """End the back-off of a job's project by then, if only prompts are refused."""
         project = select(jobs.c.project).where(jobs.c.number == job).scalar_subquery()
-        longer = and_(back_offs.c.reason == MAY_NOT_WRITE, back_offs.c.until > until)
-        self.connection.execute(
-            update(back_offs).where(back_offs.c.project == project, longer).values(until=until)
+        longer = and_(
+            back_offs.c.project == project,
+            back_offs.c.reason == MAY_NOT_WRITE,
+            back_offs.c.until > until,
         )
+        self.connection.execute(update(back_offs).where(longer).values(until=until))
 
     def clear(self, project: ProjectId) -> bool:
-        """Remove the project's back-off, because the service works again. Return whether there was one."""
+        """Remove the project's back-off, because the service works again.
+
+        Return whether there was one.
+        """
         deleted = self.connection.execute(delete(back_offs).where(back_offs.c.project == project))
         return deleted.rowcount > 0

@@ -1,9 +1,10 @@
-"""Prompts: stored before the request is acknowledged, then claimed by workers that prepare and send them."""
+"""Prompts: stored before their requests are acknowledged, then prepared and sent by workers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, select, update
@@ -46,19 +47,16 @@ def is_behind() -> ColumnElement[bool]:
 
 
 _HAS_STATUS_MESSAGE = and_(STARTS_JOB, jobs.c.root_ts.is_not(None))
-_SENDABLE = and_(
-    ~is_behind(),
-    prompts.c.held_until.is_(None),
-    exists().where(
-        jobs.c.number == prompts.c.job, or_(_HAS_STATUS_MESSAGE, jobs.c.service_id.is_not(None))
-    ),
-    ~exists().where(back_offs.c.project == prompts.c.project, back_offs.c.until > NOW),
+_JOB_IS_READY = exists().where(
+    jobs.c.number == prompts.c.job, or_(_HAS_STATUS_MESSAGE, jobs.c.service_id.is_not(None))
 )
+_HAS_BACK_OFF = exists().where(back_offs.c.project == prompts.c.project, back_offs.c.until > NOW)
+_SENDABLE = and_(~is_behind(), prompts.c.held_until.is_(None), _JOB_IS_READY, ~_HAS_BACK_OFF)
 """The condition that a waiting prompt waits only for its time and the quota.
 
-Its job's status message has been posted or its service id is known, the job has no earlier unsettled
-prompt, it is not held, and the project has no back-off. A follow-up behind an unconfirmed first prompt waits
-for a person.
+Its job's status message has been posted or its service id is known, the job has no earlier
+unsettled prompt, it is not held, and the project has no back-off. A follow-up behind an unconfirmed
+first prompt waits for a person.
 """
 
 NEW_PROMPTS = QueueTable("requests", prompts, PromptState.NEW, prompts.c.due_at)
@@ -71,8 +69,8 @@ ABANDONED_PROMPTS = QueueTable("abandoned", prompts, PromptState.SENDING, None)
 _to_queued = reader(
     Queued,
     prompts,
-    refused_at=lambda row: row["sent_at"],
-    told_until=lambda row: row["told_until"],
+    refused_at=itemgetter("sent_at"),
+    told_until=itemgetter("told_until"),
 )
 _NOT_FAILED = (
     JobState.WAITING,
@@ -120,14 +118,17 @@ _BEGIN_SENDING = claiming(
 _WAITING_PROJECTS = (
     select(prompts.c.project).where(WAITING_PROMPTS.waits, WAITING_PROMPTS.is_free).distinct()
 )
+_TOLD_UNTIL = (
+    select(jobs.c.queue_until)
+    .where(jobs.c.number == prompts.c.job)
+    .scalar_subquery()
+    .label("told_until")
+)
 _QUOTA_QUEUE = (
     select(
         *prompts.c["id", "job", "kind", "asked_by", "asked_at", "due_at", "in_queue", "sent_at"],
         prompts.c.seen_at,
-        select(jobs.c.queue_until)
-        .where(jobs.c.number == prompts.c.job)
-        .scalar_subquery()
-        .label("told_until"),
+        _TOLD_UNTIL,
     )
     .where(
         prompts.c.project == bindparam("of_project"),
@@ -164,7 +165,9 @@ _WAITING_BY = (
     .select_from(prompts)
     .where(one_of(prompts.c.state, UNSENT), prompts.c.asked_by == bindparam("by"))
 )
-_EARLIER = select(*(part.scalar_subquery() for part in (_OF_KEY, _SAME_JOB, _WAITING_BY)))
+_EARLIER = select(
+    _OF_KEY.scalar_subquery(), _SAME_JOB.scalar_subquery(), _WAITING_BY.scalar_subquery()
+)
 _ADD = prompts.insert().returning(prompts.c.id)
 
 
@@ -192,9 +195,8 @@ class Prompts(Rows[Prompt]):
 
     def add(self, new: Prompt) -> PromptId:
         """Store a prompt and return its id. The key of its origin is unique (see ``job_of``)."""
-        return PromptId(
-            self.connection.execute(_ADD, row_values(new, prompts, without="id")).scalar_one()
-        )
+        values = row_values(new, prompts, without="id")
+        return PromptId(self.connection.execute(_ADD, values).scalar_one())
 
     def job_of(self, key: RequestKey) -> JobNumber | None:
         """Return the job of the request with this key; None when the request is new."""
@@ -232,7 +234,10 @@ class Prompts(Rows[Prompt]):
     def same_follow_up(
         self, user: UserId, job: JobNumber, raw: str, since: datetime
     ) -> PromptId | None:
-        """Return the user's newest follow-up with this text after ``since``, unless refused or withdrawn."""
+        """Return the user's newest follow-up with this text after ``since``.
+
+        Refused and withdrawn ones do not count.
+        """
         same = and_(
             prompts.c.kind == PromptKind.FOLLOW_UP,
             prompts.c.job == job,
@@ -253,18 +258,26 @@ class Prompts(Rows[Prompt]):
 
         A prompt that the bot suggested at a row is about the row.
         """
-        sent = (prompts.c.kind == PromptKind.FOLLOW_UP, prompts.c.state == PromptState.SENT)
-        by_then = and_(
+        newest = self._last_follow_up(job) if job.version > 1 and job.ended_at else None
+        if newest is not None and newest.text:
+            return subject_of(newest.text)
+        if job.about is not None and job.about.title:
+            return subject_of(job.about.title)
+        return subject_of(job.text)
+
+    def _last_follow_up(self, job: TrackedJob) -> Prompt | None:
+        """Return the last follow-up that was sent before a job's end; None if there is none."""
+        return self._newest(
             prompts.c.job == job.number,
-            *sent,
+            prompts.c.kind == PromptKind.FOLLOW_UP,
+            prompts.c.state == PromptState.SENT,
             prompts.c.sent_at <= job.ended_at,
             prompts.c.text != "",
         )
-        newest = self._newest(by_then) if job.version > 1 and job.ended_at else None
-        return subject_of((newest and newest.text) or (job.about and job.about.title) or job.text)
 
     def is_first_job(self, job: TrackedJob) -> bool:
-        return not self._has(and_(prompts.c.asked_by == job.requester, prompts.c.job < job.number))
+        has_earlier = self._has(prompts.c.asked_by == job.requester, prompts.c.job < job.number)
+        return not has_earlier
 
     def has_asked(self, user: UserId, job: JobNumber) -> bool:
         return self._has(and_(prompts.c.job == job, prompts.c.asked_by == user))
@@ -272,15 +285,14 @@ class Prompts(Rows[Prompt]):
     def save(self, prompt: Prompt, new: Prompt, *, owner: str | None = None) -> None:
         """Write a step of a prompt's lifecycle and free its lease.
 
-        Its message may be edited while a worker prepares it, and the same worker may have claimed it anew.
-        Raises IllegalStep, and LeaseLost when its state or its text as typed are not those that were read, or
-        when ``owner`` is given and does not hold the lease.
+        Its message may be edited while a worker prepares it, and the same worker may have claimed
+        it anew. Raises IllegalStep, and LeaseLost when its state or its text as typed are not those
+        that were read, or when ``owner`` is given and does not hold the lease.
         """
         lifecycle.check_prompt_step(prompt, new)
-        changes = diff(prompt, new, prompts)
+        values = diff(prompt, new, prompts) | FREE
         as_read = {"this": prompt.id, "was": prompt.state, "as_read": prompt.raw, HOLDER.key: owner}
-        values = {**changes, **FREE, **as_read}
-        if self.connection.execute(_UPDATE_AS_READ, values).rowcount != 1:
+        if self.connection.execute(_UPDATE_AS_READ, {**values, **as_read}).rowcount != 1:
             raise LeaseLost(f"prompt {prompt.id}")
         write_prompt_end(self.connection, prompt.id, new.state)
 
@@ -292,13 +304,16 @@ class Prompts(Rows[Prompt]):
     def claim_new(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
         """Claim new prompts, which are still to be prepared.
 
-        Somebody's next job in a channel is left until the status message of their one before it has been
-        posted. So the status messages of several people's jobs go out in turn.
+        Somebody's next job in a channel is left until the status message of their one before it has
+        been posted. So the status messages of several people's jobs go out in turn.
         """
         return self._claim(_CLAIM_NEW, claimer, limit=limit)
 
     def free_new(self, prompt: PromptId, owner: str) -> None:
-        """Free a new prompt that this owner has claimed; do nothing if it is another's or is prepared."""
+        """Free a new prompt that this owner has claimed.
+
+        Do nothing if it is another's or is prepared.
+        """
         held = and_(
             prompts.c.id == prompt,
             prompts.c.claimed_by == owner,
@@ -346,7 +361,7 @@ class Prompts(Rows[Prompt]):
         return [_to_queued(row) for row in rows.mappings()]
 
     def begin_sending(self, claimer: Claimer, ids: Sequence[PromptId]) -> Sequence[Prompt]:
-        """Claim those of these prompts that still wait, and mark them *sending*, as each is about to be."""
+        """Claim those of these prompts that still wait, and mark them *sending*."""
         if not ids:
             return []
         return self._claim(_BEGIN_SENDING, claimer, ids=ids)
@@ -365,7 +380,7 @@ class Prompts(Rows[Prompt]):
         return [Use(who, at) for who, at in rows]
 
     def took_any_since(self, project: ProjectId, since: datetime) -> bool:
-        """Return whether the service has accepted a prompt of the project sent at ``since`` or later."""
+        """Return whether the service has accepted a prompt of the project sent since then."""
         is_sent = and_(prompts.c.state == PromptState.SENT, prompts.c.sent_at >= since)
         return self._has(prompts.c.project == project, is_sent)
 
@@ -384,11 +399,14 @@ class Prompts(Rows[Prompt]):
 
     def resume(self, project: ProjectId, reason: QueueWhy, now: datetime) -> None:
         """Make the project's prompts that were postponed for this reason due now."""
-        for_it = exists().where(jobs.c.number == prompts.c.job, jobs.c.queue_why == reason)
-        waiting = and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING)
-        self.connection.execute(
-            prompts.update().where(waiting, prompts.c.due_at > now, for_it).values(due_at=now)
+        was_postponed = exists().where(jobs.c.number == prompts.c.job, jobs.c.queue_why == reason)
+        waiting = and_(
+            prompts.c.project == project,
+            prompts.c.state == PromptState.WAITING,
+            prompts.c.due_at > now,
+            was_postponed,
         )
+        self.connection.execute(prompts.update().where(waiting).values(due_at=now))
 
     def move_up(self, project: ProjectId, now: datetime) -> None:
         """Make the head of the queue due now, so that the times are set again after one left."""
@@ -396,7 +414,10 @@ class Prompts(Rows[Prompt]):
         self.connection.execute(prompts.update().where(prompts.c.id == head).values(due_at=now))
 
     def claim_abandoned(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
-        """Claim prompts whose sender lost its lease; whether the service received them is unknown."""
+        """Claim prompts whose sender lost its lease.
+
+        Whether the service received them is unknown.
+        """
         return self._claim(_CLAIM_ABANDONED, claimer, limit=limit)
 
     def waiting_projects(self, now: datetime) -> Sequence[ProjectId]:
@@ -410,26 +431,24 @@ class Prompts(Rows[Prompt]):
         A follow-up behind a first prompt waits for the decision about that.
         """
         has_begun = exists().where(jobs.c.number == prompts.c.job, jobs.c.service_id.is_not(None))
-        unsettled = prompts.update().where(
-            prompts.c.state.in_(UNSETTLED), or_(STARTS_JOB, has_begun)
-        )
+        is_unsettled = and_(prompts.c.state.in_(UNSETTLED), or_(STARTS_JOB, has_begun))
         # Each attempt has its own question.
         attempts = prompts.c.attempts + 1
-        self.connection.execute(
-            unsettled.values(state=PromptState.SENDING, attempts=attempts, **FREE)
-        )
+        in_doubt = {"state": PromptState.SENDING, "attempts": attempts, **FREE}
+        self.connection.execute(prompts.update().where(is_unsettled).values(in_doubt))
 
     def perhaps_carried_out(self, job: JobNumber) -> Prompt | None:
-        """Return a job's newest follow-up that may be accepted: unconfirmed, dismissed or sent again."""
-        state, attempts = prompts.c.state, prompts.c.attempts
-        unknown = or_(
-            state == PromptState.UNCONFIRMED,
-            and_(state == PromptState.WITHDRAWN, attempts > 0),
-            and_(state == PromptState.REFUSED, attempts > 1),
+        """Return a job's newest follow-up that may be accepted.
+
+        It is unconfirmed, dismissed or sent again.
+        """
+        is_unknown = or_(
+            prompts.c.state == PromptState.UNCONFIRMED,
+            and_(prompts.c.state == PromptState.WITHDRAWN, prompts.c.attempts > 0),
+            and_(prompts.c.state == PromptState.REFUSED, prompts.c.attempts > 1),
         )
-        return self._newest(
-            and_(prompts.c.job == job, prompts.c.kind == PromptKind.FOLLOW_UP, unknown)
-        )
+        is_follow_up = prompts.c.kind == PromptKind.FOLLOW_UP
+        return self._newest(prompts.c.job == job, is_follow_up, is_unknown)
 
     def unsettled_of(self, job: JobNumber) -> Sequence[Prompt]:
         """Return a job's prompts that are new, waiting or being sent, oldest first."""
@@ -440,7 +459,7 @@ class Prompts(Rows[Prompt]):
         return self._newest(prompts.c.key == key)
 
     def move(self, prompt: Prompt, project: ProjectId) -> None:
-        """Move a prompt that has not been sent to another project, but not the job that it starts."""
+        """Move an unsent prompt to another project, but not the job that it starts."""
         self.connection.execute(
             prompts.update().where(prompts.c.id == prompt.id).values(project=project)
         )
@@ -448,21 +467,25 @@ class Prompts(Rows[Prompt]):
         self.connection.execute(its_row.values(project=project))
 
     def taken_until(self, job: JobNumber, before: PromptId) -> MessageTs | None:
-        """Return the newest message that earlier prompts of a job have covered; None if there is none.
+        """Return the newest message that earlier prompts of a job cover; None if there is none.
 
-        That is the one that brought a prompt, or the last before the one that was given the thread in a form.
+        That is the one that brought a prompt, or the last before the one that was given the thread
+        in a form.
         """
-        earlier = and_(prompts.c.job == job, prompts.c.id < before)
-        given_at = func.max(prompts.c.asked_at).filter(prompts.c.take_thread == TakeThread.GIVEN)
-        row = self.connection.execute(
-            select(func.max(prompts.c.message_ts), given_at).where(earlier)
-        ).one()
-        return max((ts for ts in (row[0], row[1] and ts_at(row[1])) if ts), default=None)
+        newest = func.max(prompts.c.message_ts)
+        given = func.max(prompts.c.asked_at).filter(prompts.c.take_thread == TakeThread.GIVEN)
+        earlier = select(newest, given).where(prompts.c.job == job, prompts.c.id < before)
+        message_ts, given_at = self.connection.execute(earlier).one()
+        covered = [message_ts] if message_ts else []
+        if given_at:
+            covered.append(ts_at(given_at))
+        return max(covered, default=None)
 
     def attachments(self, job: JobNumber) -> Sequence[str]:
         """Return the attachments of a job's prompts, oldest first."""
-        with_some = and_(prompts.c.job == job, prompts.c.attachments != "")
-        rows = self.connection.execute(
-            select(prompts.c.attachments).where(with_some).order_by(prompts.c.id)
+        attached = (
+            select(prompts.c.attachments)
+            .where(prompts.c.job == job, prompts.c.attachments != "")
+            .order_by(prompts.c.id)
         )
-        return list(rows.scalars())
+        return list(self.connection.execute(attached).scalars())

@@ -40,8 +40,13 @@ class PullRequests(Rows[WatchedPullRequest]):
 
         Its recorded state stays.
         """
-        end = {"iteration": job.iteration, "iteration_ended_at": ended_at}
-        due = {**end, "look_at": ended_at, "failures": 0, **FREE}
+        due = {
+            "iteration": job.iteration,
+            "iteration_ended_at": ended_at,
+            "look_at": ended_at,
+            "failures": 0,
+            **FREE,
+        }
         new = {"link": link, "since": ended_at, "requester": job.requester}
         if insert_unless_there(self.connection, rows, {"job": job.number, **new, **due}):
             return
@@ -73,14 +78,18 @@ class Previews(Rows[Preview]):
         return self._newest(previews.c.job == job, previews.c.requester != "")
 
     def ask(self, preview: Preview) -> bool:
-        """Ask for a preview in the place of an older one that is over. Return False if one is under way."""
+        """Ask for a preview in the place of an older one that is over.
+
+        Return False if one is under way.
+        """
         new = {name: getattr(preview, name) for name in Preview.__dataclass_fields__} | FREE
         if insert_unless_there(self.connection, previews, new):
             return True
         old = self.get(preview.job)
         if old is not None and old.state.is_open and old.iteration == preview.iteration:
             return False
-        del new["status_id"]  # which stays, since it shows that the project has previews
+        # It stays, since it shows that the project has previews.
+        del new["status_id"]
         self._write(preview.job, None, new)
         return True
 
@@ -89,7 +98,10 @@ class Previews(Rows[Preview]):
         return self._claim(_CLAIM_PREVIEWS, claimer, limit=limit)
 
     def count_call(self, preview: Preview, owner: str) -> Preview:
-        """Count a call before it is made, so that a crash cannot make the count too low. Keeps the lease."""
+        """Count a call before it is made, so that a crash cannot make the count too low.
+
+        Keeps the lease.
+        """
         self._write(preview.job, owner, {"asks": preview.asks + 1})
         return replace(preview, asks=preview.asks + 1)
 

@@ -23,7 +23,7 @@ class Repositories(Repository):
         return self.connection.execute(query).scalar()
 
     def pin(self, project: ProjectId, name: str, now: datetime) -> str:
-        """Pin a project to a repository unless it is pinned, and return the name of the pinned one."""
+        """Pin a project to a repository unless it is pinned; return the pinned one's name."""
         values = {"project": project, "name": name, "pinned_at": now}
         insert_unless_there(self.connection, repositories, values)
         return self.of(project) or name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import ColumnElement, and_, exists
 
+from bot.ids import UserId
 from bot.jobs.model.jobs import JobProblem, JobState
 from bot.jobs.model.prompts import PromptState
 from bot.jobs.store.audit import IS_OVER
@@ -30,6 +31,11 @@ def _is_of_finished_job(job: ColumnElement[int]) -> ColumnElement[bool]:
     return exists().where(jobs.c.number == job, _JOB_IS_OVER)
 
 
+def _names_person(user: UserId) -> dict[str, ColumnElement[bool]]:
+    kinds = [f"{kind}:{user}" for kind in JobProblem]
+    return {"problem": jobs.c.problem.in_(kinds)}
+
+
 JOBS = RetentionRule(
     "jobs",
     jobs,
@@ -41,9 +47,7 @@ JOBS = RetentionRule(
         "previews": previews.c.job,
         "messages": deliveries.c.job,
     },
-    names_person=lambda user: {
-        "problem": jobs.c.problem.in_([f"{kind}:{user}" for kind in JobProblem])
-    },
+    names_person=_names_person,
 )
 PROMPTS = RetentionRule("prompts", prompts, _is_of_finished_job(prompts.c.job), None)
 PULL_REQUESTS = RetentionRule(

@@ -32,8 +32,10 @@ from bot.outbox.store import (
 from bot.store.leases import NOW, one_of
 from bot.store.schema import AnyTable, Repository, UtcDateTime
 
-# Aliases: the claims' conditions contain subqueries of the tables themselves, which must not be correlated.
-_job, _pause = jobs.alias("of"), back_offs.alias("pause")
+# Aliases: the claims' conditions contain subqueries of the tables themselves, which must not be
+# correlated.
+_job = jobs.alias("of")
+_pause = back_offs.alias("pause")
 _PAUSE = (_pause.c.reason, _pause.c.until.label("paused_until"))
 _CLAIMABLE_PROMPT = or_(
     and_(NEW_PROMPTS.waits, IN_TURN),
@@ -52,17 +54,13 @@ _PROMPTS = (
     .outerjoin(_pause, and_(_pause.c.project == prompts.c.project, _pause.c.until > NOW))
     .order_by(prompts.c.id)
 )
+_HOLDS_POLLS = and_(
+    _pause.c.project == jobs.c.project,
+    _pause.c.until > NOW,
+    _pause.c.reason != MAY_NOT_WRITE,
+)
 _POLLS = (
-    select(*jobs.c["number", "poll_at"], *_PAUSE)
-    .select_from(jobs)
-    .outerjoin(
-        _pause,
-        and_(
-            _pause.c.project == jobs.c.project,
-            _pause.c.until > NOW,
-            _pause.c.reason != MAY_NOT_WRITE,
-        ),
-    )
+    select(*jobs.c["number", "poll_at"], *_PAUSE).select_from(jobs).outerjoin(_pause, _HOLDS_POLLS)
 )
 _CLAIMABLE_DELIVERY = and_(
     or_(DELIVERIES.waits, UNCLEAR_DELIVERIES.waits, ABANDONED_DELIVERIES.is_queued),
@@ -83,17 +81,13 @@ class Waits(Repository):
         """Return the pending prompts of a job, its next poll, then its oldest message."""
         states = (*UNSETTLED, PromptState.UNCONFIRMED)
         asked = self._prompts(and_(prompts.c.job == number, prompts.c.state.in_(states)), now)
-        which = _POLLS.where(jobs.c.number == number, jobs.c.poll_at.is_not(None))
-        polls = list[Wait]()
-        for row in self.connection.execute(which, {NOW.key: now}).mappings():
-            until = max(row["poll_at"], row["paused_until"] or row["poll_at"])
-            reason = _trouble(row["reason"]) if row["paused_until"] else None
-            poll_at = row["poll_at"]
-            polls.append(
-                Wait(Waiting.POLL, reason, poll_at, until if until > now else None, row["number"])
-            )
+        is_next = _POLLS.where(jobs.c.number == number, jobs.c.poll_at.is_not(None))
+        rows = self.connection.execute(is_next, {NOW.key: now}).mappings()
+        waits = [*asked, *(_poll(row, now) for row in rows)]
         message = self.oldest_message(now, job=number)
-        return [*asked, *polls, *([message] if message else [])]
+        if message:
+            waits.append(message)
+        return waits
 
     def all_prompts(self, now: datetime) -> Sequence[Wait]:
         """Return the unsettled prompts, oldest first, without those that wait for a person."""
@@ -106,29 +100,34 @@ class Waits(Repository):
         row = self.connection.execute(query, {NOW.key: now}).mappings().one_or_none()
         if row is None:
             return None
-        created_at, stuck_since = row["created_at"], _claimable_since(row, "created_at")
-        until = _ahead(row, now)
-        return Wait(Waiting.MESSAGE, None, created_at, until, row["job"], stuck_since=stuck_since)
+        return Wait(
+            Waiting.MESSAGE,
+            None,
+            row["created_at"],
+            _ahead(row["due_at"], now),
+            row["job"],
+            stuck_since=_claimable_since(row, "created_at"),
+        )
 
     def waiting_seconds(self, now: datetime) -> dict[str, float]:
         """Return for how long the oldest work of each kind has waited; 0 if none waits.
 
-        A prompt waits from the time at which it could be claimed, a message from its creation, and a
-        poll from its due time. Edits and reactions are silent, so they do not count as messages.
+        A prompt waits from the time at which it could be claimed, a message from its creation, and
+        a poll from its due time. Edits and reactions are silent, so they do not count as messages.
         """
         is_open = and_(deliveries.c.state.in_(OPEN), deliveries.c.kind.not_in(QUIET))
         oldest_message = _oldest(deliveries.c.created_at, is_open)
         oldest_poll = _oldest(jobs.c.poll_at, jobs.c.poll_at <= now)
         row = self.connection.execute(select(oldest_message, oldest_poll)).one()
         claimable = [wait.stuck_since for wait in self.all_prompts(now) if wait.stuck_since]
-        since = {"prompt": min(claimable, default=None), "message": row[0], "poll": row[1]}
         return {
-            what: 0.0 if at is None else max((now - at).total_seconds(), 0.0)
-            for what, at in since.items()
+            "prompt": _seconds_since(min(claimable, default=None), now),
+            "message": _seconds_since(row[0], now),
+            "poll": _seconds_since(row[1], now),
         }
 
     def needs_person(self) -> dict[str, int]:
-        """Return how many rows of each kind wait for a person: unconfirmed prompts and dead letters."""
+        """Return how many unconfirmed prompts and dead letters wait for a person."""
         is_dead = and_(
             deliveries.c.state == DeliveryState.DEAD, deliveries.c.kind != DeliveryKind.REACTION
         )
@@ -142,14 +141,17 @@ class Waits(Repository):
 
 
 def _prompt(row: RowMapping, now: datetime) -> Wait:
-    reason, until = None, _ahead(row, now)
+    reason = None
+    until = _ahead(row["due_at"], now)
     is_waiting = row["state"] == PromptState.WAITING
     if row["state"] == PromptState.UNCONFIRMED or (
         is_waiting and row["job_state"] == JobState.UNCONFIRMED
     ):
-        reason, until = QueueWhy.PERSON, None
+        reason = QueueWhy.PERSON
+        until = None
     elif is_waiting and row["reason"]:
-        reason, until = _trouble(row["reason"]), row["paused_until"]
+        reason = _trouble(row["reason"])
+        until = row["paused_until"]
     elif is_waiting and row["in_queue"] and until:
         reason = QueueWhy.LIMIT
     return Wait(
@@ -162,13 +164,26 @@ def _prompt(row: RowMapping, now: datetime) -> Wait:
     )
 
 
+def _poll(row: RowMapping, now: datetime) -> Wait:
+    until = row["poll_at"]
+    reason = None
+    if row["paused_until"]:
+        until = max(until, row["paused_until"])
+        reason = _trouble(row["reason"])
+    return Wait(Waiting.POLL, reason, row["poll_at"], _ahead(until, now), row["number"])
+
+
 def _trouble(reason: str) -> QueueWhy:
     return QueueWhy.KEY if reason in KEY_REASONS else QueueWhy.SERVICE
 
 
-def _ahead(row: RowMapping, now: datetime) -> datetime | None:
-    due_at: datetime = row["due_at"]
-    return due_at if due_at > now else None
+def _ahead(at: datetime, now: datetime) -> datetime | None:
+    return at if at > now else None
+
+
+def _seconds_since(at: datetime | None, now: datetime) -> float:
+    """Return the seconds since a time; 0 without one, or for one that is ahead."""
+    return 0.0 if at is None else max((now - at).total_seconds(), 0.0)
 
 
 def _claimable_since(row: RowMapping, asked: str) -> datetime | None:
