@@ -23,6 +23,8 @@ DOCS = "C01DOCS"
 PROMPT = "Add a quickstart for the Python SDK"
 FOLLOW_UP = "Mention Python 3.11 too"
 QUESTION = "How do I rotate an API key?"
+_NEW_PAGE = "Rotate an API key"
+"""The title of the page that answers the question in the end."""
 VISITORS = "last week top 3"
 _TIMEOUTS = Timeouts(look_seconds=1.0, hold_seconds=2.0, build_seconds=1.0, minute_seconds=5.0)
 """Short: nobody edits a reply within eight seconds here, or builds five previews in a minute."""
@@ -118,7 +120,7 @@ class _Story:
         )
 
     async def _ask_docs(self) -> None:
-        """Ask a question that the docs do not answer, have the page written, and read the notice."""
+        """Ask what the docs do not answer, have the page written, read the notice, and ask again."""
         self._say("Ben", f"@docs-agent {QUESTION}", "#docs")
         root = self._people.say(BEN, DOCS, f"@docs-agent {QUESTION}")
         answer = await self._comes("the answer from the docs", lambda: self._reply(root, 0))
@@ -134,6 +136,11 @@ class _Story:
         self._say("Ana", "merges", plain(link))
         await _page(f"{link}/merge", "POST")
         await self._comes("the notice for Ben", lambda: self._reply_with(root, "It is written now"))
+        self._say("Chika", f"@docs-agent {QUESTION}", "#docs")
+        again = self._people.say(CHIKA, DOCS, f"@docs-agent {QUESTION}")
+        await self._comes(
+            "the answer from the new page", lambda: self._reply_with(again, _NEW_PAGE)
+        )
 
     async def _press(
         self, message: Json, action_id: str, user: str = ANA, who: str = "Ana"

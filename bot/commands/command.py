@@ -401,6 +401,7 @@ async def _short(context: Context, origin: Origin, command: Command) -> Answer:
             in_thread=origin.thread is not None,
             is_direct=is_direct_message(origin.channel),
             by_mention=Channels(tx).is_by_mention(origin.channel),
+            can_answer=bool(context.discovery),
         )
 
     place = await context.store.read(look)

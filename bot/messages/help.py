@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.ids import Block, Message
 from bot.messages import blocks as b
-from bot.messages.general import EXAMPLE, naming
+from bot.messages.general import EXAMPLE, QUESTION_EXAMPLE, naming
 from bot.projects import Projects
 
 _EVERY_REPLY = (
@@ -70,6 +70,8 @@ class Here:
     """It is a direct message with the bot."""
     by_mention: bool = False
     """See ``TrackedJob``."""
+    can_answer: bool = False
+    """The bot answers questions about the docs."""
 
     def mentioned(self, text: str) -> str:
         """Return a text for the bot, after a mention where needed.
@@ -84,11 +86,16 @@ def _typed(text: str) -> str:
 
 
 def about_replies(place: Here) -> str:
-    """Return the lines of a command's help about threads, in mrkdwn."""
+    """Return the lines of a command's help about threads and mentions, in mrkdwn."""
     way = "only replies that mention me are follow-ups" if place.by_mention else "just reply"
     where = "Here" if place.is_direct else "Anywhere"
-    prompt = _typed(place.mentioned(EXAMPLE))
-    return f"*In a job's thread* {way}.\n*{where}* {prompt} starts a job, too."
+    typed = _typed(place.mentioned(EXAMPLE))
+    other_way = f"{typed} starts a job, too."
+    if place.can_answer:
+        what = "a message" if place.is_direct else "a mention"
+        question = _typed(place.mentioned(QUESTION_EXAMPLE))
+        other_way = f"{what} starts a job, too, or asks: {question}"
+    return f"*In a job's thread* {way}.\n*{where}* {other_way}"
 
 
 def short_help(command: CommandHelp, also: str, place: Here) -> Message:
@@ -103,9 +110,13 @@ def short_help(command: CommandHelp, also: str, place: Here) -> Message:
         )
         also += f"\n*Which docs*: *{b.label(mine.label)}* here; begin with "
         also += f"{b.code(f'project:{other}')} for others."
-    first = b.actions([b.button("Ask for a change", b.Action.HELLO_ASK, "1"), *WAYS_ON])
-    more = b.actions([b.button("More", b.Action.HELP_MORE, command.name)])
-    return b.message(*first, b.section(_paragraph(command)), b.section(also), *more)
+    # In this order they take two rows on a phone; in that of the welcome, three.
+    buttons = [
+        b.button("Ask for a change", b.Action.HELLO_ASK, "1"),
+        *reversed(WAYS_ON),
+        b.button("More", b.Action.HELP_MORE, command.name),
+    ]
+    return b.message(b.section(_paragraph(command)), b.section(also), *b.actions(buttons))
 
 
 def _paragraph(command: CommandHelp) -> str:

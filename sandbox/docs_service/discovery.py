@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import secrets
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
 from aiohttp import web
 
-from sandbox.docs_service.agent.site import Page
-from sandbox.docs_service.agent.writing import clip, keywords, shared
+from sandbox.docs_service.agent.writing import clip
 from sandbox.docs_service.backend import Backend
 from sandbox.docs_service.discovery_wire import (
     PageBody,
@@ -25,29 +21,13 @@ from sandbox.docs_service.discovery_wire import (
     SearchResult,
 )
 from sandbox.docs_service.operations import LOG_ENTRY, Answering, NotPublished, Operation
+from sandbox.docs_service.passages import Passage, find_passages
 from sandbox.docs_service.repository import SiteRepository, site_path
 from sandbox.docs_service.wire import SourcePage, Turn, format_time
 
-_MOST_WORDS = 50
-_WORDS_OF_QUESTIONS = {"are", "can", "doe", "has", "not", "there", "where", "which", "who", "why"}
 _PASSAGE_CHARACTERS = 1_200
-_LEAST_SCORE = 0.3
+_LEAST_SCORE = 0.5
 _NOTHING = "I could not find anything about this in the documentation."
-_INDEX = (
-    "CREATE VIRTUAL TABLE passages"
-    " USING fts5 (title, heading, text, page UNINDEXED, tokenize = 'porter')"
-)
-# A match in a page's title counts most. https://www.sqlite.org/fts5.html#the_bm25_function
-_SEARCH = "SELECT * FROM passages WHERE passages MATCH ? ORDER BY bm25(passages, 4.0, 2.0, 1.0)"
-
-
-class Passage(NamedTuple):
-    """A section of a page; ``page`` is its path on the site. The heading of an introduction is empty."""
-
-    title: str
-    heading: str
-    text: str
-    page: str
 
 
 def published_pages(repository: SiteRepository) -> dict[str, str]:
@@ -59,38 +39,6 @@ def published_pages(repository: SiteRepository) -> dict[str, str]:
 
 def _is_page(path: PurePath) -> bool:
     return path.suffix in (".md", ".mdx") and path.stem != "README"
-
-
-def find_passages(texts: Mapping[str, str], query: str, least_score: float) -> list[Passage]:
-    """Return the passages that match a text, the best first, by plain full-text search.
-
-    Args:
-        texts: The pages' Markdown by their path on the site.
-        query: Any text; stop words are left out.
-        least_score: The share of the query's words that a passage must have, from 0 to 1.
-    """
-    stems = sorted(keywords(query) - _WORDS_OF_QUESTIONS)[:_MOST_WORDS]
-    if not stems:
-        return []
-    with closing(sqlite3.connect(":memory:")) as database:
-        database.execute(_INDEX)
-        database.executemany("INSERT INTO passages VALUES (?, ?, ?, ?)", _passages(texts))
-        rows = database.execute(_SEARCH, (" OR ".join(f'"{word}"*' for word in stems),))
-        passages = [Passage(*row) for row in rows]
-    return [
-        one for one in passages if shared(set(stems), " ".join(one[:3])) >= least_score * len(stems)
-    ]
-
-
-def _passages(texts: Mapping[str, str]) -> Iterator[Passage]:
-    for path, text in texts.items():
-        page = Page.parse(text)
-        for heading, body in {"": page.intro, **page.sections}.items():
-            if body:
-                # A link relative to its page leads nowhere in an answer.
-                yield Passage(
-                    page.title or path, heading, re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", body), path
-                )
 
 
 class Discovery:
@@ -116,7 +64,7 @@ class Discovery:
     async def _search(self, _request: web.Request, body: SearchBody) -> list[SearchResult]:
         """List the passages that match a text, the best first."""
         self._take_call("search")
-        passages = find_passages(await self._texts(), body.query, body.score_threshold)
+        passages = await self._find(body.query, body.score_threshold)
         return [
             {
                 "content": clip(f"{one.heading}\n\n{one.text}".strip(), _PASSAGE_CHARACTERS),
@@ -141,13 +89,12 @@ class Discovery:
         asked = (message for message in body.messages if message.role == "user")
         question = " ".join(part.text for message in [*asked][-1:] for part in message.parts)
         request[LOG_ENTRY].note_prompt(question)
-        thread, texts = body.thread_id or secrets.token_hex(12), await self._texts()
+        thread = body.thread_id or secrets.token_hex(12)
         earlier = " ".join(turn["query"] for turn in self._backend.turns() if turn["id"] == thread)
-        passages = find_passages(texts, question, _LEAST_SCORE)
-        # "And in Go?" has its subject in the questions before it.
-        passages = passages or (
-            find_passages(texts, f"{earlier} {question}", 0.0) if earlier else []
-        )
+        passages = await self._find(question, _LEAST_SCORE)
+        if earlier and not passages:
+            # "And in Go?" has its subject in the questions before it.
+            passages = await self._find(f"{earlier} {question}", 0.0)
         passages = passages[: body.retrieval_page_size]
         urls = {self._backend.page_url(one.page): one.title for one in passages}
         sources: list[SourcePage] = [{"title": title, "url": url} for url, title in urls.items()]
@@ -174,18 +121,24 @@ class Discovery:
             f"discovery {name}", self._backend.options.discovery_calls_an_hour
         )
 
+    async def _find(self, query: str, least_score: float) -> list[Passage]:
+        """Return the passages that match a text, the best first."""
+        texts = await self._texts()
+        return await asyncio.to_thread(find_passages, texts, query, least_score)
+
     async def _texts(self) -> dict[str, str]:
         return await asyncio.to_thread(published_pages, self._backend.repository)
 
 
 def _compose_answer(passages: Sequence[Passage], sources: Sequence[SourcePage]) -> str:
-    """Return the best passage and links to the others' pages, in Markdown."""
+    """Return the best passage and a link to its page, in Markdown."""
     if not passages:
         return _NOTHING
-    best, links = passages[0], [f"[{one['title']}]({one['url']})" for one in sources]
-    topic = f" about “{best.heading}”" if best.heading else ""
-    more = f"\n\nSee also {', '.join(links[1:])}." if links[1:] else ""
-    return f"{links[0]} says{topic}:\n\n{clip(best.text, _PASSAGE_CHARACTERS)}{more}"
+    best = passages[0]
+    place = f"[{sources[0]['title']}]({sources[0]['url']})"
+    if best.heading:
+        place += f", “{best.heading}”"
+    return f"{place}:\n\n{clip(best.text, _PASSAGE_CHARACTERS)}"
 
 
 def _parts(turn: Turn) -> Iterator[Mapping[str, Any]]:

@@ -65,7 +65,7 @@ async def test_status_without_a_number_is_the_latest_jobs(talk: Talk, text: str)
 
 async def test_rest_of_the_help_opens_in_a_window(talk: Talk) -> None:
     answer = await talk.ana.answer_to("/docs-agent help")
-    assert answer.buttons == ["Ask for a change", "What needs work?", "My jobs", "More"]
+    assert answer.buttons == ["Ask for a change", "My jobs", "What needs work?", "More"]
     await talk.ana.presses("More", answer)
     assert "What it costs" in talk.ana.form()
     assert talk.ana.reads() == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.features import COMMANDS
+from tests.services import ASSISTANT_KEY, DOMAIN
 from tests.talk import Talk
 
 
@@ -19,3 +20,10 @@ async def test_rest_of_the_help_has_every_word(talk: Talk) -> None:
     assert [each for each in words if f"`{each.strip()}`" not in rest] == []
     for part in ("`aside`", "`!`", ":eyes:", "no slash commands in threads", "hourly limit"):
         assert part in rest
+
+
+async def test_first_help_has_a_question_where_questions_are_answered(talk: Talk) -> None:
+    example = "`@docs-agent How do I rotate an API key?`"
+    assert example not in await talk.ana.answer_to("/docs-agent help")
+    await talk.process.starts(assistant_key=ASSISTANT_KEY, assistant_domain=DOMAIN)
+    assert example in await talk.ana.answer_to("/docs-agent help")

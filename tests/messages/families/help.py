@@ -27,6 +27,7 @@ def samples() -> Mapping[str, object]:
                 "one project": one,
                 "several docs": several,
                 "only mentions steer": replace(several, by_mention=True, is_direct=True),
+                "it answers questions": replace(one, can_answer=True),
             }.items()
         },
         "greeting": greeting("docs-agent", is_direct=False, can_answer=True),

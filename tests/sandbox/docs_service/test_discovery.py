@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -95,12 +96,57 @@ async def test_answer_streams_a_passage_and_its_sources(caller: Caller) -> None:
     assert "| Plan |" in text_of(parts)
 
 
-async def test_answer_finds_a_page_once_it_is_merged(caller: Caller, clock: HeldClock) -> None:
+@pytest.mark.parametrize(
+    "prompt", [f"Readers ask: “{ROTATE}” Write the page.", "Add a guide on rotating API keys"]
+)
+async def test_how_to_question_is_answered_by_the_steps_of_a_merged_page(
+    caller: Caller, clock: HeldClock, prompt: str
+) -> None:
     before = text_of(parts_of(await ask_assistant(caller, ROTATE)))
-    await write_page(caller, clock, "Add a guide on rotating API keys")
+    await write_page(caller, clock, prompt)
     after = text_of(parts_of(await ask_assistant(caller, ROTATE)))
-    assert "guides/rotating-api-keys" in after
-    assert "guides/rotating-api-keys" not in before
+    assert "/guides/rotat" not in before
+    link, _, steps = after.partition("\n\n")
+    assert re.fullmatch(r"\[Rotat\w+ (an )?API keys?\]\(\S+/guides/rotat[\w-]+\), “Steps”:", link)
+    assert steps.startswith("1. Store your test key")
+
+
+@pytest.mark.parametrize(
+    ("question", "page", "section"),
+    [
+        ("What is the rate limit on the free plan?", "rate-limits", ""),
+        ("Can I change a shipment?", "faq", "Can I change a shipment?"),
+        ("How do I keep keys safe?", "authentication", "Keep keys safe"),
+        ("How do I install the Python SDK?", "sdks/python", "Install"),
+        ("How do I print a label?", "quickstart", "3. Print the label"),
+        ("How do webhooks work?", "webhooks", ""),
+        ("What does a 403 mean?", "errors", "Status codes"),
+    ],
+)
+async def test_answer_is_the_section_that_fits(
+    caller: Caller, question: str, page: str, section: str
+) -> None:
+    answer = text_of(parts_of(await ask_assistant(caller, question)))
+    url = f"{caller.base_url}/acme-docs/docs/{page}"
+    where = f"({url}), “{section}”:" if section else f"({url}):"
+    assert where in answer.partition("\n\n")[0]
+    [found, *_] = (await discover(caller, SEARCH, query=question)).json
+    assert (found["path"], found["metadata"]["heading"]) == (url, section)
+
+
+async def test_question_that_shares_one_of_three_words_with_the_docs_has_no_answer(
+    caller: Caller,
+) -> None:
+    parts = parts_of(await ask_assistant(caller, "Can I export everything as CSV?"))
+    assert text_of(parts) == "I could not find anything about this in the documentation."
+
+
+async def test_list_of_links_is_no_answer(caller: Caller, clock: HeldClock) -> None:
+    await write_page(caller, clock, "Add a guide on rotating API keys")
+    found = (await discover(caller, SEARCH, query=ROTATE, pageSize=50, scoreThreshold=0)).json
+    headings = {one["metadata"]["heading"] for one in found}
+    assert "Steps" in headings
+    assert "Next steps" not in headings
 
 
 async def test_answer_continues_its_thread(caller: Caller) -> None:
