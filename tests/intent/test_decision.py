@@ -65,6 +65,7 @@ CASES = [
     (MERGED, "merci !", Kind.THANKS),
     (CHANNEL, "@docs-agent you are great, keep it up", Kind.THANKS),
     (PEOPLE, "@docs-agent danke dir trotzdem", Kind.THANKS),
+    (CHANNEL, "@docs-agent thx, du bist super", Kind.THANKS),
     (ANSWER, "@docs-agent that worked!", Kind.THANKS),
     (DIRECT_ANSWER, "ありがとうございます", Kind.THANKS),
     # The mention within a sentence, a quote or code.
