@@ -22,6 +22,8 @@ def match_imperative(utterance: Utterance) -> Kind | None:
     """Return a change if a clause asks for one, a suggestion for "should we add a table?"."""
     is_proposal = proposes_change(utterance)
     sentences = utterance.sentences[1:] if is_proposal else utterance.sentences
+    if prohibits_change(utterance):
+        return Kind.UNCLEAR
     if not any(asks_for_change(sentence, utterance) for sentence in sentences):
         return Kind.SUGGESTION if is_proposal else None
     if hints_at_change(utterance):
@@ -60,6 +62,27 @@ def weighs_change(start: str, lexicon: Lexicon) -> bool:
     if lexicon.should_openers.opens(start):
         return True
     return lexicon.would_openers.opens(start) and lexicon.comparisons.search(start)
+
+
+def prohibits_change(utterance: Utterance) -> bool:
+    """Return whether a text outside of a job's thread only forbids: "don't touch the page".
+
+    In a job's thread it is for the job. "Don't change the title, just add a table" asks, too.
+    """
+    if utterance.place in JOB_THREADS:
+        return False
+    clauses = list(utterance.clauses)
+    others = [clause for clause in clauses if not is_prohibition(clause, utterance.lexicon)]
+    if len(others) == len(clauses):
+        return False
+    return not any(asks_for_change((clause,), utterance) for clause in others)
+
+
+def is_prohibition(clause: str, lexicon: Lexicon) -> bool:
+    """Return whether a clause forbids a change: "please don't touch the page"."""
+    start = skip_fillers(clause, lexicon)
+    starts = (start, skip_requests(start, lexicon))
+    return any(map(lexicon.prohibitions.opens, starts))
 
 
 def hints_at_change(utterance: Utterance) -> bool:

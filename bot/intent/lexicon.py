@@ -38,6 +38,7 @@ class Lexicon:
     verbs_in_jobs: Words
     gerunds: Words
     idioms: Words
+    prohibitions: Words
     verb_nouns: Words
     noun_openers: Words
     place_openers: Words

@@ -65,6 +65,7 @@ CASES = [
     (MERGED, "merci !", Kind.THANKS),
     (CHANNEL, "@docs-agent you are great, keep it up", Kind.THANKS),
     (PEOPLE, "@docs-agent danke dir trotzdem", Kind.THANKS),
+    (CHANNEL, "@docs-agent thx, du bist super", Kind.THANKS),
     (ANSWER, "@docs-agent that worked!", Kind.THANKS),
     (DIRECT_ANSWER, "ありがとうございます", Kind.THANKS),
     # The mention within a sentence, a quote or code.
@@ -157,6 +158,9 @@ CASES = [
     (DIRECT, "hmm", Kind.UNCLEAR),
     # Hello.
     (CHANNEL, "hi @docs-agent", Kind.GREETING),
+    (CHANNEL, "@docs-agent pls dont touch the pricing page anymore", Kind.UNCLEAR),
+    (CHANNEL, "@docs-agent don't change the title, just add a table", Kind.CHANGE),
+    (PEOPLE, "@docs-agent please don't touch this yet", Kind.THREAD_UNCLEAR),
     (DIRECT, "Guten Morgen!", Kind.GREETING),
     (DIRECT, "how was your weekend?", Kind.GREETING),
     (CHANNEL, "@docs-agent lol did you see the game yesterday", Kind.GREETING),
@@ -199,6 +203,7 @@ CASES = [
     (JOB, "why do webhooks retry five times?", Kind.PRODUCT_QUESTION),
     (MERGED, "does the limit apply to the EU, too?", Kind.PRODUCT_QUESTION),
     # Half a change.
+    (JOB, "please don't touch the title", Kind.FOLLOW_UP),
     (JOB, "what about Go?", Kind.SUGGESTION),
     (JOB, "forget the thing about Go, sorry", Kind.SUGGESTION),
     (JOB, "diagram?", Kind.SUGGESTION),

@@ -42,6 +42,7 @@ def decided(text: str, place: Place = Place.DIRECT) -> Decision:
         ("anything waiting for review?", "jobs review"),
         ("is there anything I should review?", "jobs review"),
         ("what's on my plate", "jobs mine"),
+        ("was steht noch an?", "jobs mine"),
         ("whats the status of my last one?", "status"),
         ("did my last job finish?", "status"),
         ("what can u do?", "help"),
