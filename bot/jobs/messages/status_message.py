@@ -245,10 +245,17 @@ def lasted(time: timedelta) -> str:
 
 
 def first_line(job: TrackedJob) -> str:
-    """Return the part of the prompt that the status message shows."""
-    lines = visible(job.text).strip().splitlines()
-    line = lines[0].rstrip() if lines else ""
-    return clip(line if len(lines) < 2 else f"{line} …", QUOTE_LENGTH)
+    """Return the part of the prompt that the status message shows.
+
+    A line that ends with a colon leads to what follows it, such as a quotation.
+    """
+    lines = [line.strip() for line in visible(job.text).splitlines() if line.strip()]
+    if not lines:
+        return ""
+    line, *others = lines
+    if others and line.endswith(":"):
+        line = f"{line} {others.pop(0).removeprefix('> ')}"
+    return clip(f"{line} …" if others else line, QUOTE_LENGTH)
 
 
 def format_status_message(
