@@ -36,7 +36,6 @@ NO_CHANNEL_CHOSEN = "Choose the channel where I should report."
 CHANNEL_NOT_YOURS = (
     "Slack doesn't tell me that you can read this channel. If it is private, invite me there. "
     "Otherwise choose another one, or send this again in a moment."
-    "choose another one, or send this again in a moment."
 )
 FORM_WITHOUT_JOB = "I couldn't tell which job this is for. Close this and try again."
 SAME_ANEW = (
