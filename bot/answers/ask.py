@@ -54,10 +54,10 @@ async def ask_docs(
     question: DocsQuestion,
     also: Also = lambda _tx: None,
 ) -> Message | None:
-    """Store a question about the docs, which a worker answers. Return an immediate reply, if there is one.
+    """Store a question about the docs, which a worker answers.
 
-    A known key stores nothing. ``also`` is written with it. Raises UnknownProject, and NotAllowed for a
-    channel that the bot is not set up for.
+    Return an immediate reply, if there is one. A known key stores nothing. ``also`` is written with
+    it. Raises UnknownProject, and NotAllowed for a channel that the bot is not set up for.
     """
     origin = allowed.origin
     check_channel(context, origin.channel)
@@ -291,7 +291,10 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
 def on_refused(
     _context: WorkerContext, tx: Transaction, delivery: Delivery, _refusal: NotPosted
 ) -> None:
-    """Close a question whose answer Slack refused. That its asker reads, alone, as of every answer."""
+    """Close a question whose answer Slack refused.
+
+    That its asker reads, alone, as of every answer.
+    """
     number = _ANSWER_KEY.fullmatch(delivery.what.key)
     if number is None or delivery.what.kind is not DeliveryKind.POST:
         return

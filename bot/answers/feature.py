@@ -1,4 +1,7 @@
-"""The feature as ``features.py`` lists it: its words, buttons, worker, and hooks into jobs and digests."""
+"""The feature as ``features.py`` lists it.
+
+Its words, buttons, worker, and hooks into jobs and digests.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,10 @@ async def _list_gaps(context: Context, invocation: Invocation, _match: re.Match[
 
 
 async def _draft(context: Context, press: Press) -> Answer:
-    """Open the form of ``/docs-agent`` with a prompt about a question. Its job belongs to its thread."""
+    """Open the form of ``/docs-agent`` with a prompt about a question.
+
+    Its job belongs to its thread.
+    """
     number = number_in(press.value)
     origin = press.origin
     inquiry = await context.store.read(lambda tx: find_inquiry(context, tx, press.allowed, number))

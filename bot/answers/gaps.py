@@ -1,4 +1,7 @@
-"""Content gaps: inquiries that the docs do not answer yet, from the button to the notice to the asker."""
+"""Content gaps: inquiries that the docs do not answer yet.
+
+From the button to the notice to the asker.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,10 @@ def gap_key(text: str) -> str:
 def find_inquiry(
     context: Context, tx: Transaction, allowed: Allowed, number: int
 ) -> Inquiry | None:
-    """Return an inquiry for its asker, for people in its channel and for admins; None for others."""
+    """Return an inquiry for its asker, for people in its channel and for admins.
+
+    None for others.
+    """
     inquiry = Inquiries(tx).get(number)
     if inquiry is None or not is_reader(context, allowed, inquiry.user, inquiry.channel):
         return None
@@ -82,9 +88,10 @@ async def did_not_help(context: Context, allowed: Allowed, thread: ThreadRef) ->
 async def mark(
     context: Context, allowed: Allowed, number: int, state: InquiryState
 ) -> Inquiry | None:
-    """Make an answered inquiry a gap, or dismiss a gap with all inquiries of its words in the channel.
+    """Make an answered inquiry a gap, or dismiss a gap.
 
-    Return the inquiry; None if it is unknown.
+    It is dismissed with all inquiries of its words in the channel. Return the inquiry; None if it
+    is unknown.
     """
 
     def change(tx: Transaction) -> Inquiry | None:
@@ -101,7 +108,10 @@ async def mark(
 
 
 def list_gaps(tx: Transaction, channel: ChannelId, now: datetime) -> Sequence[Sequence[Inquiry]]:
-    """Return a channel's open gaps: the inquiries of each, the newest first. Those in work are left out."""
+    """Return a channel's open gaps: the inquiries of each, the newest first.
+
+    Those in work are left out.
+    """
     groups: dict[tuple[str, str], list[Inquiry]] = {}
     for inquiry in Inquiries(tx).gaps_of(channel):
         groups.setdefault((inquiry.project, inquiry.gap_key), []).append(inquiry)
@@ -155,12 +165,15 @@ def _recommend(same: Sequence[Sequence[Inquiry]]) -> Recommendation:
 
 
 def list_hidden(tx: Transaction, project: ProjectId, channel: ChannelId) -> Collection[str]:
-    """Return the keys of the questions that people asked only where a channel's people can't read."""
+    """Return the keys of questions that people asked only where a channel's people can't read."""
     return Inquiries(tx).hidden_keys(project, channel)
 
 
 async def audience_in(context: Context, channel: ChannelId) -> Audience:
-    """Return the audience of words in a channel. One about which Slack is silent counts as private."""
+    """Return the audience of words in a channel.
+
+    One about which Slack is silent counts as private.
+    """
     is_public = False
     if not is_direct_message(channel):
         with suppress(SlackError):
@@ -262,7 +275,10 @@ async def _is_public(context: WorkerContext, channel: ChannelId) -> bool:
 
 
 async def _still_reads(context: WorkerContext, inquiry: Inquiry) -> bool:
-    """Return whether an asker can still read the channel in which they asked. Raises a SlackError."""
+    """Return whether an asker can still read the channel in which they asked.
+
+    Raises a SlackError.
+    """
     if is_direct_message(inquiry.channel):
         return True
     is_public = await context.messenger.is_public(inquiry.channel)

@@ -15,7 +15,10 @@ InquiryId = NewType("InquiryId", int)
 
 
 class InquiryState(StrEnum):
-    """``asked → answered → gap → written → notified``; a search without results makes a gap at once."""
+    """``asked → answered → gap → written → notified``.
+
+    A search without results makes a gap at once.
+    """
 
     ASKED = "asked"
     """It waits for its answer."""
@@ -75,7 +78,10 @@ class Inquiry:
     is_topic: bool = False
     """It names a topic and asks nothing: pages about it are shown."""
     in_job: JobNumber | None = None
-    """The job in whose thread it was said: only its asker sees the answer there, and may send it on."""
+    """The job in whose thread it was said.
+
+    Only its asker sees the answer there, and may send it on.
+    """
 
 
 @dataclass(frozen=True, slots=True)

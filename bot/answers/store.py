@@ -1,4 +1,7 @@
-"""The table of inquiries, within one transaction; its queue, and the rule by which rows are forgotten."""
+"""The table of inquiries, within one transaction.
+
+Its queue, and the rule by which rows are forgotten.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +87,10 @@ private_words = Table(
     Index("ix_private_words_project", "project", "gap_key"),
     Index("ix_private_words_said_at", "said_at"),
 )
-"""The keys of questions that were said in private. They outlive the questions, as nothing else does."""
+"""The keys of questions that were said in private.
+
+They outlive the questions, as nothing else does.
+"""
 
 _IS_GAP = inquiries.c.state == InquiryState.GAP
 
@@ -143,7 +149,10 @@ class Inquiries(Rows[Inquiry]):
         )
 
     def with_key(self, key: RequestKey) -> Inquiry | None:
-        """Return the inquiry of the request with this key; None when there is none, or it is forgotten."""
+        """Return the inquiry of the request with this key.
+
+        None when there is none, or it is forgotten.
+        """
         return self._newest(inquiries.c.key == key, inquiries.c.user != "")
 
     def open_of(self, user: UserId) -> Sequence[Inquiry]:
@@ -172,7 +181,10 @@ class Inquiries(Rows[Inquiry]):
         return newest.conversation if newest else None
 
     def newest_in(self, thread: ThreadRef) -> Inquiry | None:
-        """Return the newest question that is answered for all in a thread; None if there is none."""
+        """Return the newest question that is answered for all in a thread.
+
+        None if there is none.
+        """
         return self._newest(
             inquiries.c.channel == thread.channel,
             inquiries.c.thread_ts == thread.ts,
@@ -213,7 +225,10 @@ class Inquiries(Rows[Inquiry]):
         )
 
     def hidden_keys(self, project: ProjectId, channel: ChannelId) -> Sequence[str]:
-        """Return the keys of questions that were said in private, none of which a channel may see."""
+        """Return the keys of questions that were said in private.
+
+        The channel may see none of them.
+        """
         key = inquiries.c.gap_key
         readable = select(key).where(inquiries.c.project == project, _may_see(channel))
         private = private_words.c.gap_key

@@ -23,7 +23,9 @@ MAX_ANSWER_LENGTH = 20_000
 MAX_PARTS = 50_000
 """Upper limit for the lines of a stream with an object. A stream of more lines is an error."""
 _OBJECT = re.compile(r"(?:\A|[\r\n])data:[ \t]*(\{[^\r\n]*)")
-"""An object in a line of a stream. U+2028 and other signs at which `str.splitlines` splits end no line.
+"""An object in a line of a stream.
+
+U+2028 and other signs at which `str.splitlines` splits end no line.
 
 https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
 """
@@ -79,8 +81,9 @@ class DiscoveryClient(ServiceClient):
             key: the id of the message that asks.
             thread_id: that of the answer to the question before; None for a new conversation.
 
-        Raises `Unavailable` for a stream that breaks off, reports an error, or has no text; without a call
-        (``sent`` is False) for a while after a failure, so that nobody waits for an assistant that hangs.
+        Raises `Unavailable` for a stream that breaks off, reports an error, or has no text; without
+        a call (``sent`` is False) for a while after a failure, so that nobody waits for an
+        assistant that hangs.
         https://www.mintlify.com/docs/api/assistant/create-assistant-message-v2
         """
         now = self._now()

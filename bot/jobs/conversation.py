@@ -30,7 +30,10 @@ log = structlog.get_logger(__name__)
 _FORM_SECONDS = 1.5
 _ROOT_CHARACTERS = 4_000
 _MASKED_CHARACTERS = 2 * status_message.MOST_CHARACTERS
-"""The characters of a message that are masked. Masks are shorter than keys, so it is more than fits."""
+"""The characters of a message that are masked.
+
+Masks are shorter than keys, so it is more than fits.
+"""
 """The most characters of the bot's own post under which a request stands."""
 _MOST_AUTHORS = 20
 """Maximum authors of a thread to look up. Messages of others are left out."""

@@ -87,8 +87,8 @@ def to_plain(
 ) -> str:
     """Return Slack's text as a person reads it. Unknown names of users and channels stay ids.
 
-    A name in ``channels`` goes before the one that Slack wrote into the text. ``groups``: the handles
-    of user groups. An unknown one is "a group".
+    A name in ``channels`` goes before the one that Slack wrote into the text. ``groups``: the
+    handles of user groups. An unknown one is "a group".
     """
     parts = _ENTITY.split(raw)
     parts[1::2] = [_entity(entity, users, channels, groups) for entity in parts[1::2]]

@@ -78,7 +78,10 @@ def _is_too_late(question: Question, now: datetime) -> bool:
 
 
 def _add_wait(question: Question, begin: datetime, end: datetime) -> Question:
-    """Return a question that has waited from one time to another, as far as that was after its own time."""
+    """Return a question that has waited from one time to another.
+
+    Only the wait after its own time counts.
+    """
     seconds = (end - max(begin, question.asked_at)).total_seconds()
     return replace(question, waited_seconds=question.waited_seconds + max(seconds, 0.0))
 

@@ -41,7 +41,8 @@ async def with_answer(
 ) -> Result | Message:
     """Run ``act`` on an answer for somebody who may read it. Return the message that it is missing.
 
-    An answer is as private as its channel: it is for who asked, for the people in its channel and for admins.
+    An answer is as private as its channel: it is for who asked, for the people in its channel and
+    for admins.
     """
     question = await context.store.read(lambda tx: Questions(tx).get(number))
     if question is None or not is_reader(context, allowed, question.user, question.channel):

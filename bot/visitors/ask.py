@@ -52,7 +52,10 @@ def ask_question(
     at: datetime,
     subscription: SubscriptionId | None = None,
 ) -> Query:
-    """Store a question that is read for from now on, and answered from ``at`` on. Return its content."""
+    """Store a question that is read for from now on, and answered from ``at`` on.
+
+    Return its content.
+    """
     now = context.clock()
     entry = context.projects.shown(project)
     if query.topic is Topic.VISITORS:
@@ -76,7 +79,10 @@ def ask_question(
 
 
 def _choose_chart(context: Context, query: Query, at: datetime) -> tuple[Period, ...]:
-    """Return the points of the chart that are over at a time: another one would look like a fall."""
+    """Return the points of the chart that are over at a time.
+
+    Another one would look like a fall.
+    """
     zone = context.settings.analytics_zone
     if query.chart:
         return tuple(point for point in query.chart if point.is_over(at, zone))
@@ -118,7 +124,10 @@ def list_windows(
 
 
 def _visitor_windows(context: Context, query: Query, at: datetime) -> list[Window]:
-    """Return the windows of visitors: the period, the proof that data is older, the chart, the comparison."""
+    """Return the windows of visitors.
+
+    The period, the proof that data is older, the chart, the comparison.
+    """
     windows = [Window(Source.VISITORS, query.period, has_pages=True)]
     shown = [query.period]
     if query.compared is not None:

@@ -200,7 +200,10 @@ async def _show_more_ideas(context: Context, press: Press) -> Answer:
 
 
 async def _improve(context: Context, press: Press) -> Answer:
-    """Open the form with a prompt about a content gap or a page. The value: the question and the row."""
+    """Open the form with a prompt about a content gap or a page.
+
+    The value: the question and the row.
+    """
     named, _, key = press.value.partition(":")
     find = partial(_find_row, key=key)
     row = await with_answer(context, press.allowed, QuestionId(number_in(named)), find)

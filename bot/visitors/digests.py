@@ -1,4 +1,7 @@
-"""The weekly digest: readers, recommendations with their outcomes, and the pull requests to review."""
+"""The weekly digest.
+
+Readers, recommendations with their outcomes, and the pull requests to review.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,8 @@ def send_digest(
 ) -> Question:
     """Post a digest of whatever was read. Return the settled question.
 
-    If nothing was, the owner or the requester gets the reason. A subscription ends with its project.
+    If nothing was, the owner or the requester gets the reason. A subscription ends with its
+    project.
     """
     subscription = _subscription_of(tx, question)
     if not context.projects.serve(question.project):
@@ -101,7 +105,10 @@ def _miss(
     subscription: Subscription | None,
     problem: str,
 ) -> Question:
-    """Give the owner or the requester the reason why there is no digest. Return the settled question."""
+    """Give the owner or the requester the reason why there is no digest.
+
+    Return the settled question.
+    """
     now = context.clock()
     log.error("digest_missed", question=question.id, reason=problem)
     if subscription:
@@ -236,7 +243,10 @@ def _measure_all(
 
 
 def _measure(context: Context, tx: Transaction, job: TrackedJob, key: str, numbers: Numbers) -> str:
-    """Compare the week before a job was asked for with the digest's week; "" if they can't be compared."""
+    """Compare the week before a job was asked for with the digest's week.
+
+    "" if they can't be compared.
+    """
     zone = context.settings.analytics_zone
     week = last_full_week(context.today(job.asked_at))
     if week >= numbers.query.period or not numbers.query.period.is_over(context.clock(), zone):

@@ -1,4 +1,7 @@
-"""The feature as ``app.py`` adds it: its command, its workers, and the hooks of its posts and files."""
+"""The feature as ``app.py`` adds it.
+
+Its command, its workers, and the hooks of its posts and files.
+"""
 
 from __future__ import annotations
 

@@ -82,7 +82,8 @@ def _to_row(found: _Found) -> GapRow:
         case Feedback():
             text = clean_text(found.comment or "")
             by_agent = found.source == "agent"
-            # Praise is no evidence, and neither is a comment whose direction the service does not report.
+            # Praise is no evidence, and neither is a comment whose direction the service does not
+            # report.
             is_against = by_agent or found.helpful is False
             return GapRow(
                 text, _page(found.path) or "/", int(bool(text)), int(is_against), by_agent=by_agent

@@ -17,9 +17,9 @@ The words of a question and of a weekly time come in any order::
     weekly   = { weekday | time | time zone | path }
     section  = [ path ]
 
-Words between two options are one period. The last of equal options counts, and each part of a weekly time
-stands once. Only paths depend on upper and lower case. A question about content gaps has no path, no order
-and no comparison.
+Words between two options are one period. The last of equal options counts, and each part of a
+weekly time stands once. Only paths depend on upper and lower case. A question about content gaps
+has no path, no order and no comparison.
 """
 
 from __future__ import annotations
@@ -285,7 +285,10 @@ _SITE = re.compile(r"https?://[^/]*", re.IGNORECASE)
 
 
 def parse_section(text: str) -> str | None:
-    """Parse ``path /api``; return "" for the whole site, None for an empty text. Raises Misunderstood."""
+    """Parse ``path /api``; return "" for the whole site, None for an empty text.
+
+    Raises Misunderstood.
+    """
     words = _split(text)
     if not words:
         return None
@@ -416,7 +419,10 @@ _WEEKLY_PARTS: dict[str, Callable[[list[str]], object]] = {
     "time": _take_time,
     "time zone": _take_zone,
 }
-"""The parts of a weekly time. Each function takes its words; it returns None if the next word is another."""
+"""The parts of a weekly time.
+
+Each function takes its words; it returns None if the next word is another.
+"""
 
 
 # ---- misspelt texts

@@ -1,7 +1,8 @@
 """Read the numbers of periods for questions, within the hourly budget of calls.
 
-A reading is one value. It is stored when a run ends, whole or as a part, and after every few calls, so that a
-crash loses few of them. Questions of this process that need the same reading share its calls.
+A reading is one value. It is stored when a run ends, whole or as a part, and after every few calls,
+so that a crash loses few of them. Questions of this process that need the same reading share its
+calls.
 """
 
 from __future__ import annotations
@@ -51,7 +52,10 @@ from bot.visitors.store import Readings
 log = structlog.get_logger(__name__)
 MAX_PAGES = 50_000
 MAX_VIEWS_CALLS = 10
-"""Calls for the views of one period, since other tools of the organisation share the hour's calls."""
+"""Calls for the views of one period.
+
+Other tools of the organisation share the hour's calls.
+"""
 _MAX_PATH_LENGTH = 2_000
 _CALLS_STORED_AT_ONCE = 10
 """Calls after which the part that was read is stored."""
@@ -121,7 +125,8 @@ class Reader:
     ) -> Reading:
         """Read on as far as the question may, and store that. Return the reading without its pages.
 
-        The pages stay in the store until the question is answered, because they may take much memory.
+        The pages stay in the store until the question is answered, because they may take much
+        memory.
         """
         turn = self._turns.setdefault((question.project, window.source, window.period), _Turn())
         calls_before = turn.calls
@@ -185,7 +190,10 @@ def find_reading(
     window: Window,
     listed: Sequence[ReadingId] = (),
 ) -> Reading:
-    """Return the one of the listed readings that is of a window, else a stored one, else one with nothing."""
+    """Return the one of the listed readings that is of a window.
+
+    Else a stored one, else one with nothing.
+    """
     now = context.clock()
     period = window.period
     is_final = period.is_final(now, context.settings.analytics_zone)
@@ -196,14 +204,20 @@ def find_reading(
 
 
 def _forget_failures(reading: Reading, question: Question, now: datetime) -> Reading:
-    """Return a reading that is tried at once if it failed before its question was to be answered."""
+    """Return a reading that is tried at once if it failed too early.
+
+    That is before its question was to be answered.
+    """
     if reading.tried_at is None or not reading.tried_at < question.asked_at <= now:
         return reading
     return replace(reading, attempts=0, problem=None, tried_at=None, retry_at=None)
 
 
 async def drop_old_pages(context: WorkerContext) -> int:
-    """Delete some of the numbers by page whose periods are long over. Return the number of readings."""
+    """Delete some of the numbers by page whose periods are long over.
+
+    Return the number of readings.
+    """
     today = context.today()
     return await context.store.write(
         lambda tx: Readings(tx).drop_old_pages(today, _DROPPED_AT_ONCE)
@@ -214,7 +228,10 @@ async def drop_old_pages(context: WorkerContext) -> int:
 
 
 async def _take_call(context: WorkerContext, question: Question, purse: Purse) -> None:
-    """Take a call from the purse and from the hour's budget. Raises _NotCalled or _RefusedBefore."""
+    """Take a call from the purse and from the hour's budget.
+
+    Raises _NotCalled or _RefusedBefore.
+    """
     if context.clock() >= purse.until:
         raise _NotCalled(ReadingProblem.LATE)
     if purse.spent >= purse.calls:
@@ -335,7 +352,10 @@ def _store(context: WorkerContext, reading: Reading, is_well: bool, tx: Transact
 
 
 def _fail(context: WorkerContext, reading: Reading, error: Exception, tx: Transaction) -> Reading:
-    """Return a reading with its failure. After a 429 the calls of all projects with the key stop."""
+    """Return a reading with its failure.
+
+    After a 429 the calls of all projects with the key stop.
+    """
     asked_seconds = getattr(error, "retry_after_seconds", None) or 0.0
     if isinstance(error, RateLimited):
         until = context.after(max(asked_seconds or _UNKNOWN_WAIT_SECONDS, 1.0))

@@ -52,12 +52,14 @@ def list_recommendations(
 ) -> list[Recommendation]:
     """Return all recommendations of a digest, one for each subject, the largest evidence first.
 
-    The service counts the questions that the bot asks for people, so of two with the same key one counts.
+    The service counts the questions that the bot asks for people, so of two with the same key one
+    counts.
     """
     zone = context.settings.analytics_zone
     since = day_start(question.query.period.first, zone)
     before = day_start(question.query.period.end, zone)
-    # Where another organisation reads, neither readers' words nor those of other channels are shown.
+    # Where another organisation reads, neither readers' words nor those of other channels are
+    # shown.
     own_only = question.query.is_shared_outside
     candidates = [] if own_only else list(gap_recommendations(numbers))
     if not question.query.section:
@@ -125,7 +127,10 @@ def drop_taken(
     recent: Sequence[TrackedJob],
     now: datetime,
 ) -> list[Recommendation]:
-    """Return the recommendations without those that a job was asked for, or whose subject an open job has."""
+    """Return the recommendations that no job has taken up.
+
+    Left out are those that a job was asked for, or whose subject an open job has.
+    """
     keys = {job.about.key for job in recent if job.about and not job.can_run_again}
     taken = [text for _, texts in _list_open(tx, question.project, now) for text in texts]
     return [
@@ -138,7 +143,10 @@ def drop_taken(
 def _list_open(
     tx: Transaction, project: ProjectId, now: datetime
 ) -> list[tuple[TrackedJob, list[frozenset[str]]]]:
-    """Return a project's open jobs, each with the subjects of its pull request and of its request."""
+    """Return a project's open jobs.
+
+    Each comes with the subjects of its pull request and of its request.
+    """
     found = []
     for job in Jobs(tx).list_unreviewed(project, _MAX_JOBS):
         if _is_known_open(job, now):

@@ -1,4 +1,7 @@
-"""Readings, questions and subscriptions: their tables, queues and retention, and statements about them."""
+"""Readings, questions and subscriptions.
+
+Their tables, queues and retention, and statements about them.
+"""
 
 from __future__ import annotations
 
@@ -219,7 +222,10 @@ class Readings(Rows[Reading]):
         return reading
 
     def drop_old_pages(self, today: date, limit: int) -> int:
-        """Delete the numbers by page of old periods. Return the number of readings; their totals stay."""
+        """Delete the numbers by page of old periods.
+
+        Return the number of readings; their totals stay.
+        """
         settled = and_(readings.c.is_final, readings.c.end < today - _KEEP_FINAL)
         unsettled = and_(~readings.c.is_final, readings.c.end < today - _KEEP_OPEN)
         old = (
@@ -381,7 +387,10 @@ class Subscriptions(Rows[Subscription]):
         now: datetime,
         next_run_at: datetime,
     ) -> Subscription:
-        """Subscribe a channel, or change its subscription to this section. The requester is the owner."""
+        """Subscribe a channel, or change its subscription to this section.
+
+        The requester is the owner.
+        """
         place = f"{project}\n{origin.channel}\n{section or ''}"
         values: Mapping[str, object] = {
             "weekday": weekly.weekday,

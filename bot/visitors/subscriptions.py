@@ -58,10 +58,10 @@ _ABSENT = (Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE)
 async def subscribe(
     context: Context, allowed: Allowed, request: WeeklyRequest, project: ProjectId | None = None
 ) -> Message | None:
-    """Subscribe a channel, or change its subscription. A first post proves that the bot can post there.
+    """Subscribe a channel, or change its subscription.
 
-    Return the reply; None in direct messages, where the first post follows at once.
-    ``project``: None for that of the channel.
+    A first post proves that the bot can post there. Return the reply; None in direct messages,
+    where the first post follows at once. ``project``: None for that of the channel.
     """
     origin = allowed.origin
     is_absent, zone = await asyncio.gather(
@@ -90,7 +90,7 @@ async def _find_zone(context: Context, user: UserId, request: WeeklyRequest) -> 
 
 
 async def _is_absent(context: Context, channel: ChannelId) -> bool:
-    """Return whether Slack reports that the bot is not in a channel that it cannot join by itself."""
+    """Return whether Slack reports that the bot isn't in a channel that it can't join by itself."""
     if is_direct_message(channel):
         return False
     try:
@@ -314,7 +314,10 @@ def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> No
 def on_refused(
     context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted
 ) -> None:
-    """Pause a subscription whose post Slack refuses, unless only an operator can help. Inform the owner."""
+    """Pause a subscription whose post Slack refuses, unless only an operator can help.
+
+    Inform the owner.
+    """
     number = delivery.what.subscription
     subscription = Subscriptions(tx).get(number) if number else None
     if subscription is None or subscription.state is not SubscriptionState.ACTIVE:

@@ -1,4 +1,7 @@
-"""Answers about visitors: a chart and the most read pages, the rest, the file, and the notes around them."""
+"""Answers about visitors.
+
+A chart and the most read pages, the rest, the file, and the notes around them.
+"""
 
 from __future__ import annotations
 
@@ -129,7 +132,10 @@ def compare_total(report: Report) -> str:
 
 
 def _name_before(query: Query) -> str:
-    """Return the name of the period compared with: the month before, the week before, before, or then."""
+    """Return the name of the period compared with.
+
+    The month before, the week before, before, or then.
+    """
     if query.compared != query.period.before():
         return "then"
     if query.period.months:

@@ -65,7 +65,10 @@ def _title(digest: Digest) -> str:
 
 
 def _readers(digest: Digest) -> str:
-    """Return the line about the readers: their numbers, that there were none, or why they are missing."""
+    """Return the line about the readers.
+
+    Their numbers, that there were none, or why they are missing.
+    """
     report = digest.report
     if report is None:
         problems = [one.problem for one in digest.unread if one.source is Source.VISITORS]
@@ -103,7 +106,10 @@ def _outcome_line(outcome: Outcome) -> str:
 def _recommended(
     item: Recommendation, question: QuestionId, asked: tuple[TrackedJob, str | None] | None = None
 ) -> Block:
-    """Return the row of a recommendation, with its button or with the job that was asked for at it."""
+    """Return the row of a recommendation.
+
+    With its button or with the job that was asked for at it.
+    """
     title = _path(item.title) if item.is_page else f"“{b.quoted(item.title, _TITLE_LENGTH)}”"
     row = f"*{b.quoted(item.heading, _TITLE_LENGTH)}* {title}"
     if asked:
@@ -170,7 +176,10 @@ def _buttons(digest: Digest, question: QuestionId) -> list[Block]:
 
 
 def _limits(digest: Digest) -> list[str]:
-    """Return what is missing in a digest. A source that the docs service does not offer is none of it."""
+    """Return what is missing in a digest.
+
+    A source that the docs service does not offer is none of it.
+    """
     gaps = [
         reading
         for reading in digest.unread
@@ -226,7 +235,10 @@ def answer_undelivered(refused: NotPosted, bot_name: str, *, is_file: bool) -> M
 
 
 def missed(question: Question, problem: str, project: Project | None) -> Message:
-    """Return the notice to the owner of a subscription, or to the requester, that there is no digest."""
+    """Return the notice that there is no digest.
+
+    It goes to the owner of a subscription, or to the requester.
+    """
     where = b.channel(question.channel)
     if question.is_weekly and problem == ReadingProblem.NOT_SERVED:
         return b.words(

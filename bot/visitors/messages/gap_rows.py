@@ -215,7 +215,10 @@ def _feedback_summary(feedback: PageFeedback) -> str:
 
 
 def _page_evidence(votes: GapRow | None) -> str:
-    """Return why a page is recommended; "" if it has too few votes, or enough that found it helpful."""
+    """Return why a page is recommended.
+
+    "" if it has too few votes, or enough that found it helpful.
+    """
     if votes is None or votes.events < _MIN_VOTES:
         return ""
     against = votes.unmet or 0
@@ -394,12 +397,18 @@ def gap_file(numbers: Numbers) -> tuple[str, str]:
 
 
 def quoted_subject(text: str) -> str:
-    """Return a reader's text for the line by which people know a job. It can't end its quotation."""
+    """Return a reader's text for the line by which people know a job.
+
+    It can't end its quotation.
+    """
     return "“{}”".format(re.sub('["“”<>]', "'", one_line(text, _SUBJECT_LENGTH)))
 
 
 def gap_prompt(query: Query, row: Row) -> str:
-    """Return the suggested prompt for a row. Readers' texts stand on lines of their own, behind ">"."""
+    """Return the suggested prompt for a row.
+
+    Readers' texts stand on lines of their own, behind ">".
+    """
     room = _PROMPT_QUOTES_LENGTH // max(len(row.quotes), 1)
     quotes = "\n".join(f"> {one_line(text, room)}" for text in row.quotes)
     return "\n\n".join(filter(None, [f"{row.facts} ({query.period})", quotes, row.aim]))

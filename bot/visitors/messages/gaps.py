@@ -76,7 +76,10 @@ def _row_block(row: Row, rank: int, question: QuestionId, *, is_page: bool) -> B
 
 
 def _notes(numbers: Numbers, events: int, shared_by: UserId | None) -> list[str]:
-    """Return the small print: how little the numbers tell, missing sources, and when they were read."""
+    """Return the small print.
+
+    How little the numbers tell, missing sources, and when they were read.
+    """
     limits = unread_sources(numbers.readings)
     if events < FEW_EVENTS:
         limits.insert(0, f"That is too few to tell much ({events:,}).")

@@ -28,7 +28,10 @@ def both(counts: Counts) -> str:
 
 
 def views_line(section: str, views: Counts) -> str:
-    """Return `/api`: *1,234 views*, 900 by people and 334 by AI agents. Views are events, which add up."""
+    """Return `/api`: *1,234 views*, 900 by people and 334 by AI agents.
+
+    Views are events, which add up.
+    """
     total = counted(views.total, "view", "views")
     by_whom = f"{views.human:,} by people and {views.ai:,} by AI agents"
     return f"{path_code(section)}: *{total}*, {by_whom}"

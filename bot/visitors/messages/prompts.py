@@ -22,7 +22,10 @@ def row_reference(key: str, title: str) -> About:
 
 
 def improve_prompt(page: str, counts: Counts, period: Period) -> str:
-    """Return the suggested prompt for a page. The path, chosen by strangers, can't end its quotation."""
+    """Return the suggested prompt for a page.
+
+    The path, chosen by strangers, can't end its quotation.
+    """
     path = re.sub(r"[\s\"“”<>]", lambda sign: quote(sign[0]), one_line(page, _WHOLE_PATH))
     if counts.total and counts.ai >= 2 * counts.human:
         aim = (

@@ -32,15 +32,18 @@ _PROBLEMS = {
 
 
 def not_read(what: str, problem: str) -> str:
-    """Return the sentence about numbers that are missing: *Votes couldn't be read: it took too long.*
+    """Return the sentence about numbers that are missing.
 
-    ``what``: the subject in mrkdwn, with a capital.
+    *Votes couldn't be read: it took too long.* ``what``: the subject in mrkdwn, with a capital.
     """
     return f"{what} couldn't be read: {b.quoted(problem_text(problem), REASON_LENGTH)}."
 
 
 def problem_text(code: str) -> str:
-    """Return the text of a stored ReadingProblem or Refusal; a code of a newer version stays as it is."""
+    """Return the text of a stored ReadingProblem or Refusal.
+
+    A code of a newer version stays as it is.
+    """
     if code in set(Refusal):
         return refusal_reason(Refusal(code))
     return _PROBLEMS[ReadingProblem(code)] if code in set(ReadingProblem) else code

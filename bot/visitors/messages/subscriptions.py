@@ -126,7 +126,10 @@ def not_posted(
 def subscriptions_changed(
     change: SubscriptionChange, changed: Sequence[Subscription], others: int, now: datetime
 ) -> Message:
-    """Return the reply to a change of a channel's subscriptions. ``others`` are left as they were."""
+    """Return the reply to a change of a channel's subscriptions.
+
+    ``others`` are left as they were.
+    """
     if not changed and not others:
         return b.words("No digest comes here. `/docs-visitors subscribe` starts one.")
     if not changed:

@@ -1,7 +1,7 @@
 """Content gaps: searches without a click, pages that did not help, questions without an answer.
 
-Searches, votes and questions are events and may be added up. Their texts are readers' texts: they are masked
-before they are stored, and are data wherever they are used.
+Searches, votes and questions are events and may be added up. Their texts are readers' texts: they
+are masked before they are stored, and are data wherever they are used.
 """
 
 from __future__ import annotations
@@ -64,12 +64,18 @@ class GapRow:
     text: str = ""
     """The readers' words; empty for the votes on a page."""
     page: str | None = None
-    """The page that was clicked most, voted on, commented on, or open when the question was asked."""
+    """The page that was clicked most, voted on or commented on.
+
+    For a question, the page that was open when it was asked.
+    """
     events: int = 1
     """Number of searches or votes; 1 for a comment and for a question."""
     unmet: int | None = 1
-    """How many of them did not help the reader: searches without a click, votes and comments against a page,
-    questions without an answer. None if the service does not report it."""
+    """How many of them did not help the reader.
+
+    Searches without a click, votes and comments against a page, questions without an answer. None
+    if the service does not report it.
+    """
     on_code: int = 0
     """Number of remarks on the page's code."""
     by_agent: bool = False
@@ -144,7 +150,10 @@ def _row_key(*parts: str) -> str:
 
 
 def merge_searches(searches: Iterable[GapRow]) -> list[GapRow]:
-    """Return searches with one row for the same words: masked or in small letters, texts may be the same."""
+    """Return searches with one row for the same words.
+
+    Masked or in small letters, texts may be the same.
+    """
     rows: dict[str, GapRow] = {}
     for search in searches:
         key = search.text.casefold()
@@ -183,12 +192,18 @@ class PageFeedback:
 
     @property
     def quotes(self) -> list[str]:
-        """The comments that are evidence against the page: of "not helpful" votes, and of AI agents."""
+        """The comments that are evidence against the page.
+
+        Those of "not helpful" votes, and of AI agents.
+        """
         return [comment.text for comment in self.comments if comment.unmet]
 
 
 def group_feedback(votes: Iterable[GapRow], comments: Sequence[GapRow]) -> list[PageFeedback]:
-    """Return pages with people's votes and comments, the least helpful first, then those of AI agents."""
+    """Return pages with people's votes and comments, the least helpful first.
+
+    Those of AI agents follow.
+    """
     by_people = [comment for comment in comments if not comment.by_agent]
     by_agents = [comment for comment in comments if comment.by_agent]
     return [*_group_pages(votes, by_people), *_group_pages((), by_agents, by_agents=True)]

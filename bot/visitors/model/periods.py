@@ -12,7 +12,10 @@ WEEK = timedelta(weeks=1)
 MAX_DAYS = 366
 """Length of the longest period."""
 MAX_POINTS = 20
-"""Maximum points of a chart: https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block"""
+"""Maximum points of a chart.
+
+https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block
+"""
 _MONTHS_OF_UNIT = {"month": 1, "quarter": 3, "year": 12}
 _SETTLED_AFTER = timedelta(hours=3)
 """The service adds late visits for so long after the end of a day."""
@@ -51,8 +54,8 @@ class Period:
     def before(self) -> Period:
         """Return the period to compare with.
 
-        That is the previous month, quarter or year, or as many days on the same weekdays: fewer people read
-        on weekends.
+        That is the previous month, quarter or year, or as many days on the same weekdays: fewer
+        people read on weekends.
         """
         if self.months:
             return Period(_add_months(self.first, -self.months), self.first)
@@ -60,7 +63,10 @@ class Period:
         return Period(self.first - back, self.end - back)
 
     def lead_week(self) -> Period:
-        """Return the week that ends with the first day. Visits in it prove that the data began earlier."""
+        """Return the week that ends with the first day.
+
+        Visits in it prove that the data began earlier.
+        """
         return Period(self.first - 6 * DAY, self.first + DAY)
 
     def chart_points(self) -> list[Period]:

@@ -23,7 +23,8 @@ NOBODY = UserId("")
 def in_section(path: str, section: str | None) -> bool:
     """Return whether a page belongs to a section; None is the whole site.
 
-    ``/api`` matches that page and all below it; ``/api*`` matches every path that starts with ``/api``.
+    ``/api`` matches that page and all below it; ``/api*`` matches every path that starts with
+    ``/api``.
     """
     if section is None:
         return True
@@ -94,7 +95,10 @@ class Question:
     channel: ChannelId
     query: Query
     asked_at: datetime
-    """It is answered from this time on, which lies ahead for a digest whose numbers are read early."""
+    """It is answered from this time on.
+
+    That lies ahead for a digest whose numbers are read early.
+    """
     state: QuestionState
     user: UserId = NOBODY
     subscription: SubscriptionId | None = None
@@ -105,7 +109,10 @@ class Question:
     calls: int = 0
     """Calls made for it."""
     waited_seconds: float = 0.0
-    """How long it has been worked on and let wait since ``asked_at``, without times without a process."""
+    """How long it has been worked on and let wait since ``asked_at``.
+
+    Times without a process do not count.
+    """
     due_at: datetime | None = None
     """The time from which a process may work on it; None before it is stored."""
 
@@ -138,7 +145,10 @@ class Numbers:
 
     @property
     def views(self) -> Reading | None:
-        """The reading of the views in the question's period; None if they are not offered or not wanted."""
+        """The reading of the views in the question's period.
+
+        None if they are not offered or not wanted.
+        """
         return next(iter(self._readings_of(Source.VIEWS, self.query.period)), None)
 
     def problem_of(self, period: Period) -> str:

@@ -1,4 +1,7 @@
-"""Readings: the numbers of a period, as the docs service counted them. Unique visitors are never added up."""
+"""Readings: the numbers of a period, as the docs service counted them.
+
+Unique visitors are never added up.
+"""
 
 from __future__ import annotations
 

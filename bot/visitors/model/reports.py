@@ -83,9 +83,15 @@ class Report:
     gone: Sequence[Page] = ()
     """Pages that had visitors only before."""
     views: Counts | None = None
-    """The views of all pages of the section; None without a section, and unless they are complete."""
+    """The views of all pages of the section.
+
+    None without a section, and unless they are complete.
+    """
     views_problem: str | None = None
-    """Why the views of the section are missing; None if they are not, or if the service has none."""
+    """Why the views of the section are missing.
+
+    None if they are not, or if the service has none.
+    """
 
     @property
     def before(self) -> Counts | None:
@@ -123,7 +129,10 @@ class Report:
 
 
 def build_report(numbers: Numbers, zone: ZoneInfo, budget: Budget) -> Report:
-    """Build the report on a period, with days in a zone. Raises LookupError if it has not been read."""
+    """Build the report on a period, with days in a zone.
+
+    Raises LookupError if it has not been read.
+    """
     query = numbers.query
     now = numbers.visitors(query.period)
     if now is None or now.totals is None or now.taken_at is None:
@@ -170,7 +179,10 @@ def _add_views(numbers: Numbers) -> tuple[Counts | None, str | None]:
 
 
 def _rank_pages(query: Query, now: Reading, was: Reading | None) -> list[Page]:
-    """Return the pages of the section with their counts before, the first by the query's order first."""
+    """Return the pages of the section with their counts before.
+
+    They are in the query's order.
+    """
     before = (was.pages or {}) if was else {}
     # A page that is missing from all pages had no visitors. Otherwise its count is unknown.
     missing = NO_VISITORS if was and was.complete else None

@@ -63,7 +63,8 @@ class Subscription:
 class WeeklyTime:
     """A local time once a week. Raises ValueError for a zone that this machine lacks.
 
-    A time that a clock change skips moves forward by the jump; of a repeated time the first one counts.
+    A time that a clock change skips moves forward by the jump; of a repeated time the first one
+    counts.
     """
 
     weekday: int
