@@ -44,11 +44,11 @@ def _own_words(commands: Sequence[Command], projects: Projects) -> Iterator[OwnW
 
 
 def _own_word(command: Command, word: Word, projects: Projects) -> OwnWord:
-    shape = re.compile(word.after_mention or word.shape, re.IGNORECASE | re.DOTALL)
+    shape = word.after_mention or word.shape
 
     def is_match(text: str) -> bool:
         # The shape first: a parser of options takes longer.
-        if shape.fullmatch(text) is None:
+        if re.fullmatch(shape, text, re.IGNORECASE | re.DOTALL) is None:
             return False
         return word.match(text, projects, after_mention=True) is not None
 
@@ -115,5 +115,5 @@ def restore_entities(typed: str, raw: str) -> str:
     if not entities:
         return wire
     longest_first = sorted(map(re.escape, entities), key=len, reverse=True)
-    named = re.compile("|".join(longest_first), re.IGNORECASE)
-    return named.sub(lambda found: entities[found[0].casefold()], wire)
+    names = "|".join(longest_first)
+    return re.sub(names, lambda found: entities[found[0].casefold()], wire, flags=re.IGNORECASE)

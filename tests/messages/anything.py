@@ -253,6 +253,12 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "repository_notice.job": st.deferred(
         lambda: built(TrackedJob).map(lambda job: replace(job, project=PROJECT))
     ),
+    **dict.fromkeys(
+        ("did_you_mean.typed", "which_command.typed"),
+        ANY_TEXT.map(lambda text: f"visitors path /{text}"),
+    ),
+    "did_you_mean.command": st.just("/docs-visitors"),
+    "which_command.commands": st.just(("/docs-agent", "/docs-visitors")),
     "private": st.just("{}"),
     "CommandHelp.name": st.just("/docs-agent"),
     "CommandHelp.options": st.just("*Options*: `csv`."),

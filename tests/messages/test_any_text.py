@@ -47,8 +47,8 @@ EDITED = {"format_status_message", "redrawn", "format_result", "outdated_end"}
 
 
 def messages_of(result: Any) -> Sequence[Message]:
-    """Return the messages that a function returned; none for a dialogue."""
-    if isinstance(result, dict) and "type" in result:
+    """Return the messages that a function returned; none for a dialogue, and where it has none."""
+    if result is None or (isinstance(result, dict) and "type" in result):
         return ()
     values = result.values() if isinstance(result, dict) else result
     return [result] if isinstance(result, Message) else [*values]

@@ -497,7 +497,7 @@ def key_may_expire(
     whose = "The assistant's key" if is_assistants else "The key of the docs service"
     setting = _assistants_setting(entry) if is_assistants else key_setting(entry)
     return b.words(
-        f":calendar: {whose} for {_named(project, docs)} has been in use here for {days} days. "
+        f":warning: {whose} for {_named(project, docs)} has been in use here for {days} days. "
         "Keys expire after 90 days by default, and the service doesn't tell me their age. "
         f"If yours expires: make a new one on the API keys page, put it into {setting}, "
         "and restart the bot."
@@ -519,7 +519,7 @@ def assistants_key_refused(
     """
     return b.words(
         f":warning: The docs service refuses the assistant's key for {_named(project, docs)}: it is "
-        "unknown, has expired, or may not be used from here. Questions are not answered meanwhile; "
+        "unknown, has expired, or may not be used from here. Meanwhile I answer no questions; "
         "jobs go on. Make a new assistant key on the API keys page, put it into "
         f"{_assistants_setting(entry)}, and restart the bot."
     )

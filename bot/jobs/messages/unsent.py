@@ -95,9 +95,14 @@ NO_MESSAGES = b.words("There is nothing in this thread that I could answer.")
 """The answer to *Answer it* in a thread without words of people."""
 
 
+_MAX_TYPED = 300
+"""Longest word with its options in a button."""
+
+
 def did_you_mean(typed: str, command: str) -> Message:
     """Return the question about a word that is almost one of the bot's own."""
-    return b.with_buttons(f"Did you mean {b.code(typed)}?", [_word_button(typed, command)])
+    shown = one_line(typed, _MAX_TYPED)
+    return b.with_buttons(f"Did you mean {b.code(shown)}?", [_word_button(shown, command)])
 
 
 def which_command(typed: str, commands: Sequence[str]) -> Message:
@@ -110,7 +115,8 @@ def which_command(typed: str, commands: Sequence[str]) -> Message:
 
 def _word_button(label: str, command: str, typed: str = "") -> Block:
     shown = one_line(label, b.BUTTON_LENGTH)
-    return b.button(shown, b.Action.RUN_WORD, f"{command}|{typed or label}")
+    value = one_line(typed or label, _MAX_TYPED)
+    return b.button(shown, b.Action.RUN_WORD, f"{command}|{value}")
 
 
 # ---- questions
