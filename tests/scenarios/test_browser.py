@@ -110,8 +110,9 @@ async def test_digest_leaves_room_on_screen(
     ).to_have_count(3)
     assert await height_of(digest) <= most
     await digest.get_by_role("button", name="All numbers").click()
-    numbers = page.get_by_role("article").filter(has_text="All numbers of")
-    await expect(numbers.locator("svg.chart").first).to_be_visible()
+    await digest.get_by_role("button", name=re.compile("1 reply")).click()
+    replies = page.get_by_role("log", name="Replies")
+    await expect(replies.locator("svg.chart").first).to_be_visible()
 
 
 async def test_files_that_agent_cannot_read_are_named(page: Page) -> None:
@@ -232,7 +233,7 @@ async def test_prompts_of_home_tab_open_form(page: Page) -> None:
     await page.locator("#dms button", has_text=re.compile("^docs-agent$")).click()
     await page.get_by_role("button", name="Home", exact=True).click()
     home = page.get_by_role("region", name="Home")
-    await expect(home).to_contain_text("Tell me what to write or fix in the docs.")
+    await expect(home).to_contain_text("Ask me about the docs, or tell me what to change")
     labels = ("Fix a page", "Add a page on keys", "Explain something")
     boxes = [await home.get_by_role("button", name=label).bounding_box() for label in labels]
     assert len({box and box["y"] for box in boxes}) == 1, "the prompts stand in one row"
