@@ -234,10 +234,10 @@ async def test_prompts_of_home_tab_open_form(page: Page) -> None:
     await page.get_by_role("button", name="Home", exact=True).click()
     home = page.get_by_role("region", name="Home")
     await expect(home).to_contain_text("Ask me about the docs, or tell me what to change")
-    labels = ("Fix a page", "Add a page on keys", "Explain something")
+    labels = ("Fix a page", "Add a page", "Explain something")
     boxes = [await home.get_by_role("button", name=label).bounding_box() for label in labels]
     assert len({box and box["y"] for box in boxes}) == 1, "the prompts stand in one row"
-    await home.get_by_role("button", name="Add a page on keys").click()
+    await home.get_by_role("button", name="Add a page").click()
     await expect(page.get_by_role("dialog")).to_contain_text("Where should I report?")
 
 

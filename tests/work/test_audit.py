@@ -38,7 +38,7 @@ async def test_request_is_recorded_with_its_end_without_its_text(talk: Talk) -> 
         "job": "1",
         "subscription": "",
         "end": "pull_request",
-        "app": None,
+        "app": "",
     }
     assert not [column for column in talk.kept(SECRET) if column.startswith("audit")]
     talk.everything()

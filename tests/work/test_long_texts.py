@@ -161,7 +161,7 @@ def test_no_worker_is_slow_on_what_strangers_write() -> None:
 
         def seconds(text: str) -> float:
             talk = runner.run(_open())
-            runner.run(_command(talk, f"Write {text} now"))
+            runner.run(_command(talk, f"Add a page about limits: {text}"))
             began = process_time()
             runner.run(talk.works())
             took = process_time() - began
