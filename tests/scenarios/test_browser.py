@@ -243,7 +243,7 @@ async def test_prompts_of_home_tab_open_form(page: Page) -> None:
 
 async def test_answers_about_job_leave_room_on_screen(page: Page, story: Story) -> None:
     await story.finished("Add a quickstart for the Python SDK")
-    for line, phrase, most in (("status 1", "Details", 90), ("stats", "Did you mean", 100)):
+    for line, phrase, most in (("status 1", "Details", 90), ("satus 1", "Did you mean", 100)):
         await type_in(page, "Message #docs", f"/docs-agent {line}")
         answer = page.get_by_role("log", name="Messages").get_by_role("article").last
         await expect(answer).to_contain_text(phrase)

@@ -38,7 +38,7 @@ async def test_text_file_is_sent_and_image_is_named(story: Story) -> None:
 
 async def test_agent_corrects_page_of_the_thread(story: Story) -> None:
     root = story.people.say(BEN, DOCS, "The rate limits page says 60, it is 100")
-    story.reply(root, "@docs-agent fix the page on keys please")
+    story.reply(root, "@docs-agent fix the rate limits page please")
     await story.replies(root, 2)
     async with aiohttp.request(
         "GET", f"{story.world.docs_service_url}/acme/acme-docs/pull/1"

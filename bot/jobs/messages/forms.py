@@ -10,7 +10,7 @@ from bot.jobs.model.jobs import OmitReason, TrackedJob
 from bot.messages import blocks as b
 from bot.messages.blocks import counted
 from bot.messages.general import EXAMPLE
-from bot.messages.plain_text import clip, one_line, quotation, visible
+from bot.messages.plain_text import clip, one_line, visible
 from bot.projects import Project
 
 NOT_SERVED = "These docs are no longer set up here. Close this and try again."
@@ -154,10 +154,14 @@ def run_again_form(job: TrackedJob, *, private: str) -> Block:
     return _view("run_again", "Run again", private, prompt)
 
 
+_MAX_QUESTION = 1_500
+
+
 def draft_prompt(text: str) -> str:
-    """Return the suggested prompt about a question."""
+    """Return the suggested prompt about a question, whose quotation nothing in it can end."""
+    asked = one_line(text, _MAX_QUESTION).replace("“", "'").replace("”", "'")
     request = "Answer that in the docs: improve the page that should, or add one."
-    return f"Readers ask:\n\n{quotation(text)}\n\n{request}"
+    return f"Readers ask: “{asked}”\n\n{request}"
 
 
 def follow_up_form(
