@@ -227,7 +227,8 @@ def _settle_answer(
     pull = _to_seen_pull_request(answer, watched.since) if answer else last
     if pull is None:
         raise LookupError(f"job {watched.job} has no pull request that was seen")
-    look_at = None if pull.ended_at else watched.next_look(now, context.timeouts.look_seconds)
+    # One that was closed may be opened again.
+    look_at = None if pull.is_merged else watched.next_look(now, context.timeouts.look_seconds)
     as_of = None if look_at or pull.ended_at else now
     pull = _with_changes(pull, watched, made, has_changed=answer is not None)
     pull = replace(pull, iteration=watched.iteration, as_of=as_of)
@@ -300,7 +301,9 @@ def _show(
 ) -> None:
     """Show the state in the status message and the end, and a merge or a close in the thread."""
     now = context.clock()
-    has_ended = pull.ended_at is not None and (last is None or last.ended_at is None)
+    was_over = last is not None and last.ended_at is not None
+    is_merged_now = pull.is_merged and not (last is not None and last.is_merged)
+    has_ended = pull.ended_at is not None and (not was_over or is_merged_now)
     # The outcome that people marked counts only while the pull request is open.
     became = _outcome_of(pull)
     was_reopened = became is None and job.review in (Review.MERGED, Review.CLOSED)
@@ -318,7 +321,9 @@ def _show(
         update_result(context, tx, job)
     # People may have muted the job, or read that the bot polls no more.
     if has_ended and job.state is not JobState.UNWATCHED:
-        say(tx, job, f"pull_request:{pull.iteration}", messages.pull_request_ended(job, pull), now)
+        end = "merged" if pull.is_merged else "closed"
+        key = f"pull_request:{pull.iteration}:{end}"
+        say(tx, job, key, messages.pull_request_ended(job, pull), now)
 
 
 def _settle_error(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tests.defects import known_defect
 from tests.services import LINK
 from tests.talk import Talk
 from tests.talk_messages import change_channel_id, post_loose_replies
@@ -36,7 +35,6 @@ async def test_message_that_lost_its_thread_takes_the_replies_it_invites(talk: T
     assert len(talk.agent_got()) == 1 + len(inviting)
 
 
-@known_defect("A pull request that was closed once is shown as closed for good.")
 async def test_reopened_pull_request_is_followed(talk: Talk) -> None:
     await talk.process.starts(github_token="github-token-of-talk")
     await talk.started()
@@ -50,3 +48,4 @@ async def test_reopened_pull_request_is_followed(talk: Talk) -> None:
     await talk.time.passes(days=2)
     talk.everything()
     assert "*Merged*" in talk.status()
+    assert "was merged after" in talk.replies()[-1]
