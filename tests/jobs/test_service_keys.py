@@ -28,8 +28,8 @@ async def test_old_keys_are_named_at_76_and_at_87_days(talk: Talk) -> None:
     await talk.process.starts()
     assert await told(talk, days=75) == []
     [assistants, docs] = sorted(await told(talk, days=1, hours=2))
-    assert assistants.startswith(":calendar: The assistant's key for")
-    assert docs.startswith(":calendar: The key of the docs service for")
+    assert assistants.startswith(":warning: The assistant's key for")
+    assert docs.startswith(":warning: The key of the docs service for")
     assert "in use here for 76 days" in docs
     assert await told(talk, days=10) == []
     assert len(await told(talk, days=1)) == 2

@@ -94,7 +94,7 @@ def mrkdwn_of(value: object) -> list[str]:
 
 async def test_text_of_people_notifies_nobody(story: Story) -> None:
     root = await story.asked(
-        "Tell @ben and @channel about <!channel> & <https://evil.example|good>"
+        "Add a page that tells @ben and @channel about <!channel> & <https://evil.example|good>"
     )
     mrkdwn = [root["text"], *mrkdwn_of(root["blocks"])]
     assert not any("<!channel>" in text or "<@U02BEN" in text for text in mrkdwn)

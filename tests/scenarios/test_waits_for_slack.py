@@ -68,6 +68,6 @@ async def test_post_waits_for_its_channel_no_longer_than_its_pace(world: World) 
         # A busy machine may be slow several times, but a bot that waits for its next look always is.
         while len(pauses) < TRIES and not any(pause < LOOK_SECONDS for pause in pauses):
             [end] = await story.replies(await story.asked(f"Add page {len(pauses)}"), 1)
-            root = await story.asked("Explain rate limits", user=BEN)
+            root = await story.asked("Describe the rate limits", user=BEN)
             pauses.append(float(root["ts"]) - float(end["ts"]))
     assert 0.9 < min(pauses) < LOOK_SECONDS

@@ -336,11 +336,11 @@ async def test_row_with_a_job_is_not_recommended(readers: Talk) -> None:
 
 
 async def test_outcome_is_shown_only_in_its_channel(readers: Talk) -> None:
-    await subscribe(readers, channel="partners")
+    await subscribe(readers, channel="general")
     await press_first(readers, await first_digest(readers))
     await merged(readers)
     assert "*Merged since*" in await second_digest(readers)
-    other = digests(readers, "partners")[-1]
+    other = digests(readers, "general")[-1]
     assert "`/bad`" in other
     assert "rate limits" not in other
 
