@@ -65,7 +65,8 @@ async def _find_place(context: Context, press: Press, draft: Unsent) -> _Place |
     match = _MESSAGE_KEY.fullmatch(draft.key)
     if match is None:
         return _Place(press.allowed.but(key=draft.key, thread=draft.thread, message_ts=None))
-    channel, ts = ChannelId(match[1]), MessageTs(match[2])
+    channel = ChannelId(match[1])
+    ts = MessageTs(match[2])
     if channel != press.origin.channel and not await reads_channel(
         context, press.origin.user, channel
     ):

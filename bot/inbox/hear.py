@@ -20,7 +20,13 @@ from bot.ids import Message
 from bot.inbox import messages as say
 from bot.inbox.act import act_on
 from bot.inbox.meaning import LATER, Heard, interpret
-from bot.inbox.model import InboxMessage, MessageState
+from bot.inbox.model import (
+    BATCH_SIZE,
+    SOON_SECONDS,
+    InboxMessage,
+    MessageState,
+    seconds_to_next_look,
+)
 from bot.inbox.requests import leave, refuse_request, settle, stage_of
 from bot.inbox.store import KNOWN_FOR, Inbox
 from bot.inbox.withdraw import BeingSent
@@ -38,16 +44,8 @@ from bot.outbox.store import Outbox
 from bot.projects import UnknownProject
 from bot.store import Transaction
 
-_BATCH_SIZE = 20
-_SOON_SECONDS = 1.0
-_MAX_WAIT_SECONDS = 300.0
-"""The longest pause between two looks at a message that waits for Slack."""
-_WAIT_SHARE = 0.25
-"""A message waits for a quarter of its age before the next look."""
-
-
 claim_messages = make_claim(
-    lambda tx, claimer, limit: Inbox(tx).claim(claimer, min(limit, _BATCH_SIZE))
+    lambda tx, claimer, limit: Inbox(tx).claim(claimer, min(limit, BATCH_SIZE))
 )
 """Claims messages to decide, also edited and deleted ones, and files whose words have not come."""
 
@@ -70,7 +68,7 @@ async def _hear(context: WorkerContext, message: InboxMessage) -> None:
     except Declined as declined:
         await _decline(context, message, declined)
     except BeingSent:
-        await _postpone(context, message, _SOON_SECONDS)
+        await _postpone(context, message, SOON_SECONDS)
     except UnknownProject as unknown:
         text = slack_text.to_plain(unknown.text, {}, {})
         error = unknown_project(unknown.name, context.projects, text)
@@ -84,7 +82,7 @@ async def _carry_out(context: WorkerContext, message: InboxMessage) -> None:
         case Consequence.DECIDE_AGAIN:
             await _decide(context, message)
         case Consequence.WAIT:
-            await _postpone(context, message, _SOON_SECONDS)
+            await _postpone(context, message, SOON_SECONDS)
         case Consequence.INFORM:
             await admit(context, message.origin, channel=message.channel)
             await context.write(partial(_inform_of_edit, context, message))
@@ -134,8 +132,7 @@ async def _wait_for_slack(context: WorkerContext, message: InboxMessage) -> None
     if age > KNOWN_FOR:
         await context.write(lambda tx: settle(context, tx, [message]))
         return
-    seconds = min(max(age.total_seconds() * _WAIT_SHARE, _SOON_SECONDS), _MAX_WAIT_SECONDS)
-    await _postpone(context, message, seconds)
+    await _postpone(context, message, seconds_to_next_look(age.total_seconds()))
 
 
 async def _postpone(context: WorkerContext, message: InboxMessage, seconds: float) -> None:
@@ -179,7 +176,8 @@ async def _decline(context: WorkerContext, message: InboxMessage, declined: Decl
 
 def _refuse(context: Context, message: InboxMessage, declined: NotAllowed, tx: Transaction) -> None:
     """Refuse a message and the request that waits for it, and say so once in a while."""
-    origin, now = message.origin, context.clock()
+    origin = message.origin
+    now = context.clock()
     rule = access_fingerprint(context.settings)
     # Bots read no private messages. One whom Slack does not describe may be a bot.
     is_unknown_app = origin.app is not None and declined.access is Access.UNTOLD
@@ -200,7 +198,7 @@ def _carry_out_deletion(context: WorkerContext, message: InboxMessage, tx: Trans
     stage = stage_of(tx, message.request)
     match CONSEQUENCES[stage][Event.DELETED]:
         case Consequence.WAIT:
-            Inbox(tx).save(message, due_at=context.after(_SOON_SECONDS))
+            Inbox(tx).save(message, due_at=context.after(SOON_SECONDS))
             return
         case Consequence.INFORM:
             _inform_of_deletion(context, tx, message)

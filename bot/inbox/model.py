@@ -15,6 +15,14 @@ from typing import NamedTuple
 from bot.ids import ChannelId, MessageTs, RequestKey, UserId
 from bot.ports import Origin, SharedFile, message_key
 
+BATCH_SIZE = 20
+"""The most rows that a worker claims at once."""
+SOON_SECONDS = 1.0
+"""The shortest pause between two looks at something that waits."""
+_MAX_WAIT_SECONDS = 300.0
+"""The longest pause between two looks."""
+_WAIT_SHARE = 0.25
+"""Something waits for a quarter of the time that it has waited before the next look."""
 DELETED = "deleted"
 """The version of a deleted message, after those of all edits."""
 
@@ -123,3 +131,8 @@ class Missed:
     """Only that of one channel; None for all conversations in which messages may be for the bot."""
     is_invited: bool = False
     """The bot was invited to the channel: its newest mention there is offered to its author."""
+
+
+def seconds_to_next_look(waited_seconds: float) -> float:
+    """Return the pause before the next look at something that has waited for so long."""
+    return min(max(waited_seconds * _WAIT_SHARE, SOON_SECONDS), _MAX_WAIT_SECONDS)

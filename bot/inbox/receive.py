@@ -113,7 +113,8 @@ def _relevance_in_job(context: Context, message: ThreadReply, job: TrackedJob) -
 def _store(
     context: Context, tx: Transaction, message: Message, relevance: Relevance, *, is_missed: bool
 ) -> bool:
-    origin, now = message.origin, context.clock()
+    origin = message.origin
+    now = context.clock()
     ts = origin.message_ts or MessageTs("")
     if relevance is Relevance.KEY:
         Inbox(tx).add_settled(origin, message.version, now)
@@ -192,7 +193,8 @@ def _content(changed: Changed) -> Content:
 
 def store_change(context: Context, changed: Changed, relevance: Relevance, tx: Transaction) -> bool:
     """Write an edit or a deletion. Return whether a worker has to look at it."""
-    origin, now = changed.origin, context.clock()
+    origin = changed.origin
+    now = context.clock()
     message = Inbox(tx).at(origin.channel, origin.message_ts or MessageTs(""))
     if message is None and relevance is Relevance.ALL and changed.text is not None:
         return Inbox(tx).add(_as_message(changed, changed.text), now)
@@ -208,16 +210,7 @@ def store_change(context: Context, changed: Changed, relevance: Relevance, tx: T
         return _reopen(tx, message, changed, relevance, now)
     if origin.user != message.user:
         return False
-    Inbox(tx).change(
-        message,
-        state=MessageState.NEW,
-        text=changed.text,
-        files=_content(changed).files or None,
-        omitted=_content(changed).omitted or None,
-        version=changed.version,
-        said_at=now,
-        due_at=now,
-    )
+    _write_edit(tx, message, changed, now)
     _hold_request(tx, message, now)
     return True
 
@@ -229,18 +222,24 @@ def _reopen(
     if relevance is not Relevance.ALL:
         Inbox(tx).change(message, version=changed.version)
         return False
+    _write_edit(tx, message, changed, now)
+    return True
+
+
+def _write_edit(tx: Transaction, message: InboxMessage, changed: Changed, now: datetime) -> None:
+    """Write what a message says now, so that it is decided again."""
+    content = _content(changed)
     Inbox(tx).change(
         message,
         state=MessageState.NEW,
         user=changed.origin.user,
         text=changed.text,
-        files=_content(changed).files or None,
-        omitted=_content(changed).omitted or None,
+        files=content.files or None,
+        omitted=content.omitted or None,
         version=changed.version,
         said_at=now,
         due_at=now,
     )
-    return True
 
 
 def _delete(tx: Transaction, message: InboxMessage, now: datetime) -> bool:

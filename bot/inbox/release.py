@@ -20,7 +20,7 @@ from bot.consequences import CONSEQUENCES, Consequence, Event
 from bot.context import WorkerContext, make_claim
 from bot.engine import unless_taken_over
 from bot.ids import ChannelId, RequestKey
-from bot.inbox.model import InboxMessage, MessageState
+from bot.inbox.model import BATCH_SIZE, InboxMessage, MessageState, seconds_to_next_look
 from bot.inbox.receive import Relevance, store_change
 from bot.inbox.requests import hold_end, stage_of_prompt
 from bot.inbox.store import Inbox
@@ -39,15 +39,9 @@ from bot.ports import Changed, Origin, SlackError
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
-_BATCH_SIZE = 20
-_SOON_SECONDS = 1.0
-_MAX_WAIT_SECONDS = 300.0
-"""The longest pause between two looks at a prompt that waits for Slack."""
-_WAIT_SHARE = 0.25
-"""A prompt waits for a quarter of the time that it has waited before the next look."""
 
 claim_held = make_claim(
-    lambda tx, claimer, limit: Prompts(tx).claim_held(claimer, min(limit, _BATCH_SIZE))
+    lambda tx, claimer, limit: Prompts(tx).claim_held(claimer, min(limit, BATCH_SIZE))
 )
 """Claims prompts whose hold is over, and those that have waited for long."""
 
@@ -108,7 +102,7 @@ def _waits_for_words(tx: Transaction, messages: Sequence[InboxMessage]) -> bool:
 def _keep(context: WorkerContext, tx: Transaction, prompt: Prompt) -> float:
     """Hold a prompt on, the longer the longer it has waited. Return for how many seconds."""
     waited = (context.clock() - (prompt.seen_at or prompt.asked_at)).total_seconds()
-    seconds = min(max(waited * _WAIT_SHARE, _SOON_SECONDS), _MAX_WAIT_SECONDS)
+    seconds = seconds_to_next_look(waited)
     Prompts(tx).keep_held(prompt, context.after(seconds), context.owner)
     return seconds
 

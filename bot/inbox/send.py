@@ -64,7 +64,9 @@ async def send(context: Context, then: Context, allowed: Allowed, outgoing: Outg
 
     Raises HasKey, TooManyWaiting, UnknownProject and NotAllowed.
     """
-    text, project, target = outgoing.text, None, outgoing.target
+    text = outgoing.text
+    project = None
+    target = outgoing.target
     if outgoing.door is not Door.REPLY or target is None:
         text, project = context.projects.take(text)
     if target is not None and project is not None and project.id != target.job.project:
