@@ -33,7 +33,8 @@ async def find_obstacle(
     deleted, or without the bot. Raises a SlackError or TimeoutError while Slack does not say.
     ``is_private``: only its author gets an answer, wherever the bot can post.
     """
-    user, channel = origin.user, origin.channel
+    user = origin.user
+    channel = origin.channel
     try:
         await admit(context, origin, channel=channel)
     except Untold:

@@ -252,7 +252,8 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
     except (DocsApiError, TimeoutError) as error:
         log.warning("docs_not_read", inquiry=inquiry.id, reason=reason_of(error))
         refusal = error if is_key_problem(error) else refusal
-    state, conversation = InquiryState.ANSWERED, inquiry.conversation
+    state = InquiryState.ANSWERED
+    conversation = inquiry.conversation
     if isinstance(reply, _Answer):
         message = reply.message
         state = reply.state

@@ -49,7 +49,8 @@ async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) 
 
 
 async def _list_gaps(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
-    channel, now = invocation.origin.channel, context.clock()
+    channel = invocation.origin.channel
+    now = context.clock()
     gaps = await context.store.read(lambda tx: list_gaps(tx, channel, now))
     return Answer(message=messages.gap_list(gaps))
 
@@ -103,7 +104,8 @@ async def _share(context: Context, press: Press) -> Answer:
 
 
 def _workers(context: WorkerContext) -> Sequence[Worker]:
-    names, key = ("inquiries", "inquire"), attrgetter("id")
+    names = ("inquiries", "inquire")
+    key = attrgetter("id")
     return [queue_worker(context, *names, claim_inquiries, work_on_inquiry, key=key, places=20)]
 
 

@@ -227,7 +227,8 @@ def on_published(context: Context, tx: Transaction, number: JobNumber) -> None:
     for inquiry in Inquiries(tx).with_gap_key(job.project, job.about.key):
         is_answered = inquiry.state is InquiryState.ANSWERED
         if inquiry.state is InquiryState.GAP or (is_answered and _began(inquiry, job)):
-            state, now = InquiryState.WRITTEN, context.clock()
+            state = InquiryState.WRITTEN
+            now = context.clock()
             Inquiries(tx).save(inquiry, replace(inquiry, state=state, job=number, due_at=now))
 
 
@@ -316,7 +317,8 @@ async def share_answer(context: Context, allowed: Allowed, number: int) -> Messa
             return messages.NOT_HERE
         if inquiry.channel == allowed.origin.channel:
             Inquiries(tx).set_audience(inquiry, audience)
-        key, message = f"inquiry:{inquiry.id}:shared", messages.shared(inquiry, inquiry.answer)
+        key = f"inquiry:{inquiry.id}:shared"
+        message = messages.shared(inquiry, inquiry.answer)
         Outbox(tx).add(
             NewDelivery.post(key, inquiry.channel, allowed.user, message), context.clock()
         )

@@ -147,7 +147,8 @@ def gap_list(gaps: Sequence[Sequence[Inquiry]], first: int = 0) -> Message:
     first = min(first, len(gaps) - 1) // MOST_GAPS * MOST_GAPS
     blocks = [b.section(f"*{b.counted(len(gaps), 'open question', 'open questions')} here*")]
     for inquiries in gaps[first : first + MOST_GAPS]:
-        newest, day = inquiries[0], b.moment(inquiries[0].asked_at, "{date_short_pretty}")
+        newest = inquiries[0]
+        day = b.moment(newest.asked_at, "{date_short_pretty}")
         buttons = [
             b.button("Draft it", b.Action.CHANGE_DOCS, str(newest.id)),
             b.button("Dismiss", b.Action.DISMISS_GAP, str(newest.id)),

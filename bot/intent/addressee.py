@@ -38,7 +38,8 @@ def find_part(text: str, place: Place, *, mention: str, lexicon: Lexicon) -> str
     visible = hide_quotes(text)
     start = find_mention(visible, mention)
     if start is not None:
-        before, after = visible[:start], text[start + len(mention) :]
+        before = visible[:start]
+        after = text[start + len(mention) :]
         part = _find_part_by_mention(text, before, after, mention=mention, lexicon=lexicon)
         return None if part is None or _is_aside(part, place) else part
     if place in MENTION_ONLY or _is_aside(text, place):

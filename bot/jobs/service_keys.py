@@ -67,7 +67,8 @@ async def check_key_ages(context: WorkerContext) -> None:
                 return
             ServiceKeys(tx).save(replace(known, told_days=due[-1]))
             log.warning("key_may_expire", key=used.name, days=age_days)
-            docs, entry = context.projects.shown(used.project), context.projects.entry(used.project)
+            docs = context.projects.shown(used.project)
+            entry = context.projects.entry(used.project)
             message = say.key_may_expire(
                 used.project, age_days, is_assistants=used.is_assistants, docs=docs, entry=entry
             )
@@ -97,7 +98,8 @@ def assistants_key_refused(
         return
     now = context.clock()
     ServiceKeys(tx).save(replace(known, refused_at=now))
-    docs, entry = context.projects.shown(used.project), context.projects.entry(used.project)
+    docs = context.projects.shown(used.project)
+    entry = context.projects.entry(used.project)
     message = say.assistants_key_refused(used.project, docs, entry)
     tell_admins(context, tx, f"key:{used.name}:refused:{now.isoformat()}", message, now)
 

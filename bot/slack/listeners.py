@@ -172,7 +172,8 @@ class _Listeners:
         https://docs.slack.dev/reference/events/channel_id_changed
         """
         with payloads.raising_malformed():
-            old, new = body["event"]["old_channel_id"], body["event"]["new_channel_id"]
+            old = body["event"]["old_channel_id"]
+            new = body["event"]["new_channel_id"]
         await follow_channel(self._context, ChannelId(old), ChannelId(new))
 
     async def _joined(self, body: Body) -> None:

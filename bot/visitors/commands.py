@@ -148,7 +148,8 @@ async def _subscribe(context: Context, invocation: Invocation, match: re.Match[s
 
 async def _change(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
     """Run ``pause``, ``resume`` or ``unsubscribe``, each with ``path /api`` after it or alone."""
-    change, section = SubscriptionChange(match[1].lower()), parse_section(match[2])
+    change = SubscriptionChange(match[1].lower())
+    section = parse_section(match[2])
     message = await change_subscriptions(
         context, invocation.allowed, change, section=section, project=_chosen(invocation)
     )

@@ -67,7 +67,8 @@ def _make_file(context: WorkerContext, tx: Transaction, delivery: Delivery) -> C
     question = Questions(tx).get(number) if number else None
     if question is None:
         return None
-    period, topic = question.query.period, question.query.topic
+    period = question.query.period
+    topic = question.query.topic
     # The name is unique to the delivery, so that an earlier upload can be found by it.
     name = f"docs-{topic}-{period.first}-to-{period.last}-{delivery.id[:8]}.csv"
     return CsvFile(name, *make_csv_file(context, tx, question))
