@@ -66,13 +66,6 @@ def test_mention_counts_outside_of_quotes_and_code(raw: str, is_mentioned: bool)
     assert slack_text.mentions(raw, ANA) is is_mentioned
 
 
-@pytest.mark.parametrize("first", ["<@U0BEN>", "<!here>", "<!subteam^S1|@writers>"])
-def test_text_that_begins_with_another_mention_is_for_others(first: str) -> None:
-    assert slack_text.mentions_somebody_else_first(f" {first} look", ANA)
-    assert not slack_text.mentions_somebody_else_first(f"{first} look, {MENTION} fix it", ANA)
-    assert not slack_text.mentions_somebody_else_first(f"look {first}", ANA)
-
-
 def test_missing_names_are_looked_up_in_the_order_of_the_text() -> None:
     needed = slack_text.unresolved_names(
         "<@U0ANA> <@U0BEN|Ben> <#C0DOCS> <#C1|there> &lt;@U0EVE&gt;", 20

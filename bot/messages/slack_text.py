@@ -194,17 +194,3 @@ def is_aside(raw: str) -> bool:
     It starts with ``aside`` or ``!``.
     """
     return bool(_ASIDE.match(raw.lstrip()))
-
-
-def mentions_somebody_else_first(raw: str, bot: UserId) -> bool:
-    """Return whether the text starts with a mention of somebody else.
-
-    That is another user, a group or the channel. A text that mentions the bot as well is for
-    the bot, too.
-    """
-    if mentions(raw, bot):
-        return False
-    text = raw.lstrip()
-    if text.startswith(("<!subteam^", "<!here", "<!channel", "<!everyone")):
-        return True
-    return _USER.match(text) is not None
