@@ -12,7 +12,6 @@ from typing import Any
 
 from sandbox.workspace.state import APP_ID, BOT_USER, TEAM, Json
 from tests.talk import Talk
-from tests.talk_slack import SlackResponse
 
 BOT = f"<@{BOT_USER}>"
 """A mention of the bot, as Slack writes it into texts and blocks."""
@@ -124,20 +123,6 @@ async def edit_mention(talk: Talk, message: Json, text: str) -> None:
         "event_ts": message["edited"]["ts"],
     }
     await deliver_event(talk, event)
-
-
-def post_loose_replies(talk: Talk) -> None:
-    """Post replies to a deleted message into the channel, as Slack does; the sandbox refuses them."""
-    call = talk.slack.call
-
-    async def lenient(name: str, arguments: Json) -> SlackResponse:
-        parent = str(arguments.get("thread_ts") or "")
-        is_reply = name == "chat.postMessage" and parent
-        if is_reply and not talk.slack.state.message(arguments["channel"], parent):
-            arguments = {key: each for key, each in arguments.items() if key != "thread_ts"}
-        return await call(name, arguments)
-
-    talk.slack.call = lenient  # type: ignore[method-assign]
 
 
 async def change_channel_id(talk: Talk, name: str) -> None:

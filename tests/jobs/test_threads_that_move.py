@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.services import LINK
 from tests.talk import Talk
-from tests.talk_messages import change_channel_id, post_loose_replies
+from tests.talk_messages import change_channel_id
 
 
 async def test_replies_count_after_the_channel_has_a_new_id(talk: Talk) -> None:
@@ -21,7 +21,6 @@ async def test_replies_count_after_the_channel_has_a_new_id(talk: Talk) -> None:
 
 
 async def test_message_that_lost_its_thread_takes_the_replies_it_invites(talk: Talk) -> None:
-    post_loose_replies(talk)
     asked = await talk.ana.says("@docs-agent Add a page on quotas")
     del talk.slack.state.messages[asked["channel"]][asked["ts"]]  # its event comes late or never
     await talk.time.passes(30)
