@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.talk import Talk
+from tests.talk_messages import edit_mention
 
 BOT = "@docs-agent"
 
@@ -13,6 +14,15 @@ def got(talk: Talk) -> list[str]:
     """Read everything, and return the follow-ups that the agent got."""
     talk.everything()
     return talk.agent_got()[1:]
+
+
+async def restart_during_the_call(talk: Talk) -> None:
+    """Kill the process while the service carries out its call, and start it again."""
+    await talk.time.passes(10)
+    talk.process.dies()
+    await talk.process.starts()
+    await talk.time.passes(minutes=5)
+    talk.everything()
 
 
 async def test_stop_takes_back_the_whole_follow_up(talk: Talk) -> None:
@@ -52,16 +62,24 @@ async def test_deleted_part_of_an_unconfirmed_follow_up_is_not_sent_again(talk: 
     talk.service.hangs("follow_up")
     await talk.ana.replies("Make it shorter")
     added = await talk.ana.replies("Delete the whole page")
-    await talk.time.passes(10)
-    talk.process.dies()
-    await talk.process.starts()
-    await talk.time.passes(minutes=5)
-    talk.everything()
+    await restart_during_the_call(talk)
     await talk.ana.deletes(added)
     await talk.time.passes(10)
     await talk.ana.presses("Send again")
     await talk.time.passes(60)
     assert got(talk) == ["Make it shorter"]
+
+
+async def test_unconfirmed_request_is_sent_again_as_edited(talk: Talk) -> None:
+    talk.service.hangs("create")
+    asked = await talk.ana.says(f"{BOT} Delete the page on keys")
+    await restart_during_the_call(talk)
+    await talk.ana.edits(asked, f"{BOT} Shorten the page on keys")
+    await talk.time.passes(10)
+    await talk.ana.presses("Send again")
+    await talk.time.passes(60)
+    talk.everything()
+    assert talk.agent_got() == ["Shorten the page on keys"]
 
 
 async def test_edit_during_a_call_that_is_put_off_counts(talk: Talk) -> None:
@@ -78,9 +96,24 @@ async def test_edit_during_a_call_that_is_put_off_counts(talk: Talk) -> None:
     assert got(talk) == ["Make it shorter\n\nAdd two tables"]
 
 
-async def test_stop_in_the_same_moment_as_the_reply_takes_it_back(talk: Talk) -> None:
+async def test_late_edit_of_a_mention_gets_one_note(talk: Talk) -> None:
+    asked = await talk.ana.says(f"{BOT} Fix the limits page: it is 100")
+    await talk.time.passes(30)
+    await talk.ends()
+    await edit_mention(talk, asked, f"{BOT} Fix the limits page, it is 100")
+    await talk.time.passes(30)
+    [note] = talk.ana.reads()
+    assert note.startswith("You edited a message")
+    talk.everything()
+
+
+@pytest.mark.parametrize("replies", [["Make it shorter"], ["Make it shorter", "Add a table"]])
+async def test_stop_in_the_same_moment_as_the_reply_takes_it_back(
+    talk: Talk, replies: list[str]
+) -> None:
     await talk.started()
-    await talk.ana.replies("Make it shorter")
+    for reply in replies:
+        await talk.ana.replies(reply)
     await talk.ana.replies("stop")
     await talk.time.passes(60)
     assert got(talk) == []
@@ -103,7 +136,9 @@ async def test_file_within_the_pause_after_a_reply_goes_along(talk: Talk) -> Non
     await talk.time.passes(3)
     await talk.ana.replies("", files=[("limits.md", "Free 60")])
     await talk.time.passes(60)
-    assert "Free 60" in "".join(got(talk))
+    [follow_up] = got(talk)
+    assert follow_up.startswith("Use the numbers in this file")
+    assert "Free 60" in follow_up
 
 
 async def test_first_request_has_its_status_message_at_once_and_is_sent_after_the_hold(

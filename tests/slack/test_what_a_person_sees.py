@@ -57,16 +57,6 @@ async def test_person_who_writes_through_an_app_is_heard(talk: Talk) -> None:
     assert await prompt_after(talk) == "Add a page on webhooks"
 
 
-async def test_form_has_the_words_of_an_apps_message(talk: Talk) -> None:
-    ticket = talk.slack.state.add_message(
-        talk.room("docs").id, user="U0DESK", bot_id="B0DESK", text=""
-    )
-    ticket["blocks"] = [section("Ticket: the limits page says 60, it is 100")]
-    talk.mark_read(ticket)
-    await talk.ana.uses_shortcut("ask_about", on=ticket)
-    assert "it is 100" in str(talk.ana.form().message["blocks"])
-
-
 async def test_file_of_a_shared_channel_is_asked_of_slack(talk: Talk) -> None:
     file = {"id": "F0SHARED", "mode": "file_access", "file_access": "check_file_info"}
     words = f"{BOT} put these on the limits page"
