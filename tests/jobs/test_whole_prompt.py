@@ -53,3 +53,8 @@ async def test_long_prompt_fits_into_a_window(talk: Talk) -> None:
     await talk.ana.presses("Whole prompt", await details(talk))
     talk.everything()
     assert talk.ana.form().replace(" ", "").count("word") == 6_000
+
+
+async def test_status_message_shows_what_follows_the_colon_of_its_first_line(talk: Talk) -> None:
+    await talk.started("Change this on the limits page:\n- 60 becomes 100\n- 600 becomes 1,000")
+    assert "Change this on the limits page: - 60 becomes 100 …" in talk.status()
