@@ -21,7 +21,7 @@ from bot.inbox.store import Inbox
 from bot.intent.decision import Decision
 from bot.intent.kinds import Kind
 from bot.jobs.access import Readable, if_visible, may_steer, steerable
-from bot.jobs.ask import ask, follow_up
+from bot.jobs.ask import ask, follow_up, is_public_channel
 from bot.jobs.commands.job_lists import projects_to_choose
 from bot.jobs.commands.job_references import for_reader
 from bot.jobs.commands.unsent import at_message, earlier_blocks, offer_messages, on_text
@@ -259,7 +259,7 @@ async def write_thread(context: Context, press: Press, draft: Unsent) -> Answer:
     if draft.thread is None or place is None:
         return Answer(message=unsent.NO_MESSAGES, replaces=True)
     allowed = place.allowed
-    if await _is_public(context, allowed):
+    if await is_public_channel(context, allowed.origin.channel):
         request = PromptRequest(draft.raw, take_thread=TakeThread.IF_PUBLIC, is_sure=True)
         moved = moving(draft.key, allowed.user, _parts(place), draft.raw)
         asked = await ask(context, allowed, request, moved)
@@ -275,14 +275,6 @@ async def write_thread(context: Context, press: Press, draft: Unsent) -> Answer:
         earlier=earlier_blocks(offer),
     )
     return Answer(modal=form)
-
-
-async def _is_public(context: Context, allowed: Allowed) -> bool:
-    try:
-        async with asking_slack():
-            return await context.messenger.is_public(allowed.origin.channel)
-    except (SlackError, TimeoutError):
-        return False
 
 
 @on_text
