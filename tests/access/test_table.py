@@ -220,6 +220,8 @@ async def test_people_without_access_get_a_refusal_and_leave_nothing(
         if act.is_change:
             # What was said before stays as it was, or ends as refused.
             assert not [row for row in outcome.new_rows if WORDS in str(row)], act
+            requests = [dict(row[1]) for row in outcome.new_rows if row[0] in ("jobs", "prompts")]
+            assert {row["state"] for row in requests} <= {"refused", "withdrawn"}, act
         else:
             assert kept(outcome, scene.actor) == [], act
             assert outcome.old_rows == set(), act
