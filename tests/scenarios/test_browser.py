@@ -56,7 +56,13 @@ async def test_visitors_show_chart_and_table_and_are_shared(page: Page) -> None:
         .filter(has_text="Only visible to you")
         .filter(has_text=re.compile("Who read the docs"))
     )
-    await expect(answer.locator("svg").first).to_be_visible()
+    chart = answer.locator("svg.chart").first
+    await expect(chart).to_be_visible()
+    wide = await chart.get_attribute("viewBox") or ""
+    await page.set_viewport_size({"width": 390, "height": 800})
+    await expect(chart).not_to_have_attribute("viewBox", wide)
+    await page.set_viewport_size({"width": 1280, "height": 800})
+    await expect(chart).to_have_attribute("viewBox", wide)
     await expect(answer).to_contain_text("AI's share")
     await expect(answer.get_by_role("table")).to_have_count(0)
     await answer.get_by_role("button", name="More").click()

@@ -8,6 +8,7 @@ const COLORS = ["#1f8a68", "#c9702a", "#5479da", "#b355a0", "#7d8a1f", "#cc4b4b"
 const WIDE = 560, NARROW = 330, H = 170, LEFT = 46, TOP = 10;
 const STEPS = 4;
 const CHARACTER = 6.4;
+const NARROW_WINDOW = matchMedia("(max-width: 760px)");
 
 const colorOf = (number) => COLORS[number % COLORS.length];
 const counted = (value) => value.toLocaleString("en");
@@ -40,10 +41,26 @@ function frame(picture, width, { series, axis_config: { categories } }) {
   return { x: (at) => LEFT + group * (at + 0.5), y };
 }
 
-export function chart({ title, chart: drawn }) {
+/** The picture, which is drawn anew when the window becomes narrow or wide. */
+export function chart(block) {
+  let shown = draw(block);
+  const redraw = () => {
+    if (!shown.isConnected) {
+      NARROW_WINDOW.removeEventListener("change", redraw);
+      return;
+    }
+    const anew = draw(block);
+    shown.replaceWith(anew);
+    shown = anew;
+  };
+  NARROW_WINDOW.addEventListener("change", redraw);
+  return shown;
+}
+
+function draw({ title, chart: drawn }) {
   if (drawn.type !== "line") return el("p", { class: "unknown" }, `This page cannot draw a chart of type “${drawn.type}”.`);
   // In a narrow window letters would shrink with the picture, so the picture itself is drawn narrower.
-  const width = matchMedia("(max-width: 760px)").matches ? NARROW : WIDE;
+  const width = NARROW_WINDOW.matches ? NARROW : WIDE;
   const words = drawn.series.map((one) => `${one.name}: ${one.data.map((point) => `${point.label} ${point.value}`).join(", ")}`).join(". ");
   const picture = svg("svg", { class: "chart", style: `max-width:${width * 1.2}px`, viewBox: `0 0 ${width} ${H}`, role: "img", "aria-label": `${title}. ${words}` });
   const at = frame(picture, width, drawn);
