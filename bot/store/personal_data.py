@@ -8,7 +8,7 @@ that the other leaves out.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import cast
@@ -67,27 +67,16 @@ class PersonalData(Repository):
 
     def owned(self, user: UserId, rule: RetentionRule, keys: Sequence[object]) -> list[PersonalRow]:
         """Return the person's rows, and the parts that are forgotten with them."""
-        found = [
-            _to_row(rule, row, _values_of(rule, row))
-            for row in self._rows(rule, rule.key.in_(keys))
-        ]
+        rows = self._rows(rule, rule.key.in_(keys))
+        found = [_to_row(rule, row, _values_of(rule, row)) for row in rows]
+        open_rows = {row[rule.key] for row in rows if not row[_FINISHED]}
         for part in RULES:
             if part.name in rule.parts:
-                found += self._parts(user, part, rule.parts[part.name].in_(keys))
-        return found
-
-    def _parts(
-        self, user: UserId, part: RetentionRule, of_rows: ColumnElement[bool]
-    ) -> list[PersonalRow]:
-        found = list[PersonalRow]()
-        for row in self._rows(part, of_rows):
-            owner = None if part.owner is None else row[part.owner.key]
-            if owner == user:
-                continue  # read as a row of the person's own
-            values = _values_of(part, row)
-            if owner:
-                values = dict.fromkeys(values, SOMEBODY_ELSES)
-            found.append(_to_row(part, row, values))
+                refers = rule.parts[part.name]
+                for row in self._rows(part, refers.in_(keys)):
+                    if part.owner is None or row[part.owner] != user:  # else read by its own rule
+                        made = _to_row(part, row, _values_of_part(part, row))
+                        found.append(replace(made, is_under_way=row[refers] in open_rows))
         return found
 
     def _rows(self, rule: RetentionRule, where: ColumnElement[bool]) -> Sequence[RowMapping]:
@@ -116,6 +105,14 @@ def _values_of(rule: RetentionRule, row: RowMapping) -> dict[str, object]:
         if value in (None, "", [], {}):
             continue
         values[name] = MASKED if isinstance(value, SecretStr) else value
+    return values
+
+
+def _values_of_part(part: RetentionRule, row: RowMapping) -> dict[str, object]:
+    """Return the values of a part, without the words of others."""
+    values = _values_of(part, row)
+    if part.owner is not None and row[part.owner]:
+        return dict.fromkeys(values, SOMEBODY_ELSES)
     return values
 
 
