@@ -7,6 +7,7 @@ nothing: .github/workflows/release.yml attaches the files to the release of a ta
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -173,6 +174,10 @@ def list_components(release: Release, folder: Path) -> None:
     command = ("cyclonedx_py", "requirements", "requirements.txt", "--output-format", "JSON")
     options = ("--pyproject", "pyproject.toml", "--output-reproducible", "--output-file", str(file))
     run(sys.executable, "-m", *command, *options, folder=ROOT)
+    # It reads no version that is computed.
+    components = json.loads(file.read_text())
+    components["metadata"]["component"]["version"] = release.version
+    file.write_text(json.dumps(components, indent=2) + "\n")
 
 
 def copy_evidence(release: Release, folder: Path) -> None:
