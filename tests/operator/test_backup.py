@@ -140,7 +140,12 @@ def test_backup_overwrites_nothing_and_needs_a_file(file: Path) -> None:
     copy.write_text("mine")
     assert "exists already" in run("backup", file, fails=True)
     assert copy.read_text() == "mine"
-    assert "no SQLite file yet" in run("backup", file.with_name("none.db"), fails=True)
+    empty = file.with_name("empty.db")
+    assert f"no SQLite file {empty}" in run("backup", empty, fails=True)
+    empty.touch()
+    second = file.with_name("second.db")
+    assert f"The SQLite file {empty} is empty" in run("backup", empty, of=second, fails=True)
+    assert not second.exists()
     nowhere = file.with_name("nowhere") / "copy.db"
     assert "cannot be made: No such file" in run("backup", file, of=nowhere, fails=True)
 
