@@ -26,15 +26,18 @@ from bot.feature import Feature
 from bot.features import FEATURES, all_workers, list_commands, list_hooks, list_vocabulary
 from bot.health.checks import (
     Checks,
+    Health,
+    MetricsPage,
     SignatureCheck,
     SlackCheck,
     add_health_routes,
     database_check,
     runs_check,
     socket_check,
+    start_check,
 )
 from bot.health.listening import HEAD_SECONDS, listening
-from bot.health.metrics import MetricsPage, metrics_page
+from bot.health.metrics import checks_page, metrics_page
 from bot.health.stopping import Stopping
 from bot.ids import ProjectId, UserId
 from bot.inbox.outage import Outage
@@ -115,6 +118,11 @@ async def running_bot(
         store = open_store(settings.sqlalchemy_url)
         await stack.enter_async_context(prepared(store, clock or utc_now))
         rows_clock = clock or await _shared_clock(store)
+        check_database = partial(database_check, store, rows_clock)
+        health = Health({"database": check_database, "slack": start_check}, checks_page)
+        # Probes get an answer while a start waits for Slack. It ends before the parts that it asks.
+        health_stack = await stack.enter_async_context(AsyncExitStack())
+        health_port = await _serve_health(health_stack, settings, health)
         clients = await connect(settings, stack, None, utc_now)
         scheduler = Workers(
             least_seconds=min(0.5, settings.poll_min_seconds / 2),
@@ -139,14 +147,15 @@ async def running_bot(
             reading = alone("read the clock", rows_clock.read, every_seconds=_CLOCK_SECONDS)
             workers.append(reading)
         intake = await _take_in(stack, context, clients, stopping)
-        checks: Checks = {
-            "database": partial(database_check, store, rows_clock),
+        health.checks = {
+            "database": check_database,
             # In HTTP mode a process that cannot reach Slack still stores requests, for later.
             "slack": SlackCheck(partial(identify, clients.slack), required=settings.socket_mode),
             "runs": partial(runs_check, scheduler),
             **intake.checks,
         }
-        health_port = await _serve_health(stack, context, checks)
+        health.metrics = metrics_page(context)
+        stack.push_async_callback(health_stack.aclose)
         # Last, because their first runs would delay the intake.
         scheduler.start([*workers, *intake.workers], partial(store.find_due, rows_clock))
         log.info("ready", socket_mode=settings.socket_mode, health_port=health_port)
@@ -154,11 +163,10 @@ async def running_bot(
         stopping.begin()
 
 
-async def _serve_health(stack: AsyncExitStack, context: WorkerContext, checks: Checks) -> int:
+async def _serve_health(stack: AsyncExitStack, settings: Settings, health: Health) -> int:
     """Serve the pages for probes and for Prometheus; return the port."""
     server = web.Application()
-    add_health_routes(server, checks, metrics_page(context))
-    settings = context.settings
+    add_health_routes(server, health)
     opened = listening(
         server, settings.health_host, settings.health_port, idle_seconds=HEAD_SECONDS
     )

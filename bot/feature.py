@@ -13,7 +13,7 @@ from bot.context import Context, WorkerContext
 from bot.engine import Worker
 from bot.ids import ChannelId, JobNumber, Message, MessageTs, ProjectId, Recommendation
 from bot.jobs.ask import Also
-from bot.jobs.questions import Answered, DocsQuestion
+from bot.jobs.questions import Answered, DocsQuestion, SentQuestion
 from bot.outbox.model import CsvFile, Delivery, NotPosted
 from bot.ports import ThreadRef
 from bot.store import Transaction
@@ -76,8 +76,12 @@ class Hooks:
     """Returns a project's recommendations for a channel's digest, from a time until before
     another. The last argument: only those of the channel's own words.
     """
-    list_hidden: Callable[[Transaction, ProjectId, ChannelId], Collection[str]] = _list_nothing
-    """Returns the keys of a project's questions that a channel may not see."""
+    list_sent: Callable[
+        [Transaction, ProjectId, ChannelId, datetime, datetime], Sequence[SentQuestion]
+    ] = _list_nothing
+    """Returns a project's questions that were sent to the docs service from a time until before
+    another, for a channel that may see some of them.
+    """
     refresh_privacy: Callable[[Context, ProjectId], Awaitable[None]] = _wait_for_nothing
     """Asks Slack, before recommendations are listed, which channels are public now."""
 

@@ -21,7 +21,7 @@ from click.testing import CliRunner
 from packaging.requirements import Requirement
 
 from bot import __version__
-from bot.health.checks import Finding, add_health_routes
+from bot.health.checks import Finding, Health, add_health_routes
 from bot.settings import DatabaseSettings, Settings
 from tests.limits import HANG_SECONDS
 from tests.papers import ROOT
@@ -173,7 +173,7 @@ async def test_image_is_healthy_while_bot_is_ready() -> None:
         return [Finding("here", ready, "")]
 
     server = web.Application()
-    add_health_routes(server, {"database": check}, page)
+    add_health_routes(server, Health({"database": check}, page))
     runner = web.AppRunner(server)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()

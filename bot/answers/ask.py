@@ -14,9 +14,9 @@ import structlog
 from bot.access.admit import Allowed, check_channel
 from bot.access.obstacles import find_obstacle
 from bot.answers import messages
-from bot.answers.gaps import audience_in, gap_key, settle_notice
+from bot.answers.gaps import audience_in, gap_key, sent_words, settle_notice
 from bot.answers.model import Audience, DocsPage, Inquiry, InquiryId, InquiryState
-from bot.answers.store import Inquiries
+from bot.answers.store import Inquiries, SentQuestions
 from bot.context import Context, WorkerContext, make_claim
 from bot.docs_api import AssistantReply, DiscoveryClient, DocsApiError, Passage
 from bot.engine import unless_taken_over
@@ -37,6 +37,7 @@ from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.ports import Origin, SlackError
 from bot.store import Transaction
+from bot.store.stamp import words_key
 
 log = structlog.get_logger(__name__)
 _DAY = timedelta(days=1)
@@ -209,10 +210,21 @@ class _Answer:
     """The service's id of the conversation."""
 
 
+async def _note_sent(context: WorkerContext, inquiry: Inquiry, *, is_search: bool) -> None:
+    """Note a call with a question before it is made, because the service lists its words."""
+
+    def note(tx: Transaction) -> None:
+        words = sent_words(inquiry.text, words_key(tx))
+        SentQuestions(tx).add(inquiry, words, context.clock(), is_search=is_search)
+
+    await context.store.write(note)
+
+
 async def _ask_assistant(
     context: WorkerContext, client: DiscoveryClient, inquiry: Inquiry
 ) -> _Answer | None:
     """Return the assistant's answer; None if it has no visible word."""
+    await _note_sent(context, inquiry, is_search=False)
     reply = await client.ask(inquiry.text, key=inquiry.key, thread_id=inquiry.conversation)
     pages = [DocsPage(source.url, source.title) for source in reply.sources]
     name = await context.store.read(lambda tx: Repositories(tx).of(inquiry.project))
@@ -248,6 +260,7 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
                     log.warning("assistant_failed", inquiry=inquiry.id, reason=reason_of(error))
                     refusal = error if is_key_problem(error) else None
             if client and reply is None:
+                await _note_sent(context, inquiry, is_search=True)
                 reply = await client.search(inquiry.text, limit=_PASSAGES)
     except (DocsApiError, TimeoutError) as error:
         log.warning("docs_not_read", inquiry=inquiry.id, reason=reason_of(error))
@@ -275,6 +288,8 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
 
     def settle(tx: Transaction) -> None:
         Inquiries(tx).save(inquiry, new, owner=context.owner)
+        if isinstance(reply, _Answer) and reply.conversation:
+            SentQuestions(tx).name_conversation(inquiry.id, reply.conversation)
         if audience:
             Inquiries(tx).set_audience(new, audience)
         if refusal is not None:

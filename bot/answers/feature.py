@@ -18,7 +18,7 @@ from bot.answers.gaps import (
     find_answered,
     find_inquiry,
     list_gaps,
-    list_hidden,
+    list_sent,
     mark,
     on_made_private,
     on_published,
@@ -133,7 +133,7 @@ ANSWERS = Feature(
         find_answered=find_answered,
         did_not_help=did_not_help,
         list_recommendations=recommend_gaps,
-        list_hidden=list_hidden,
+        list_sent=list_sent,
         refresh_privacy=refresh_privacy,
     ),
 )

@@ -5,7 +5,7 @@ From the button to the notice to the asker.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from functools import partial
 from bot.access.admit import Allowed, is_reader
 from bot.answers import messages
 from bot.answers.model import Audience, Inquiry, InquiryState
-from bot.answers.store import Inquiries
+from bot.answers.store import Inquiries, SentQuestions
 from bot.context import Context, WorkerContext
 from bot.ids import (
     ChannelId,
@@ -27,7 +27,7 @@ from bot.ids import (
 )
 from bot.jobs.messages.forms import draft_prompt
 from bot.jobs.model.jobs import About, JobState, TrackedJob
-from bot.jobs.questions import Answered
+from bot.jobs.questions import Answered, SentQuestion
 from bot.jobs.store.jobs import Jobs
 from bot.masking import masked
 from bot.messages import blocks as b
@@ -37,6 +37,7 @@ from bot.outbox.store import Outbox
 from bot.ports import SlackError, SlackRefused, ThreadRef
 from bot.store import Transaction
 from bot.visitors.model.gaps import clean_text, question_key
+from bot.visitors.model.own_questions import hash_words
 from bot.visitors.model.subjects import group_by_subject
 
 _RETRY = timedelta(minutes=1)
@@ -50,6 +51,14 @@ _TITLE_LENGTH = 60
 def gap_key(text: str) -> str:
     """Return the key of a question's row, which is the same as in the service's own list."""
     return question_key(clean_text(text[:_KEY_CHARACTERS]))
+
+
+def sent_words(text: str, key: bytes) -> str:
+    """Return the hash of a question's words, which is the same for its row in the service's list.
+
+    ``key``: the database's.
+    """
+    return hash_words(clean_text(text[:_KEY_CHARACTERS]), key)
 
 
 def find_inquiry(
@@ -164,9 +173,11 @@ def _recommend(same: Sequence[Sequence[Inquiry]]) -> Recommendation:
     )
 
 
-def list_hidden(tx: Transaction, project: ProjectId, channel: ChannelId) -> Collection[str]:
-    """Return the keys of questions that people asked only where a channel's people can't read."""
-    return Inquiries(tx).hidden_keys(project, channel)
+def list_sent(
+    tx: Transaction, project: ProjectId, channel: ChannelId, since: datetime, before: datetime
+) -> Sequence[SentQuestion]:
+    """Return the questions that were sent in a period; most are hidden from other channels."""
+    return SentQuestions(tx).between(project, channel, since, before)
 
 
 async def audience_in(context: Context, channel: ChannelId) -> Audience:
@@ -201,7 +212,7 @@ def _keep_in(channel: ChannelId, tx: Transaction) -> None:
 
 
 def on_made_private(tx: Transaction, channel: ChannelId) -> None:
-    """Keep the questions of a channel that was made private."""
+    """Hide the questions of a channel that was made private."""
     Inquiries(tx).make_private(channel)
 
 

@@ -6,8 +6,8 @@ Its queue, and the rule by which rows are forgotten.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
+from operator import itemgetter
 
 from sqlalchemy import (
     Boolean,
@@ -17,6 +17,7 @@ from sqlalchemy import (
     Integer,
     Table,
     and_,
+    exists,
     func,
     or_,
     select,
@@ -26,6 +27,7 @@ from sqlalchemy import (
 
 from bot.answers.model import Audience, Inquiry, InquiryId, InquiryState
 from bot.ids import ChannelId, Message, MessageTs, ProjectId, RequestKey, UserId, can_be_id
+from bot.jobs.questions import SentQuestion
 from bot.ports import ThreadRef
 from bot.store import schema
 from bot.store.leases import FREE, Claimer, Rows, claiming_oldest
@@ -76,20 +78,25 @@ INQUIRIES_RULE = RetentionRule(
 
 
 KEPT_FOR = timedelta(days=400)
-"""How long the key of words that were said in private is kept: the service may list them."""
-private_words = Table(
-    "private_words",
+"""How long a sent question is kept: the service may list its words."""
+sent_questions = Table(
+    "sent_questions",
     schema.metadata,
-    Column("inquiry", Integer, primary_key=True, autoincrement=False),
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("inquiry", Integer, nullable=False),
     Column("project", schema.Id(200), nullable=False),
-    Column("gap_key", schema.Id(40), nullable=False),
-    Column("said_at", schema.UtcDateTime, nullable=False),
-    Index("ix_private_words_project", "project", "gap_key"),
-    Index("ix_private_words_said_at", "said_at"),
+    # A hash, so that nobody can read or guess them.
+    Column("words", schema.Id(40), nullable=False),
+    Column("sent_at", schema.UtcDateTime, nullable=False),
+    Column("is_search", Boolean, nullable=False),
+    Column("conversation", schema.Id(400)),
+    Index("ix_sent_questions_inquiry", "inquiry"),
+    Index("ix_sent_questions_sent_at", "sent_at"),
+    sqlite_autoincrement=True,
 )
-"""The keys of questions that were said in private.
+"""The calls with a question, written before they are made.
 
-They outlive the questions, as nothing else does.
+They outlive the words and the person, so that words said in private stay hidden.
 """
 
 _IS_GAP = inquiries.c.state == InquiryState.GAP
@@ -112,33 +119,12 @@ class Inquiries(Rows[Inquiry]):
         Its words count as said in private until `set_audience`.
         """
         values = schema.row_values(inquiry, inquiries, without="id")
-        if not schema.insert_unless_there(self.connection, inquiries, values):
-            return
-        number = select(inquiries.c.id).where(inquiries.c.key == inquiry.key)
-        found = self.connection.execute(number).scalar_one()
-        self._keep_private(replace(inquiry, id=InquiryId(found)))
-        too_old = private_words.c.said_at < inquiry.asked_at - KEPT_FOR
-        self.connection.execute(private_words.delete().where(too_old))
-
-    def _keep_private(self, inquiry: Inquiry) -> None:
-        """Keep the key of words that were said in private."""
-        values = {
-            "inquiry": inquiry.id,
-            "project": inquiry.project,
-            "gap_key": inquiry.gap_key,
-            "said_at": inquiry.asked_at,
-        }
-        schema.insert_unless_there(self.connection, private_words, values)
+        schema.insert_unless_there(self.connection, inquiries, values)
 
     def set_audience(self, inquiry: Inquiry, audience: Audience) -> None:
         """Change the people to whom an inquiry's words were said."""
         mine = inquiries.c.id == inquiry.id
         self.connection.execute(update(inquiries).where(mine).values(audience=audience))
-        if audience is Audience.WORKSPACE:
-            key = private_words.c.inquiry == inquiry.id
-            self.connection.execute(private_words.delete().where(key))
-        elif inquiry.gap_key:
-            self._keep_private(inquiry)
 
     def get(self, number: int) -> Inquiry | None:
         """Return an inquiry; None if it is unknown or forgotten."""
@@ -224,17 +210,6 @@ class Inquiries(Rows[Inquiry]):
             and_(_IS_GAP, inquiries.c.project == project, when, _may_see(channel)), MOST_ROWS
         )
 
-    def hidden_keys(self, project: ProjectId, channel: ChannelId) -> Sequence[str]:
-        """Return the keys of questions that were said in private.
-
-        The channel may see none of them.
-        """
-        key = inquiries.c.gap_key
-        readable = select(key).where(inquiries.c.project == project, _may_see(channel))
-        private = private_words.c.gap_key
-        hidden = select(private).distinct().where(private_words.c.project == project)
-        return self.connection.execute(hidden.where(private.not_in(readable))).scalars().all()
-
     def said_to_everybody(self, project: ProjectId) -> Sequence[Inquiry]:
         """Return the newest inquiries whose words are shown in other channels."""
         is_open = and_(
@@ -247,14 +222,58 @@ class Inquiries(Rows[Inquiry]):
     def make_private(self, channel: ChannelId) -> None:
         """Keep the words that were said in a public channel which is private now."""
         is_open = and_(inquiries.c.channel == channel, inquiries.c.audience == Audience.WORKSPACE)
-        row = inquiries.c
-        known = select(row.id, row.project, row.gap_key, row.asked_at)
-        known = known.where(is_open, row.gap_key != "")
-        names = ["inquiry", "project", "gap_key", "said_at"]
-        self.connection.execute(private_words.insert().from_select(names, known))
         self.connection.execute(update(inquiries).where(is_open).values(audience=Audience.CHANNEL))
 
     def with_gap_key(self, project: ProjectId, gap_key: str) -> Sequence[Inquiry]:
         """Return the inquiries of a project with this key that wait for nothing."""
         same = and_(inquiries.c.project == project, inquiries.c.gap_key == gap_key)
         return self._many(and_(same, INQUIRIES_RULE.is_finished), MOST_ROWS)
+
+
+_to_sent = schema.reader(SentQuestion, sent_questions, is_hidden=itemgetter("is_hidden"))
+
+
+class SentQuestions(schema.Repository):
+    """The questions that were sent to the docs service, within one transaction."""
+
+    def add(self, inquiry: Inquiry, words: str, now: datetime, *, is_search: bool) -> None:
+        """Note that a question is about to be sent, and drop notes that are too old.
+
+        ``words``: their hash.
+        """
+        too_old = sent_questions.c.sent_at < now - KEPT_FOR
+        self.connection.execute(sent_questions.delete().where(too_old))
+        values = {
+            "inquiry": inquiry.id,
+            "project": inquiry.project,
+            "words": words,
+            "sent_at": now,
+            "is_search": is_search,
+            "conversation": None if is_search else inquiry.conversation,
+        }
+        self.connection.execute(sent_questions.insert().values(values))
+
+    def name_conversation(self, inquiry: InquiryId, conversation: str) -> None:
+        """Write the conversation in which the assistant has answered a question."""
+        asked = and_(sent_questions.c.inquiry == inquiry, ~sent_questions.c.is_search)
+        newest = select(func.max(sent_questions.c.id)).where(asked).scalar_subquery()
+        this = update(sent_questions).where(sent_questions.c.id == newest)
+        self.connection.execute(this.values(conversation=conversation))
+
+    def between(
+        self, project: ProjectId, channel: ChannelId, since: datetime, before: datetime
+    ) -> Sequence[SentQuestion]:
+        """Return a project's questions of a period. Those that a channel may not see are hidden.
+
+        The questions of somebody who was forgotten are hidden from everybody.
+        """
+        may_see = exists().where(
+            inquiries.c.id == sent_questions.c.inquiry, inquiries.c.user != "", _may_see(channel)
+        )
+        rows = self.connection.execute(
+            select(sent_questions, (~may_see).label("is_hidden")).where(
+                sent_questions.c.sent_at.between(since, before),
+                sent_questions.c.project == project,
+            )
+        )
+        return [_to_sent(row) for row in rows.mappings()]

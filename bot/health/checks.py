@@ -145,7 +145,10 @@ async def token_finding(
     except SlackRefused as error:
         cause, advice = REFUSED_TOKENS.get(error.code, ("Slack refuses", "Look at {token}."))
         return Finding(name, False, f"{cause} ({error.code})", advice.format(token=token))
-    except (SlackError, TimeoutError) as error:
+    except TimeoutError:
+        trouble = network_trouble(name, "Slack gives no answer in time", "SLACK_API_URL")
+        return replace(trouble, required=required)
+    except SlackError as error:
         message = str(error) or type(error).__name__
         if message in ("ValueError", "HTTP 200"):
             message = "the answer is not JSON"
@@ -240,28 +243,38 @@ def network_trouble(name: str, message: str, setting: str) -> Finding:
     return Finding(name, False, mask(message), advice)
 
 
-def add_health_routes(
-    server: web.Application,
-    checks: Checks,
-    metrics: Callable[[Sequence[Finding]], Awaitable[tuple[bytes, str]]],
-) -> None:
-    """Add the pages for probes and for Prometheus.
+MetricsPage = Callable[[Sequence[Finding]], Awaitable[tuple[bytes, str]]]
+"""Gets the findings of the checks; returns the body of ``/metrics`` and its content type."""
 
-    ``metrics`` gets the findings of the checks, and returns the page's body and content type.
-    """
+
+@dataclass(slots=True)
+class Health:
+    """The parts that the pages report. A start sets them anew when it is through."""
+
+    checks: Checks
+    metrics: MetricsPage
+
+
+async def start_check() -> Sequence[Finding]:
+    """Return that the process still starts."""
+    return [Finding("slack", False, "the start waits for Slack")]
+
+
+def add_health_routes(server: web.Application, health: Health) -> None:
+    """Add the pages for probes and for Prometheus."""
 
     async def show_alive(_request: web.Request) -> web.Response:
         return web.json_response({"ok": True})
 
     async def show_ready(_request: web.Request) -> web.Response:
-        findings = await run_checks(checks)
+        findings = await run_checks(health.checks)
         is_ready = all(finding.ok or not finding.required for finding in findings)
         parts = {finding.name: {"ok": finding.ok, "about": finding.seen} for finding in findings}
         status = 200 if is_ready else 503
         return web.json_response({"ok": is_ready, "checks": parts}, status=status)
 
     async def show_metrics(_request: web.Request) -> web.Response:
-        body, content_type = await metrics(await run_checks(checks))
+        body, content_type = await health.metrics(await run_checks(health.checks))
         return web.Response(body=body, headers={"Content-Type": content_type})
 
     server.router.add_get("/livez", show_alive)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -24,11 +24,13 @@ from prometheus_client.registry import Collector
 
 from bot import __version__, read_commit
 from bot.context import Context
-from bot.health.checks import LIMIT_SECONDS, Finding, free_bytes
+from bot.health.checks import LIMIT_SECONDS, Finding, MetricsPage, free_bytes
 from bot.ids import ProjectId
 from bot.jobs.model.jobs import QueueWhy
 from bot.jobs.service_health import is_refused, trouble_of
+from bot.jobs.service_keys import used_keys
 from bot.jobs.store.limits import BackOffs
+from bot.jobs.store.service_keys import ServiceKeys
 from bot.jobs.store.waits import Waits
 from bot.store import DatabaseTrouble, Transaction
 
@@ -44,14 +46,15 @@ GAUGES: Mapping[str, tuple[str, str]] = {
         "Time over which the docs service was seen to fail; it stays until the service answers.",
         "project",
     ),
-    "key_refused": ("1 while the docs service refuses the key.", "project"),
+    "key_refused": (
+        "1 while the docs service refuses this key: docs or assistant, and the project.",
+        "key",
+    ),
     "disk_free_bytes": ("Room on the disk of the SQLite file; missing on PostgreSQL.", ""),
 }
 """The help of each gauge, and the name of its label if it has one."""
 Values = Mapping[str, Mapping[str, float]]
 """Values by the gauge's name and the label's value, which is empty for a gauge without a label."""
-MetricsPage = Callable[[Sequence[Finding]], Awaitable[tuple[bytes, str]]]
-"""Returns the body of ``/metrics`` and its content type."""
 
 
 class Metrics(Collector):
@@ -83,6 +86,13 @@ class Metrics(Collector):
     def page(self) -> tuple[bytes, str]:
         """Return the body of ``/metrics`` and its content type."""
         return generate_latest(self._registry), CONTENT_TYPE_LATEST
+
+
+async def checks_page(findings: Sequence[Finding]) -> tuple[bytes, str]:
+    """Return the metrics page of a process that still starts: its checks alone."""
+    metrics = Metrics()
+    metrics.replace({"check_ok": {finding.name: float(finding.ok) for finding in findings}})
+    return metrics.page()
 
 
 def metrics_page(context: Context) -> MetricsPage:
@@ -118,8 +128,23 @@ def read_gauges(context: Context, tx: Transaction) -> Values:
         "service_failing_seconds": {
             project.name: _failing_seconds(tx, project.id, now) for project in projects
         },
-        "key_refused": {project.name: is_refused(tx, project.id) for project in projects},
+        "key_refused": _refused_keys(context, tx),
     }
+
+
+def _refused_keys(context: Context, tx: Transaction) -> Mapping[str, float]:
+    """Return for each project whether its key is refused, and for each key of an assistant."""
+    refused = {
+        f"docs:{project.name}": float(is_refused(tx, project.id))
+        for project in context.projects.known
+    }
+    names = {project.id: project.name for project in context.projects.known}
+    for used in used_keys(context.settings).values():
+        if used.is_assistants:
+            known = ServiceKeys(tx).of(used.name)
+            is_bad = known is not None and known.refused_at is not None
+            refused[f"assistant:{names.get(used.project, used.project)}"] = float(is_bad)
+    return refused
 
 
 def _failing_seconds(tx: Transaction, project: ProjectId, now: datetime) -> float:

@@ -28,10 +28,11 @@ from bot.jobs.decisions import refuse
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem, QueueWhy
 from bot.jobs.model.prompts import Prompt
-from bot.jobs.service_health import show_back_off
+from bot.jobs.service_health import show_obstacle
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import BackOffs
 from bot.jobs.store.prompts import Prompts
+from bot.jobs.store.sending import Sending
 from bot.logs import about_request
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
@@ -187,14 +188,17 @@ def _settle(context: WorkerContext, prompt: Prompt, seen: Sighting, tx: Transact
 def _send(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
     """Let a prompt be sent.
 
-    Where the service is away, its status message offers no change any more.
+    Where the service is away or sending is off, its status message offers no change any more.
     """
     now = context.clock()
     Prompts(tx).let_go(prompt, now, context.owner)
     job = Jobs(tx).get_or_raise(prompt.job)
+    if job.queue_why is not QueueWhy.HELD:
+        return
     back_off = BackOffs(tx).of(job.project)
-    if job.queue_why is QueueWhy.HELD and back_off is not None and back_off.lasts(now):
-        Jobs(tx).save(job, show_back_off(tx, lifecycle.not_queued(job), now))
+    is_away = back_off is not None and back_off.lasts(now)
+    if is_away or Sending(tx).stop() is not None:
+        Jobs(tx).save(job, show_obstacle(tx, lifecycle.not_queued(job), now))
 
 
 def _refuse(context: WorkerContext, prompt: Prompt, obstacle: Obstacle, tx: Transaction) -> None:

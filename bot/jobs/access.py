@@ -47,6 +47,20 @@ class Steerable:
     maker: InitVar[_Maker] = field(kw_only=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Administering:
+    """An act of an admin of the bot."""
+
+    allowed: Allowed
+    maker: InitVar[_Maker] = field(kw_only=True)
+
+
+def administering(context: Context, allowed: Allowed) -> Administering | None:
+    """Return the act of an admin; None for everybody else's."""
+    is_admin = allowed.user in context.settings.admins
+    return Administering(allowed, maker=_MAKER) if is_admin else None
+
+
 async def if_visible(context: Context, allowed: Allowed, job: TrackedJob | None) -> Readable | None:
     """Return a job if somebody may see it; else None, as for an unknown job.
 

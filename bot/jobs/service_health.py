@@ -18,6 +18,7 @@ from bot.jobs.model.quota import MAY_NOT_WRITE, BackOff, Budget
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import AnalyticsQuota, BackOffs
 from bot.jobs.store.prompts import Prompts
+from bot.jobs.store.sending import Sending
 from bot.logs import reason_of
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
@@ -79,8 +80,14 @@ def failing_since(tx: Transaction, project: ProjectId, now: datetime) -> datetim
     return back_off.since if is_recent or Jobs(tx).has_failed_polls(project) else None
 
 
-def show_back_off(tx: Transaction, job: TrackedJob, now: datetime) -> TrackedJob:
-    """Return a job whose new prompt waits for the end of a back-off; unchanged if there is none."""
+def show_obstacle(tx: Transaction, job: TrackedJob, now: datetime) -> TrackedJob:
+    """Return a job whose new prompt cannot be sent at once; unchanged if nothing is in its way.
+
+    Sending is switched off, or the project has a back-off.
+    """
+    stop = Sending(tx).stop()
+    if stop is not None:
+        return replace(job, queue_until=stop.at, queue_why=QueueWhy.SWITCHED_OFF)
     back_off = BackOffs(tx).of(job.project)
     if back_off is None or not back_off.lasts(now):
         return job

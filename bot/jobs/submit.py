@@ -47,11 +47,13 @@ from bot.jobs.service_health import (
     postpone_prompts,
     service_failed,
     settle_refused_key,
+    show_obstacle,
 )
 from bot.jobs.settle_prompt import accepted, back_to_waiting, settle_refused, settle_unconfirmed
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
+from bot.jobs.store.sending import Sending
 from bot.jobs.thread import show_wait
 from bot.logs import about_request, reason_of
 from bot.store import LeaseLost, Transaction
@@ -162,7 +164,11 @@ async def submit(context: WorkerContext, prompt: Prompt) -> None:
 
 
 async def _send(context: WorkerContext, prompt: Prompt) -> None:
-    job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(prompt.job))
+    job, is_off = await context.store.read(partial(_find_job, prompt))
+    if is_off:
+        # It was claimed just before sending was switched off.
+        await context.settle(partial(_keep_back, context, prompt))
+        return
     needed_seconds = context.timeouts.lease_seconds * _CALL_SHARE
     if prompt.claimed_until is not None and context.after(needed_seconds) > prompt.claimed_until:
         # The process was suspended, and another one may have taken the prompt for abandoned.
@@ -185,6 +191,19 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
     log.info(
         "prompt_sent", prompt=prompt.id, job=prompt.job, kind=prompt.kind, service_job=answer.id
     )
+
+
+def _find_job(prompt: Prompt, tx: Transaction) -> tuple[TrackedJob, bool]:
+    """Return the job of a prompt, and whether sending is switched off."""
+    return Jobs(tx).get_or_raise(prompt.job), Sending(tx).stop() is not None
+
+
+def _keep_back(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None:
+    """Let a prompt wait that was not sent, because sending is switched off."""
+    now = context.clock()
+    back_to_waiting(context, tx, prompt, now)
+    job = Jobs(tx).get_or_raise(prompt.job)
+    Jobs(tx).save(job, show_obstacle(tx, job, now))
 
 
 async def _call(context: WorkerContext, job: TrackedJob, prompt: Prompt) -> Job:

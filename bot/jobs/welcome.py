@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from bot.access.admit import Allowed, reads_channel
 from bot.context import Context
 from bot.ids import ChannelId, Message, is_direct_message
+from bot.jobs.access import administering
 from bot.jobs.messages import job_answers as say
+from bot.jobs.messages.sending import note_for_admins
 from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.sending import find_stop
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import status_message_link
 from bot.store import Transaction
@@ -42,7 +45,16 @@ async def welcome(context: Context, allowed: Allowed) -> Message:
 
     shown = await context.store.read(look)
     jobs = [(job, status_message_link(context, job)) for job in shown]
-    return say.welcome_message(jobs, greet(context, allowed))
+    note = await _note_for_admins(context, allowed)
+    return say.welcome_message(jobs, greet(context, allowed), note)
+
+
+async def _note_for_admins(context: Context, allowed: Allowed) -> str:
+    """Return the line about sending that is switched off; "" while it is on, or for others."""
+    if administering(context, allowed) is None:
+        return ""
+    stop = await find_stop(context)
+    return note_for_admins(stop.at, stop.user) if stop else ""
 
 
 async def find_readable(context: Context, allowed: Allowed) -> tuple[tuple[ChannelId, ...], bool]:

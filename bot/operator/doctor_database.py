@@ -20,6 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 import bot.app  # noqa: F401 - declares the tables of all subjects
 from bot.health.checks import Finding
 from bot.jobs.service_keys import EXPIRES_AFTER_DAYS, TOLD_AT_DAYS
+from bot.jobs.store.sending import Sending
 from bot.jobs.store.tables import jobs, service_keys
 from bot.jobs.store.waits import Waits
 from bot.operator.rows import format_wait
@@ -126,10 +127,25 @@ def _check_rows(connection: Connection) -> DatabaseReport:
     """Check for work that is stuck, and read the rows that other checks need."""
     now = datetime.now(UTC)
     return DatabaseReport(
-        findings=[_check_waiting(connection, now), *_old_keys(connection, now)],
+        findings=[
+            _check_waiting(connection, now),
+            *_check_sending(connection),
+            *_old_keys(connection, now),
+        ],
         channels=connection.execute(_CHANNELS).scalars().all(),
         newest_jobs={row.project: row.service_id for row in connection.execute(_NEWEST_JOBS)},
     )
+
+
+def _check_sending(connection: Connection) -> list[Finding]:
+    """Return a remark while an admin has switched off sending; nothing while it is on."""
+    stop = Sending(Transaction(connection)).stop()
+    if stop is None:
+        return []
+    by = f" by {stop.user}" if stop.user else ""
+    text = f"switched off{by} since {stop.at:%Y-%m-%d %H:%M} UTC: nothing goes to the agent"
+    advice = "An admin types `/docs-agent sending on` in Slack, and what waits goes in order."
+    return [Finding("sending", True, text, advice)]
 
 
 def _old_keys(connection: Connection, now: datetime) -> list[Finding]:

@@ -38,6 +38,7 @@ _REASONS = {
     QueueWhy.LIMIT: " for the hourly limit",
     QueueWhy.SERVICE: " for the docs service, which fails",
     QueueWhy.KEY: " for a key that the docs service accepts",
+    QueueWhy.SWITCHED_OFF: " for an admin to switch sending on",
     QueueWhy.PERSON: " for a person: Send again or Dismiss",
     None: "",
 }

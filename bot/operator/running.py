@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bot import logs
 from bot.loading import LoadedSettings, SettingsError
-from bot.ports import SlackError
+from bot.ports import SlackError, SlackRefused
 from bot.settings import DatabaseSettings, Settings
 
 if TYPE_CHECKING:
@@ -80,9 +80,12 @@ def with_store(run: Callable[[Store], Awaitable[str | None]], hint: str | None =
 
 async def _with_store(url: str, run: Callable[[Store], Awaitable[str | None]]) -> str | None:
     from bot.app import open_store
-    from bot.store.sqlite_files import UnusableDatabase
+    from bot.store.sqlite_files import UnusableDatabase, require_file, sqlite_file
     from bot.store.stamp import has_tables
 
+    file = sqlite_file(url)
+    if file is not None:
+        require_file(file)
     store = open_store(url)
     try:
         if not await store.database.read(has_tables):
@@ -124,7 +127,10 @@ def run_until_stopped() -> NoReturn:
         _exit_unstarted(describe_database_error(error), CANNOT_START)
     except SlackError as error:
         advice = "Look at SLACK_BOT_TOKEN, SLACK_APP_TOKEN and SLACK_API_URL."
-        _exit_unstarted(f"Slack: {error}. {advice}", CANNOT_START)
+        is_token = isinstance(error, SlackRefused) and error.meaning.needs_operator
+        # Trying again mends no token, so no service manager shall start the bot again.
+        code = BAD_SETTINGS if is_token else CANNOT_START
+        _exit_unstarted(f"Slack: {error}. {advice}", code)
     except OSError as error:
         advice = "Look at HOST, PORT, HEALTH_HOST and HEALTH_PORT."
         _exit_unstarted(f"{error.strerror or error}. {advice}", CANNOT_START)

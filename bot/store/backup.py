@@ -22,6 +22,7 @@ from bot.store.sqlite_files import (
     companion_files,
     holding_sqlite_file,
     part_path,
+    require_file,
 )
 from bot.store.stamp import STAMPS, stamp
 
@@ -37,8 +38,7 @@ def back_up(file: Path, target: Path) -> None:
     Raises UnusableDatabase, and leaves no copy behind, if that fails.
     https://www.sqlite.org/lang_vacuum.html#vacuuminto
     """
-    if not file.is_file():
-        raise UnusableDatabase("There is no SQLite file yet; the first start of the bot makes it.")
+    require_file(file)
     if target.exists():
         raise UnusableDatabase(f"{target} exists already: name another file.")
     part = part_path(target)
@@ -49,6 +49,11 @@ def back_up(file: Path, target: Path) -> None:
         raise UnusableDatabase(f"{part} cannot be made: {error.strerror}.") from None
     try:
         with closing(_opened(file, "mode=rw")) as live:
+            if live.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
+                raise UnusableDatabase(
+                    f"The SQLite file {file} is empty: run this in the bot's folder, "
+                    "or set DATABASE_URL."
+                )
             live.execute("VACUUM INTO ?", [str(part)])
         _sync(part)
         part.rename(target)

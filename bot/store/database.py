@@ -107,6 +107,8 @@ or it shuts down or starts.
 https://www.postgresql.org/docs/current/errcodes-appendix.html
 """
 _MAX_CAUSE_LENGTH = 300
+_NO_DATABASE = "file is not a database"
+"""SQLite's words for a file of another kind. https://www.sqlite.org/rescode.html#notadb"""
 """Characters of a driver's message that are shown."""
 
 
@@ -127,10 +129,10 @@ def explain_error(error: SQLAlchemyError | sqlite3.Error) -> Trouble:
         return Trouble(cause, advice)
     driver = error.orig if isinstance(error, DBAPIError) else error
     text = str(driver).strip().partition("\n")[0] or type(driver).__name__
-    return Trouble(
-        mask(text)[:_MAX_CAUSE_LENGTH],
-        "Look at DATABASE_URL, at the database's log and disk, and the network.",
-    )
+    advice = "Look at DATABASE_URL, at the database's log and disk, and the network."
+    if text == _NO_DATABASE:
+        advice = "DATABASE_URL names another file: name the bot's own, or `docs-bot restore` it."
+    return Trouble(mask(text)[:_MAX_CAUSE_LENGTH], advice)
 
 
 def error_fields(error: Exception) -> dict[str, object]:

@@ -30,6 +30,35 @@ def sqlite_file(url: str) -> Path | None:
     return None if not path or path == ":memory:" else Path(path).absolute()
 
 
+def require_file(file: Path) -> None:
+    """Raise UnusableDatabase if there is no SQLite file.
+
+    A command that only reads would leave an empty one in a wrong folder.
+    """
+    if file.exists():
+        return
+    _check_gone(file)
+    raise UnusableDatabase(
+        f"There is no SQLite file {file}: run this in the bot's folder, or set DATABASE_URL. "
+        "The first start of the bot makes the file."
+    )
+
+
+def _check_gone(file: Path) -> None:
+    """Raise UnusableDatabase for a missing file whose log is there, or that is being restored."""
+    if _has_log(file):
+        log_file = companion_files(file)[0]
+        raise UnusableDatabase(
+            f"The SQLite file {file} is gone, and its log {log_file.name} is still there: "
+            "put the file back beside it, or move the log away to begin with an empty database."
+        )
+    if part_path(file).exists():
+        raise UnusableDatabase(
+            f"The restore of {file} was cut short: run `docs-bot restore` again, or delete "
+            f"{part_path(file).name} to begin with an empty database."
+        )
+
+
 def check_file(file: Path, opened: Sequence[Identity]) -> None:
     """Make the file if it is missing. ``opened`` has the identity of the file that was opened last.
 
@@ -38,17 +67,7 @@ def check_file(file: Path, opened: Sequence[Identity]) -> None:
     and where an empty database would take the place of one that is being restored.
     """
     if not opened and not file.exists():
-        if _has_log(file):
-            log_file = companion_files(file)[0]
-            raise UnusableDatabase(
-                f"The SQLite file {file} is gone, and its log {log_file.name} is still there: "
-                "put the file back beside it, or move the log away to begin with an empty database."
-            )
-        if part_path(file).exists():
-            raise UnusableDatabase(
-                f"The restore of {file} was cut short: run `docs-bot restore` again, or delete "
-                f"{part_path(file).name} to begin with an empty database."
-            )
+        _check_gone(file)
     if opened and opened[-1] != identity(file) and _has_log(file):
         raise UnusableDatabase(
             "The SQLite file has been replaced, and the log of the earlier one lies beside it: "

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import cache, partial
 from hashlib import sha256
+from secrets import token_hex
 from typing import cast
 
 import structlog
@@ -29,6 +30,8 @@ STAMPS = Table(
     Column("hash", String(64), primary_key=True),
     # The bot has missed nothing that was written before.
     Column("begun_at", UtcDateTime, nullable=False),
+    # The key of hashes of people's words, which nobody has to keep or to change.
+    Column("words_key", String(64), nullable=False),
     # When a process last checked that the database can be written.
     Column("checked_at", UtcDateTime),
 )
@@ -125,6 +128,12 @@ def begun_at(tx: Transaction) -> datetime:
     return cast("datetime", tx.connection.execute(select(STAMPS.c.begun_at)).scalar_one())
 
 
+def words_key(tx: Transaction) -> bytes:
+    """Return the random key of the database's hashes of people's words."""
+    key = tx.connection.execute(select(STAMPS.c.words_key)).scalar_one()
+    return bytes.fromhex(cast("str", key))
+
+
 async def create_tables(database: Database, clock: Callable[[], datetime] = _utc_now) -> None:
     """Create the tables in an empty database. Several processes may do it at once.
 
@@ -161,4 +170,5 @@ def _create_tables(now: datetime, connection: Connection) -> None:
 def mark(connection: Connection, now: datetime) -> None:
     """Write the stamp into a database that has just got its tables."""
     STAMPS.create(connection)
-    connection.execute(STAMPS.insert().values(hash=stamp(), begun_at=now))
+    row = {"hash": stamp(), "begun_at": now, "words_key": token_hex(32)}
+    connection.execute(STAMPS.insert(), row)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import structlog
@@ -15,16 +15,19 @@ import structlog
 from bot.context import Context, WorkerContext
 from bot.ids import QuestionId, Recommendation
 from bot.jobs.model.jobs import Review, ToReview, TrackedJob
+from bot.jobs.questions import SentQuestion
 from bot.jobs.service_health import analytics_budget
 from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
 from bot.jobs.thread import status_message_link
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.store import Transaction
+from bot.store.stamp import words_key
 from bot.visitors.messages import digests as digest_messages
 from bot.visitors.messages.gap_rows import compare_unmet
 from bot.visitors.model.digests import Digest, Outcome
 from bot.visitors.model.gaps import Source
+from bot.visitors.model.own_questions import OwnQuestions
 from bot.visitors.model.periods import WEEK, Period, day_start, days_before, last_full_week
 from bot.visitors.model.questions import Numbers, Query, Question, QuestionState
 from bot.visitors.model.readings import ReadingProblem
@@ -39,6 +42,7 @@ from bot.visitors.store import Questions, Readings, Subscriptions
 
 log = structlog.get_logger(__name__)
 _CHART_WEEKS = 8
+_DAY = timedelta(days=1)
 _REVIEWED = (Review.MERGED, Review.REVIEWED)
 
 
@@ -150,12 +154,17 @@ def show_asked(context: Context, tx: Transaction, job: TrackedJob) -> None:
 
 def read_numbers(context: Context, tx: Transaction, question: Question) -> Numbers:
     """Return the stored numbers of a question, without the rows that its channel may not see."""
-    hidden = set[str]()
-    if question.has_gaps:
-        for hooks in context.hooks:
-            hidden.update(hooks.list_hidden(tx, question.project, question.channel))
     readings = Readings(tx).of(question.readings)
-    return Numbers(question.query, readings, frozenset(hidden))
+    if not question.has_gaps:
+        return Numbers(question.query, readings)
+    zone = context.settings.analytics_zone
+    # The service counts the days of its own zone.
+    since = day_start(question.query.period.first, zone) - _DAY
+    before = day_start(question.query.period.end, zone) + _DAY
+    sent = list[SentQuestion]()
+    for hooks in context.hooks:
+        sent += hooks.list_sent(tx, question.project, question.channel, since, before)
+    return Numbers(question.query, readings, OwnQuestions(words_key(tx), tuple(sent)))
 
 
 def _build(context: Context, tx: Transaction, question: Question, numbers: Numbers) -> Digest:

@@ -90,7 +90,13 @@ def _to_row(found: _Found) -> GapRow:
             )
         case Turn():
             text = clean_text(found.query)
-            return GapRow(text, _page(found.page_url), int(bool(text)))
+            return GapRow(
+                text,
+                _page(found.page_url),
+                int(bool(text)),
+                at=found.timestamp,
+                conversation=found.id or None,
+            )
 
 
 def _page(address: str | None) -> str | None:

@@ -35,7 +35,7 @@ _WELL: Mapping[str, Mapping[str, float]] = {
     "waiting_seconds": {"prompt": 0, "message": 0, "poll": 0},
     "needs_person": {"prompt": 0, "message": 0},
     "service_failing_seconds": {"acme": 0, "beta": 0},
-    "key_refused": {"acme": 0, "beta": 0},
+    "key_refused": {"docs:acme": 0, "docs:beta": 0, "assistant:acme": 0},
     "disk_free_bytes": {"": 10**10},
 }
 """The gauges of a sound bot with two projects."""

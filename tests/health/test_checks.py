@@ -97,7 +97,7 @@ async def test_locked_database_fails_with_cause(store: Store) -> None:
 class FakeSlack:
     """Slack with an error on request, and a count of the calls."""
 
-    def __init__(self, error: SlackError | None = None) -> None:
+    def __init__(self, error: SlackError | TimeoutError | None = None) -> None:
         self.error = error
         self.calls = 0
 
@@ -133,11 +133,12 @@ async def test_token_is_checked_twice_a_minute() -> None:
             "Slack does not know the token (invalid_auth)",
             True,
         ),
+        (TimeoutError(), True, False, "Slack gives no answer in time", True),
         (SlackThrottled(5.0, None), True, True, "asks to wait, so it knows the token", True),
     ],
 )
 async def test_answer_of_slack_decides(
-    error: SlackError, needed: bool, ok: bool, cause: str, required: bool
+    error: SlackError | TimeoutError, needed: bool, ok: bool, cause: str, required: bool
 ) -> None:
     finding = await only(SlackCheck(FakeSlack(error), required=needed))
     assert (finding.ok, finding.seen, finding.required) == (ok, cause, required)

@@ -9,7 +9,14 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from bot.health.checks import LIMIT_SECONDS, Checks, Finding, add_health_routes, run_checks
+from bot.health.checks import (
+    LIMIT_SECONDS,
+    Checks,
+    Finding,
+    Health,
+    add_health_routes,
+    run_checks,
+)
 from bot.health.metrics import Metrics
 
 
@@ -38,7 +45,7 @@ def client(checks: Checks) -> TestClient[web.Request, web.Application]:
         return metrics.page()
 
     server = web.Application()
-    add_health_routes(server, checks, page)
+    add_health_routes(server, Health(checks, page))
     return TestClient(TestServer(server))
 
 

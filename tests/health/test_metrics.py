@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from bot.health.metrics import GAUGES, Metrics
+from tests.services import ASSISTANT_KEY, DOMAIN
 from tests.talk import Talk
 
 ROOT = Path(__file__).parents[2]
@@ -30,9 +31,25 @@ async def test_each_project_has_a_gauge_of_its_key(talk: Talk) -> None:
     talk.service.says("create", 401)
     await talk.started("project:beta Write two")
     metrics = await talk.metrics()
-    assert [metrics[f"key_refused {name}"] for name in both] == [0, 1]
+    assert [metrics[f"key_refused docs:{name}"] for name in both] == [0, 1]
     talk.everything()
     talk.errors()
+
+
+async def test_refused_key_of_the_assistant_has_a_gauge(talk: Talk) -> None:
+    await talk.process.starts(assistant_key=ASSISTANT_KEY, assistant_domain=DOMAIN)
+    gauge = "key_refused assistant:acme-docs"
+    assert (await talk.metrics())[gauge] == 0
+    for kind in ("ask", "search"):
+        talk.service.says(kind, 401)
+    await talk.ana.says("@docs-agent How do I rotate an API key?")
+    await talk.time.passes()
+    assert (await talk.metrics())[gauge] == 1
+    await talk.ana.says("@docs-agent How do I rotate another API key?")
+    await talk.time.passes()
+    assert (await talk.metrics())[gauge] == 0
+    talk.everything()
+    assert talk.errors() == {"assistants_key_refused"}
 
 
 async def test_message_waits_from_its_creation_until_slack_refuses_it(talk: Talk) -> None:

@@ -20,10 +20,18 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.answers.conftest import QUESTION
+from tests.answers.test_words_said_in_private import (
+    HOUR,
+    ask_in_private,
+    listed,
+    words_elsewhere,
+)
 from tests.command_line import docs_bot, make_tables
 from tests.databases import PostgresServer
 from tests.limits import HANG_SECONDS
 from tests.operator.faults import stamp_otherwise
+from tests.services import ASSISTANT_KEY, DOMAIN
 from tests.store.conftest import postgres
 from tests.talk import Talk
 
@@ -132,7 +140,12 @@ def test_backup_overwrites_nothing_and_needs_a_file(file: Path) -> None:
     copy.write_text("mine")
     assert "exists already" in run("backup", file, fails=True)
     assert copy.read_text() == "mine"
-    assert "no SQLite file yet" in run("backup", file.with_name("none.db"), fails=True)
+    empty = file.with_name("empty.db")
+    assert f"no SQLite file {empty}" in run("backup", empty, fails=True)
+    empty.touch()
+    second = file.with_name("second.db")
+    assert f"The SQLite file {empty} is empty" in run("backup", empty, of=second, fails=True)
+    assert not second.exists()
     nowhere = file.with_name("nowhere") / "copy.db"
     assert "cannot be made: No such file" in run("backup", file, of=nowhere, fails=True)
 
@@ -176,6 +189,21 @@ async def test_jobs_and_prompts_after_a_restore_have_new_numbers(
     await talk.started("Add Third")
     assert "Job 3" in talk.status(3)
     assert last_prompt(file) > last
+
+
+async def test_words_said_in_private_stay_hidden_after_a_restore(
+    talk: Talk, tmp_path: Path
+) -> None:
+    file = tmp_path / "bot.db"
+    talk.process.settings |= {"ASSISTANT_KEY": ASSISTANT_KEY, "ASSISTANT_DOMAIN": DOMAIN}
+    await talk.process.starts(database_url=f"sqlite:///{file}")
+    at = await ask_in_private(talk)
+    await asyncio.to_thread(run, "backup", file)
+    await restart_on_the_backup(talk, file)
+    talk.service.readers["assistant"] = listed((at, "unknown"))
+    assert QUESTION not in (await words_elsewhere(talk, "today")).blocks
+    talk.service.readers["assistant"] = listed((at - 2 * HOUR, "unknown"))
+    assert QUESTION in (await words_elsewhere(talk, "last 2 days")).blocks
 
 
 async def test_numbers_go_far_above_those_of_an_unreadable_file(talk: Talk, tmp_path: Path) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 from dataclasses import replace
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from bot.app import running_bot
+from bot.settings import Settings
 from sandbox.world import World
 from tests.bots import Zygote
 from tests.scenarios.conftest import FAST, DocsBot
-from tests.scenarios.story import BEN, Story, environment
+from tests.scenarios.story import BEN, Json, Story, environment
 from tests.scenarios.test_stopping import Bot
 from tests.scenarios.timeouts import STEADY
 
@@ -48,6 +52,45 @@ async def test_start_that_waits_for_slack_can_be_stopped(
     assert [line["event"] for line in bot.log][-2:] == ["stopping", "stopped"]
 
 
+async def test_start_that_waits_for_slack_answers_probes(world: World) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    settings = world.settings.model_copy(update={"health_port": port})
+    order(world, "auth.test", "500", lasts=600)
+    starting = asyncio.create_task(_start(settings))
+    try:
+        address = f"http://127.0.0.1:{port}"
+        async with aiohttp.ClientSession() as http:
+            page = await _until_it_answers(http, f"{address}/readyz")
+            assert page["checks"]["slack"] == {"ok": False, "about": "the start waits for Slack"}
+            assert page["checks"]["database"]["ok"]
+            assert not page["ok"]
+            async with http.get(f"{address}/livez") as alive, http.get(f"{address}/metrics") as now:
+                assert alive.status == 200
+                assert 'docs_bot_check_ok{check="slack"} 0.0' in await now.text()
+            world.workspace.faults.clear()
+            await starting
+    finally:
+        starting.cancel()
+
+
+async def _start(settings: Settings) -> None:
+    """Start a bot, and stop it as soon as it is ready."""
+    async with running_bot(settings):
+        pass
+
+
+async def _until_it_answers(http: aiohttp.ClientSession, address: str) -> Json:
+    """Return the page at an address once somebody listens there."""
+    while True:
+        try:
+            async with http.get(address) as answer:
+                page: Json = await answer.json()
+                return page
+        except aiohttp.ClientConnectorError:
+            await asyncio.sleep(0.05)
+
+
 @pytest.mark.parametrize(
     "code", ["invalid_auth", "account_inactive", "token_revoked", "missing_scope"]
 )
@@ -56,7 +99,7 @@ async def test_token_refused_for_good_ends_a_start_at_once(
 ) -> None:
     order(world, "auth.test", f"error:{code}")
     ended, output = await docs_bot("run", env=environment(world))
-    assert (ended, code in output) == (69, True), output
+    assert (ended, code in output) == (78, True), output
     assert [entry["method"] for entry in world.workspace.log].count("auth.test") == 1
 
 

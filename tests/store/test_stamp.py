@@ -250,3 +250,4 @@ def test_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bot.db").write_text("words and no database" * 100)
     code, output = list_jobs(f"sqlite:///{tmp_path}/bot.db")
     assert (code, "not a database" in output) == (69, True)
+    assert "DATABASE_URL names another file" in output

@@ -31,6 +31,7 @@ from bot.jobs.ask import ask
 from bot.jobs.commands import unsent
 from bot.jobs.commands.job_lists import WORDS, choose, projects_to_choose, status_of, turn_page
 from bot.jobs.commands.job_references import for_reader
+from bot.jobs.commands.sending import SENDING
 from bot.jobs.conversation import offer_thread
 from bot.jobs.decisions import (
     dismiss,
@@ -399,7 +400,7 @@ COMMAND = Command(
         after_mention=None,
         in_help=True,
     ),
-    words=WORDS,
+    words=(*WORDS, SENDING),
     also=about_replies,
     labels=(
         ButtonLabel("My jobs", "jobs mine"),

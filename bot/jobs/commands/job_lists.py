@@ -22,6 +22,7 @@ from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
+from bot.jobs.store.sending import Sending
 from bot.jobs.store.waits import Waits
 from bot.jobs.thread import status_message_link
 from bot.jobs.welcome import find_readable
@@ -146,7 +147,9 @@ async def _show_limits(context: Context, invocation: Invocation, _match: re.Matc
     def look(tx: Transaction) -> Message:
         user = invocation.origin.user
         projects = context.projects.known
-        return say.limits([_limits_of(context, tx, project, user) for project in projects])
+        limits = [_limits_of(context, tx, project, user) for project in projects]
+        stop = Sending(tx).stop()
+        return say.limits(limits, stop.at if stop else None)
 
     return Answer(message=await context.store.read(look))
 

@@ -10,6 +10,7 @@ from enum import Enum
 
 from bot.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal, UserId
 from bot.jobs.messages.problems import key_setting, refusal, title
+from bot.jobs.messages.sending import is_off
 from bot.jobs.messages.status_message import (
     facts,
     file_names,
@@ -154,15 +155,20 @@ def greeting(bot_name: str, *, is_direct: bool, can_answer: bool) -> Message:
     return b.message(b.section(text), *b.actions(prompts), *b.actions(WAYS_ON))
 
 
-def welcome_message(jobs: Sequence[tuple[TrackedJob, str | None]], greeted: Message) -> Message:
+def welcome_message(
+    jobs: Sequence[tuple[TrackedJob, str | None]], greeted: Message, note: str = ""
+) -> Message:
     """Return the welcome with the reader's jobs and those to review, before its last buttons.
 
-    ``jobs``: each with the permalink of its thread, if known; finished ones are left out.
+    Args:
+        jobs: Each with the permalink of its thread, if known; finished ones are left out.
+        greeted: The short welcome.
+        note: A line that comes first, in mrkdwn; "" for none.
     """
     going = [(job, permalink) for job, permalink in jobs if _group_of(job) is not _Group.DONE]
     rows = b.text_blocks("\n".join(_grouped(going, JobListing())))
     *first, ways_on = greeted.blocks
-    return b.message(*first, *rows, ways_on)
+    return b.message(*b.text_blocks(note), *first, *rows, ways_on)
 
 
 class _Group(Enum):
@@ -597,9 +603,13 @@ class Limits:
     project: Project | None = None
 
 
-def limits(projects: Sequence[Limits]) -> Message:
-    """Return the rest of both hourly limits, for each project."""
-    return b.words("\n".join(map(_left, projects)))
+def limits(projects: Sequence[Limits], off_since: datetime | None = None) -> Message:
+    """Return the rest of both hourly limits, for each project.
+
+    ``off_since``: since when sending to the agent is switched off; None while it is on.
+    """
+    lines = [is_off(off_since)] if off_since else []
+    return b.words("\n".join([*lines, *map(_left, projects)]))
 
 
 _KEY_REFUSED = ":warning: The docs service refuses my key, so everything waits until that's fixed."

@@ -428,6 +428,7 @@ _WORDS = {
     QueueWhy.LIMIT: "{what} starts {soon} at the earliest: the hourly limit is used up",
     QueueWhy.SERVICE: "{what} waits: I can't reach the docs service. I'll try again {soon}",
     QueueWhy.KEY: "{what} waits: the docs service refuses the bot's key. I'll try again {soon}",
+    QueueWhy.SWITCHED_OFF: "{what} waits: an admin has switched sending off for now",
     QueueWhy.PERSON: "{what} waits for somebody to choose *Send again* or *Dismiss* in its thread",
 }
 

@@ -62,6 +62,8 @@ class QueueWhy(StrEnum):
     """The docs service cannot be reached, or answers with errors only."""
     KEY = "key"
     """The docs service refuses the bot's key."""
+    SWITCHED_OFF = "switched_off"
+    """An admin has switched off all sending to the agent."""
     PERSON = "person"
     """Somebody has to decide about an unconfirmed prompt.
 

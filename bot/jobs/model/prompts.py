@@ -290,6 +290,9 @@ class Act(StrEnum):
     """Pressed the button of ``docs-bot doctor --try``, which waits for this row."""
     CHOSE_REPOSITORY = "chose_repository"
     """Chose the repository in which a project's pull requests are read."""
+    SENDING_OFF = "sending_off"
+    """Switched off all sending to the agent."""
+    SENDING_ON = "sending_on"
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,10 @@ class Audit(Repository):
         """Add a choice or a trial in a channel, whose project is now ``project``."""
         self._add(act, origin.user, at, {"project": project, "channel": origin.channel})
 
+    def switched(self, act: Act, origin: Origin, at: datetime) -> None:
+        """Add a switch of sending, which counts for all projects."""
+        self._add(act, origin.user, at, {"project": "", "channel": origin.channel})
+
     def _add(self, act: Act, user: UserId, at: datetime, values: dict[str, object]) -> None:
         self.connection.execute(insert(audit), {"at": at, "user": user, "act": act, **values})
 

@@ -16,6 +16,7 @@ from bot.jobs.model.prompts import Prompt, PromptKind, PromptState, subject_of
 from bot.jobs.model.quota import QUOTA_PERIOD, Queued, Use
 from bot.jobs.store.audit import write_prompt_end
 from bot.jobs.store.limits import SKEW
+from bot.jobs.store.sending import IS_SENDING_OFF
 from bot.jobs.store.tables import STARTS_JOB, audit, back_offs, jobs, prompts
 from bot.ports import ts_at
 from bot.store.leases import (
@@ -51,12 +52,18 @@ _JOB_IS_READY = exists().where(
     jobs.c.number == prompts.c.job, or_(_HAS_STATUS_MESSAGE, jobs.c.service_id.is_not(None))
 )
 _HAS_BACK_OFF = exists().where(back_offs.c.project == prompts.c.project, back_offs.c.until > NOW)
-_SENDABLE = and_(~is_behind(), prompts.c.held_until.is_(None), _JOB_IS_READY, ~_HAS_BACK_OFF)
+_SENDABLE = and_(
+    ~IS_SENDING_OFF,
+    ~is_behind(),
+    prompts.c.held_until.is_(None),
+    _JOB_IS_READY,
+    ~_HAS_BACK_OFF,
+)
 """The condition that a waiting prompt waits only for its time and the quota.
 
-Its job's status message has been posted or its service id is known, the job has no earlier
-unsettled prompt, it is not held, and the project has no back-off. A follow-up behind an unconfirmed
-first prompt waits for a person.
+Sending is on, its job's status message has been posted or its service id is known, the job has no
+earlier unsettled prompt, it is not held, and the project has no back-off. A follow-up behind an
+unconfirmed first prompt waits for a person.
 """
 
 NEW_PROMPTS = QueueTable("requests", prompts, PromptState.NEW, prompts.c.due_at)
@@ -407,6 +414,22 @@ class Prompts(Rows[Prompt]):
             was_postponed,
         )
         self.connection.execute(prompts.update().where(waiting).values(due_at=now))
+
+    def resume_sending(self, now: datetime, due_at: datetime) -> Sequence[JobNumber]:
+        """Let all waiting prompts be looked at now, and be due at the same time, in their order.
+
+        Return the jobs whose status messages show that sending is switched off.
+        """
+        waits = prompts.c.state == PromptState.WAITING
+        is_free = and_(waits, prompts.c.held_until.is_(None))
+        self.connection.execute(prompts.update().where(is_free).values(held_until=now))
+        is_overdue = and_(waits, prompts.c.due_at < due_at)
+        self.connection.execute(prompts.update().where(is_overdue).values(due_at=due_at))
+        shown = select(jobs.c.number).where(
+            jobs.c.queue_why == QueueWhy.SWITCHED_OFF,
+            exists().where(prompts.c.job == jobs.c.number, one_of(prompts.c.state, UNSENT)),
+        )
+        return self.connection.execute(shown.order_by(jobs.c.number)).scalars().all()
 
     def move_up(self, project: ProjectId, now: datetime) -> None:
         """Make the head of the queue due now, so that the times are set again after one left."""

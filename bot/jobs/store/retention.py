@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, and_, exists
+from sqlalchemy import ColumnElement, and_, exists, true
 
 from bot.ids import UserId
 from bot.jobs.model.jobs import JobProblem, JobState
 from bot.jobs.model.prompts import PromptState
 from bot.jobs.store.audit import IS_OVER
-from bot.jobs.store.tables import audit, jobs, previews, prompts, pull_requests
+from bot.jobs.store.tables import (
+    audit,
+    jobs,
+    previews,
+    prompts,
+    pull_requests,
+    sending_stops,
+)
 from bot.outbox.store import OPEN, deliveries, is_being_delivered
 from bot.store.leases import FREE
 from bot.store.retention import RetentionRule
@@ -72,3 +79,5 @@ DELIVERIES = RetentionRule(
     delete_when=~exists().where(jobs.c.number == deliveries.c.job, jobs.c.requester != ""),
 )
 AUDIT = RetentionRule("audit rows", audit, IS_OVER, audit.c.at)
+STOPS = RetentionRule("switch of sending", sending_stops, true(), sending_stops.c.at)
+"""Only its admin is forgotten: sending stays off."""

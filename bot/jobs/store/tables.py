@@ -207,6 +207,15 @@ limits = Table(
     Column("no_previews_until", Due(hours=25)),
 )
 
+sending_stops = Table(
+    "sending_stops",
+    metadata,
+    # One row at most, which is there while sending is switched off.
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("user", Owner(40)),
+    Column("at", UtcDateTime, nullable=False),
+)
+
 audit = Table(
     "audit",
     metadata,

@@ -19,6 +19,7 @@ from bot.jobs.store.prompts import (
     UNSETTLED,
     WAITING_PROMPTS,
 )
+from bot.jobs.store.sending import IS_SENDING_OFF
 from bot.jobs.store.tables import back_offs, jobs, prompts
 from bot.outbox.model import QUIET, DeliveryKind, DeliveryState
 from bot.outbox.store import (
@@ -48,6 +49,7 @@ _PROMPTS = (
         _job.c.state.label("job_state"),
         *_PAUSE,
         _CLAIMABLE_PROMPT.label("is_claimable"),
+        IS_SENDING_OFF.label("is_off"),
     )
     .select_from(prompts)
     .join(_job, _job.c.number == prompts.c.job)
@@ -148,6 +150,9 @@ def _prompt(row: RowMapping, now: datetime) -> Wait:
         is_waiting and row["job_state"] == JobState.UNCONFIRMED
     ):
         reason = QueueWhy.PERSON
+        until = None
+    elif is_waiting and row["is_off"]:
+        reason = QueueWhy.SWITCHED_OFF
         until = None
     elif is_waiting and row["reason"]:
         reason = _trouble(row["reason"])

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 
 from bot.masking import masked
@@ -80,6 +81,10 @@ class GapRow:
     """Number of remarks on the page's code."""
     by_agent: bool = False
     """Whether another AI agent wrote it, not a person."""
+    at: datetime | None = None
+    """When a question was asked; None for other rows, and if the service does not report it."""
+    conversation: str | None = None
+    """The service's id of a question's conversation; None as above."""
 
     @property
     def met(self) -> int | None:
@@ -98,10 +103,9 @@ class GapRows:
     is_part: bool = False
     """Whether the service has more rows."""
 
-    def without(self, hidden: Collection[str]) -> GapRows:
-        """Return the rows without those whose words are a question of these keys."""
-        rows = tuple(row for row in self.rows if question_key(row.text) not in hidden)
-        return replace(self, rows=rows)
+    def without(self, is_hidden: Callable[[GapRow], bool]) -> GapRows:
+        """Return the rows that are not hidden."""
+        return replace(self, rows=tuple(row for row in self.rows if not is_hidden(row)))
 
 
 def clean_text(text: str) -> str:
@@ -131,8 +135,12 @@ def search_key(words: str) -> str:
 
 def question_key(text: str) -> str:
     """Return the key of a question's row, which ignores case, blanks and signs."""
-    bare = "".join(sign for sign in text.casefold() if sign.isalnum())
-    return _row_key("text", bare or text)
+    return _row_key("text", bare_words(text))
+
+
+def bare_words(text: str) -> str:
+    """Return a text without case, blanks and signs; the text itself if it has nothing else."""
+    return "".join(sign for sign in text.casefold() if sign.isalnum()) or text
 
 
 def page_row_key(path: str, *, by_agents: bool = False) -> str:

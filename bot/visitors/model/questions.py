@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -11,6 +11,7 @@ from pydantic import SecretStr
 
 from bot.ids import ChannelId, MessageTs, ProjectId, QuestionId, ReadingId, SubscriptionId, UserId
 from bot.visitors.model.gaps import GapRow, GapRows, Source, Topic
+from bot.visitors.model.own_questions import OwnQuestions
 from bot.visitors.model.periods import Period
 from bot.visitors.model.readings import Counts, Reading, ReadingProblem
 
@@ -133,8 +134,8 @@ class Numbers:
 
     query: Query
     readings: Sequence[Reading]
-    hidden: Collection[str] = ()
-    """The keys of the questions that the reader's channel may not see."""
+    own: OwnQuestions = field(default_factory=OwnQuestions)
+    """The bot's own questions, of which the reader's channel may not see all."""
 
     def visitors(self, period: Period | None) -> Reading | None:
         """Return the reading of a period's visitors; None if it was not read."""
@@ -164,7 +165,7 @@ class Numbers:
         for reading in self._readings_of(source, self.query.period):
             rows = reading.gap_rows
             if rows is not None:
-                return rows.without(self.hidden) if self.hidden else rows
+                return rows.without(self.own.hider(source))
         return None
 
     def rows_of(self, source: Source) -> Sequence[GapRow]:

@@ -1,0 +1,68 @@
+"""Questions that people asked the bot, and that the docs service lists among its readers'.
+
+A question that was asked in private must not appear in another channel's list. The service's own
+conversation id recognises its row, or else its words at about its time. In doubt a row is hidden.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.jobs.questions import SentQuestion
+from bot.visitors.model.gaps import GapRow, Source, bare_words
+
+_NEAR = timedelta(minutes=10)
+"""How far the time of the service's row may lie from ours."""
+
+
+def hash_words(text: str, key: bytes) -> str:
+    """Return a hash of a question's words, as `clean_text` writes them, with a database's key."""
+    words = bare_words(text).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(words, key=key, digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class OwnQuestions:
+    """The questions that the bot has sent in a period, for the reader of a list."""
+
+    key: bytes = b""
+    """The database's key of `hash_words`."""
+    sent: Collection[SentQuestion] = ()
+
+    def hider(self, source: Source) -> Callable[[GapRow], bool]:
+        """Return the function that tells a row of a source which its reader may not see."""
+        if not any(question.is_hidden for question in self.sent):
+            return _hides_nothing
+        match source:
+            case Source.QUESTIONS:
+                return self._hides_question
+            case Source.SEARCHES:
+                return self._hides_search
+        return _hides_nothing
+
+    def _hides_question(self, row: GapRow) -> bool:
+        """Return whether a row is, or may be, a question that was asked in private."""
+        if row.conversation:
+            same = [each for each in self.sent if each.conversation == row.conversation]
+            if same:
+                return any(each.is_hidden for each in same)
+        words = hash_words(row.text, self.key)
+        return any(
+            each.is_hidden
+            and each.words == words
+            and (row.at is None or abs(row.at - each.sent_at) <= _NEAR)
+            for each in self.sent
+        )
+
+    def _hides_search(self, row: GapRow) -> bool:
+        """Return whether a row may have no other hits than the bot's own."""
+        words = hash_words(row.text, self.key)
+        own = [each for each in self.sent if each.is_search and each.words == words]
+        return any(each.is_hidden for each in own) and row.events <= len(own)
+
+
+def _hides_nothing(_row: GapRow) -> bool:
+    return False
