@@ -13,7 +13,7 @@ AT_ONCE ?= 10
 WORKERS ?= 3
 MUTANTS ?= 600
 
-.PHONY: help setup sandbox services play test slow approve check torture seeds rolling mutants bench trace words size image pictures release evidence lock clean
+.PHONY: help setup sandbox services play test slow approve check torture seeds rolling mutants bench trace words size image pictures release evidence revision lock clean
 
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
@@ -38,6 +38,7 @@ help:
 	@echo "make pictures  take the pictures of the docs again (needs Chromium, and a font with emoji)"
 	@echo "make release   build a version's packages, image, list of parts and checksums into dist/ (of a clean tree)"
 	@echo "make evidence  words, torture, kills and the bench of this commit, as a file for a release (RUNS=$(RUNS); two hours)"
+	@echo "make revision  write the revision of the database that the declared tables need (NAME=\"add pins\")"
 	@echo "make lock      pin the newest versions that pyproject.toml allows (needs uv)"
 
 $(VENV)/.run: requirements.txt pyproject.toml
@@ -127,6 +128,9 @@ release: $(VENV)/.release
 
 evidence: $(VENV)/.dev
 	@RUNS=$(RUNS) $(BIN)/python .ci/evidence.py
+
+revision: $(VENV)/.dev
+	@$(BIN)/python -m tests.store.new_revision $(NAME)
 
 lock:
 	$(LOCK) --extra build -o requirements.txt

@@ -29,7 +29,7 @@ from bot.features import all_workers
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs
 from bot.ports import SlackThrottled
 from bot.store import Store
-from bot.store.stamp import create_tables
+from bot.store.upgrade import upgrade_tables
 
 _SLACK_SECONDS = 0.08
 """The typical time of a post at Slack."""
@@ -125,7 +125,7 @@ async def measure(size: Size, folder: Path) -> list[Report]:
     async with docs_service("completed") as docs_url:
         store = Store.open(f"sqlite:///{folder}/burst.db")
         try:
-            await create_tables(store.database)
+            await upgrade_tables(store.database)
             return [await _told(store, docs_url, size)]
         finally:
             await store.close()

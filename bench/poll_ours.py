@@ -21,7 +21,7 @@ from bot.engine import Workers
 from bot.features import all_workers
 from bot.settings import Settings
 from bot.store import Store
-from bot.store.stamp import create_tables
+from bot.store.upgrade import upgrade_tables
 
 
 async def _fill(store: Store, count: int, every_seconds: float) -> None:
@@ -56,7 +56,7 @@ async def watch(docs_url: str, database_url: str, count: int, every_seconds: flo
     """Poll until the input ends."""
     logs.configure("WARNING")
     store = Store.open(database_url)
-    await create_tables(store.database)
+    await upgrade_tables(store.database)
     workers = Workers()
     await _fill(store, count, every_seconds)
     async with CountingDocs(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:

@@ -26,7 +26,7 @@ from bench.slack import ReadingSlack, reading_slack
 from bot.context import Timeouts
 from bot.jobs.store.tables import jobs as jobs_table
 from bot.store import Store, Transaction
-from bot.store.stamp import create_tables
+from bot.store.upgrade import upgrade_tables
 from sandbox.ports import free_port
 
 _CHANNELS = 50
@@ -63,7 +63,7 @@ async def measure(size: Size, folder: Path) -> list[Report]:
     database_url, docs_port = f"sqlite:///{folder}/recovery.db", free_port()
     store = Store.open(database_url)
     try:
-        await create_tables(store.database)
+        await upgrade_tables(store.database)
         await add_running_jobs(store, size.jobs, _CHANNELS, lambda _number: datetime.now(UTC))
         async with reading_slack(free_port()) as slack, asyncio.timeout(_LIMIT_SECONDS):
             docs_url = f"http://127.0.0.1:{docs_port}"

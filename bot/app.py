@@ -55,7 +55,7 @@ from bot.store import Store
 from bot.store.database import Pool, ServerClock
 from bot.store.queues import DueQueues
 from bot.store.sqlite_files import holding_sqlite_file, sqlite_file
-from bot.store.stamp import create_tables
+from bot.store.upgrade import upgrade_tables
 from bot.ttl_cache import TtlCache
 
 __all__ = [
@@ -406,7 +406,7 @@ async def prepared(store: Store, clock: Clock = utc_now) -> AsyncIterator[None]:
     beginning.
     """
     try:
-        await create_tables(store.database, clock)
+        await upgrade_tables(store.database, clock)
         yield
     finally:
         await store.close()

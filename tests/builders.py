@@ -23,7 +23,7 @@ from bot.ports import Origin
 from bot.store import Claimer, Store, Transaction
 from bot.store.database import Database
 from bot.store.schema import metadata
-from bot.store.stamp import mark
+from bot.store.upgrade import begin
 
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 PROJECT = ProjectId("acme-docs")
@@ -66,7 +66,7 @@ _SCHEMA: list[str] = []
 
 
 async def new_store(database: Database | None = None) -> Store:
-    """Open a store with all tables, in memory unless a database is given. Faster than ``create_tables``."""
+    """Open a store with all tables, in memory unless a database is given. Faster than ``upgrade_tables``."""
     if database is None:
         database = _SPARE.pop() if _SPARE else _MemoryDatabase.open("sqlite:///:memory:")
         await database.write(_create_in_memory)
@@ -77,14 +77,14 @@ async def new_store(database: Database | None = None) -> Store:
 
 def _create(connection: Connection) -> None:
     metadata.create_all(connection)
-    mark(connection, NOW - timedelta(days=365))
+    begin(connection, NOW - timedelta(days=365))
 
 
 def _create_in_memory(connection: Connection) -> None:
     for statement in _SCHEMA:
         connection.exec_driver_sql(statement)
     if _SCHEMA:
-        mark(connection, NOW - timedelta(days=365))
+        begin(connection, NOW - timedelta(days=365))
     else:
         metadata.create_all(connection)
         # SQLite makes its own tables, such as that of the last numbers, by itself.
@@ -92,7 +92,7 @@ def _create_in_memory(connection: Connection) -> None:
             "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
         )
         _SCHEMA.extend(rows.scalars())
-        mark(connection, NOW - timedelta(days=365))
+        begin(connection, NOW - timedelta(days=365))
 
 
 async def rows_of(store: Store, statement: Executable) -> Sequence[RowMapping]:

@@ -32,9 +32,13 @@ _END_OTHERS = """
 SELECT pg_terminate_backend(pid, %s::bigint) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
 """
-_TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'stamp'"
+_TABLES = """
+SELECT tablename FROM pg_tables
+WHERE schemaname = 'public' AND tablename NOT IN ('installation', 'revision')
+"""
 _SHAPE = """
-SELECT string_agg(one, '; ' ORDER BY one), (SELECT string_agg(hash, ' ') FROM stamp)
+SELECT string_agg(one, '; ' ORDER BY one),
+    (SELECT string_agg(version_num, ' ') FROM revision)
 FROM (
     SELECT concat_ws(' ', attrelid::regclass, attname, atttypid::regtype, atttypmod, attnotnull) AS one
     FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid

@@ -37,7 +37,7 @@ from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.ports import Origin, SlackError
 from bot.store import Transaction
-from bot.store.stamp import words_key
+from bot.store.upgrade import words_key
 
 log = structlog.get_logger(__name__)
 _DAY = timedelta(days=1)

@@ -32,7 +32,7 @@ from bot.ports import (
     ts_at,
 )
 from bot.store import Transaction
-from bot.store.stamp import begun_at
+from bot.store.upgrade import begun_at
 
 log = structlog.get_logger(__name__)
 _MAX_ATTEMPTS = 10

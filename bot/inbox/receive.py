@@ -22,7 +22,7 @@ from bot.messages import slack_text
 from bot.outbox.store import Outbox
 from bot.ports import Changed, Content, Mention, ThreadReply, time_of, ts_at
 from bot.store import Transaction
-from bot.store.stamp import begun_at
+from bot.store.upgrade import begun_at
 
 Message = ThreadReply | Mention
 

@@ -27,7 +27,7 @@ from bot.operator.rows import format_wait
 from bot.store import Transaction
 from bot.store.database import Database, explain_error
 from bot.store.sqlite_files import sqlite_file
-from bot.store.stamp import has_tables
+from bot.store.upgrade import Tables, find_tables
 from bot.visitors.model.subscriptions import SubscriptionState
 from bot.visitors.store import subscriptions
 
@@ -79,13 +79,12 @@ def _sqlite(file: Path) -> DatabaseReport:
     engine = create_engine("sqlite://", creator=partial(_open, file), poolclass=StaticPool)
     try:
         with engine.connect() as connection:
-            is_complete = has_tables(connection)
-            report = _check_rows(connection) if is_complete else DatabaseReport()
+            report = _check_tables("sqlite", connection)
     except SQLAlchemyError as error:
         return _unusable(error)
     finally:
         engine.dispose()
-    return replace(report, findings=[_tables("sqlite", is_complete), *report.findings])
+    return report
 
 
 def _unusable(error: SQLAlchemyError) -> DatabaseReport:
@@ -179,9 +178,20 @@ def _check_waiting(connection: Connection, now: datetime) -> Finding:
     return Finding("waiting", not stuck, text, advice)
 
 
-def _tables(kind: str, is_complete: bool) -> Finding:
-    text = kind if is_complete else f"{kind}, empty; a start creates the tables"
-    return Finding("database", True, text)
+_WHAT_A_START_DOES = {
+    Tables.NONE: ", empty; a start creates the tables",
+    Tables.EARLIER: ", of an earlier version; a start upgrades the tables",
+    Tables.CURRENT: "",
+    Tables.LATER: ", of a later version; what only that one stores stays empty",
+}
+
+
+def _check_tables(kind: str, connection: Connection) -> DatabaseReport:
+    """Return what a database's tables are to this version, and what its rows tell."""
+    tables = find_tables(connection)
+    report = _check_rows(connection) if tables.are_usable else DatabaseReport()
+    found = Finding("database", True, f"{kind}{_WHAT_A_START_DOES[tables]}")
+    return replace(report, findings=[found, *report.findings])
 
 
 async def _postgres(url: str, seconds: float) -> DatabaseReport:
@@ -198,6 +208,4 @@ async def _postgres(url: str, seconds: float) -> DatabaseReport:
 
 
 def _check_postgres(connection: Connection) -> DatabaseReport:
-    is_complete = has_tables(connection)
-    report = _check_rows(connection) if is_complete else DatabaseReport()
-    return replace(report, findings=[_tables("postgresql", is_complete), *report.findings])
+    return _check_tables("postgresql", connection)

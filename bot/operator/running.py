@@ -81,15 +81,20 @@ def with_store(run: Callable[[Store], Awaitable[str | None]], hint: str | None =
 async def _with_store(url: str, run: Callable[[Store], Awaitable[str | None]]) -> str | None:
     from bot.app import open_store
     from bot.store.sqlite_files import UnusableDatabase, require_file, sqlite_file
-    from bot.store.stamp import has_tables
+    from bot.store.upgrade import Tables, find_tables
 
     file = sqlite_file(url)
     if file is not None:
         require_file(file)
     store = open_store(url)
     try:
-        if not await store.database.read(has_tables):
+        tables = await store.database.read(find_tables)
+        if tables is Tables.NONE:
             raise UnusableDatabase("The database is empty: a start of the bot creates its tables.")
+        if tables is Tables.EARLIER:
+            raise UnusableDatabase(
+                "The database is of an earlier version: a start of the bot upgrades its tables."
+            )
         return await run(store)
     finally:
         await store.close()

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import URL, create_engine, text
@@ -24,7 +25,7 @@ from bot.store.sqlite_files import (
     part_path,
     require_file,
 )
-from bot.store.stamp import STAMPS, stamp
+from bot.store.upgrade import Tables, find_tables, upgrade
 
 _STOP = "stop every bot that uses it, then run this again"
 _GAP = 10_000
@@ -72,7 +73,7 @@ def restore_copy(
     Returns the path to which the replaced file was moved, with its log beside it; None without one.
 
     Raises UnusableDatabase, and replaces nothing, if a bot runs on the file, if the backup is
-    damaged, foreign or of another version, or if the disk is full.
+    damaged, foreign or of a version that was never released, or if the disk is full.
 
     Args:
         source: the backup.
@@ -91,7 +92,7 @@ def restore_copy(
         try:
             _copy(source, part)
             _check(part, source)
-            _change(part, _last_numbers(file), complete)
+            _change(part, source, _last_numbers(file), partial(_complete, now, complete))
             _sync(part)
             moved_to = _move_aside(file, now)
             part.rename(file)
@@ -119,7 +120,7 @@ def _copy(source: Path, part: Path) -> None:
 
 
 def _check(part: Path, source: Path) -> None:
-    """Raise UnusableDatabase if a copy is damaged, foreign or of another version."""
+    """Raise UnusableDatabase if a copy is damaged or foreign."""
     try:
         with closing(_opened(part, "mode=rw")) as copy:
             # Also moves the log into the file, so that the file is all of the copy.
@@ -127,13 +128,8 @@ def _check(part: Path, source: Path) -> None:
             [result] = copy.execute("PRAGMA integrity_check(1)").fetchone()
             if result != "ok":
                 raise UnusableDatabase(f"{source} is damaged: {result}.")
-            stamps = copy.execute(f"SELECT hash FROM {STAMPS.name}").fetchall()  # noqa: S608
     except sqlite3.DatabaseError as error:
         raise UnusableDatabase(f"{source} is no backup of the bot: {error}.") from None
-    if stamps != [(stamp(),)]:
-        raise UnusableDatabase(
-            f"{source} is of another version of the bot: restore it with that version."
-        )
 
 
 def _last_numbers(file: Path) -> Mapping[str, int] | None:
@@ -147,14 +143,29 @@ def _last_numbers(file: Path) -> Mapping[str, int] | None:
         return None
 
 
+def _complete(
+    now: datetime, complete: Callable[[Connection], None], connection: Connection
+) -> None:
+    """Upgrade a copy of an earlier version, and change its rows."""
+    upgrade(connection, now=now)
+    complete(connection)
+
+
 def _change(
-    part: Path, replaced: Mapping[str, int] | None, complete: Callable[[Connection], None]
+    part: Path,
+    source: Path,
+    replaced: Mapping[str, int] | None,
+    complete: Callable[[Connection], None],
 ) -> None:
     engine = create_engine(URL.create("sqlite", database=str(part)))
     try:
         with engine.begin() as connection:
-            _go_on_above(connection, replaced)
+            if find_tables(connection) is Tables.NONE:
+                raise UnusableDatabase(f"{source} is no backup of the bot: it is empty.")
             complete(connection)
+            _go_on_above(connection, replaced)
+    except UnusableDatabase:
+        raise
     except SQLAlchemyError as error:
         raise UnusableDatabase(
             f"The backup could not be made ready ({explain_error(error).cause}): "

@@ -49,7 +49,7 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-"""The tables of all subjects: `app.py` imports every subject, and ``stamp`` creates the tables."""
+"""The tables of all subjects: `app.py` imports every subject, and ``upgrade`` creates the tables."""
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -348,7 +348,7 @@ def partial_index(condition: str, name: str, *columns: str) -> Index:
     A query has to contain the condition literally to use the index.
 
     The condition is kept in ``info``: for an option of PostgreSQL's, SQLAlchemy would import the
-    whole dialect, 2.5 MB. ``create_tables`` adds the option.
+    whole dialect, 2.5 MB. A revision has the condition for both databases.
     """
     return Index(name, *columns, info={"where": condition})
 

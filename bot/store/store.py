@@ -22,7 +22,7 @@ from bot.store.database import CONNECTIONS, Database, Pool
 from bot.store.leases import FREE
 from bot.store.queues import QUEUE_TABLES, DueQueues, find_due
 from bot.store.schema import Transaction
-from bot.store.stamp import STAMPS
+from bot.store.upgrade import INSTALLATION
 
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
@@ -80,7 +80,7 @@ class Store:
     ) -> Store:
         """Open the store at a SQLAlchemy URL.
 
-        The tables must exist already (``create_tables``).
+        The tables must exist already (``upgrade_tables``).
         """
         return cls(Database.open(url, connections, pool))
 
@@ -144,7 +144,7 @@ class Store:
         return result
 
     async def try_writing(self, now: datetime) -> None:
-        """Write the time beside the stamp.
+        """Write the time into the row about the database.
 
         Raises DatabaseTrouble if the database cannot be written.
 
@@ -152,7 +152,7 @@ class Store:
         """
 
         def run(connection: Connection) -> None:
-            connection.execute(STAMPS.update().values(checked_at=now)).close()
+            connection.execute(INSTALLATION.update().values(checked_at=now)).close()
 
         await self.database.try_writing(run)
 

@@ -22,7 +22,7 @@ from bot.jobs.thread import status_message_link
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.store import Transaction
-from bot.store.stamp import words_key
+from bot.store.upgrade import words_key
 from bot.visitors.messages import digests as digest_messages
 from bot.visitors.messages.gap_rows import compare_unmet
 from bot.visitors.model.digests import Digest, Outcome

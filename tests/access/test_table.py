@@ -97,7 +97,8 @@ def rows() -> set[Row]:
         ]
         return {
             (table, _compared(dict(row)))
-            for table in set(tables) - {"members", "paces", "stamp", "sqlite_sequence"}
+            for table in set(tables)
+            - {"members", "paces", "installation", "revision", "sqlite_sequence"}
             for row in database.execute(f'SELECT * FROM "{table}"')  # noqa: S608
         }
 

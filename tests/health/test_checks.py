@@ -27,7 +27,7 @@ from bot.ports import SlackError, SlackThrottled, SlackUnreachable
 from bot.slack.client import to_refusal
 from bot.slack.http import Signature
 from bot.store import Store
-from bot.store.stamp import STAMPS, create_tables
+from bot.store.upgrade import INSTALLATION, upgrade_tables
 from tests.builders import HeldClock, execute, new_store, rows_of
 from tests.databases import PostgresServer
 from tests.limits import HANG_SECONDS
@@ -49,7 +49,7 @@ async def only(check: Callable[[], Awaitable[Sequence[Finding]]]) -> Finding:
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
     store = Store.open(f"sqlite:///{tmp_path}/bot.db")
-    await create_tables(store.database)
+    await upgrade_tables(store.database)
     yield store
     await store.close()
 
@@ -61,7 +61,7 @@ async def test_writable_database_passes_and_has_the_time(store: Store) -> None:
         assert await only(partial(database_check, store, clock)) == Finding(
             "database", True, "can be written"
         )
-    [row] = await rows_of(store, select(STAMPS))
+    [row] = await rows_of(store, select(INSTALLATION))
     assert row["checked_at"] == clock()
 
 
@@ -180,10 +180,10 @@ async def test_clock_that_is_off_is_named() -> None:
 
 async def test_hanging_database_is_reported_in_time(postgres: PostgresServer) -> None:
     store = Store.open(url := postgres.new_database(), connections=1)
-    await create_tables(store.database)
+    await upgrade_tables(store.database)
     checks: Checks = {"database": partial(database_check, store, utc_now)}
     with create_engine(url, poolclass=NullPool).begin() as another:
-        another.execute(text("LOCK TABLE stamp IN ACCESS EXCLUSIVE MODE"))
+        another.execute(text("LOCK TABLE installation IN ACCESS EXCLUSIVE MODE"))
         # More often than the process has connections.
         for _ in range(8):
             [finding] = await run_checks(checks, limit_seconds=0.02)

@@ -129,6 +129,6 @@ async def database_with_subscriptions(folder: Path, *channels: str) -> str:
 
 
 def stamp_otherwise(file: Path) -> None:
-    """Stamp a SQLite file as if another version of the bot had made it."""
+    """Mark a SQLite file as if a version of the bot that was never released had made it."""
     with closing(sqlite3.connect(file)) as database, database:
-        database.execute("UPDATE stamp SET hash = '9999'")
+        database.execute("UPDATE revision SET version_num = '0001_other'")

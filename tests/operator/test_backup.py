@@ -375,7 +375,7 @@ def replace_by_text(copy: Path) -> str:
 
 def change_stamp(copy: Path) -> str:
     stamp_otherwise(copy)
-    return "another version"
+    return "never released"
 
 
 def remove(copy: Path) -> str:

@@ -83,12 +83,12 @@ async def test_empty_sqlite_file_needs_a_start(tmp_path: Path) -> None:
 async def test_database_of_another_version_is_reported(tmp_path: Path, prepared: str) -> None:
     url = await database_with_subscriptions(tmp_path)
     stamp_otherwise(tmp_path / "bot.db")
-    execute(prepared, "UPDATE stamp SET hash = '9999'")
+    execute(prepared, "UPDATE revision SET version_num = '0001_other'")
     remedies = {url: "move its file", prepared: "name an empty database in DATABASE_URL"}
     for database, remedy in remedies.items():
         finding = await database_of(database)
         assert not finding.ok
-        assert "made by another version" in finding.seen
+        assert "never released" in finding.seen
         assert remedy in finding.advice
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 import bot.app  # noqa: F401 - declares the queues and the retention rules of all subjects
 from bot.store import Store
 from bot.store.database import Database
-from bot.store.stamp import create_tables
+from bot.store.upgrade import upgrade_tables
 from tests.databases import PostgresServer
 
 
@@ -66,7 +66,7 @@ def prepared_databases(postgres: PostgresServer) -> PreparedDatabases:
 
 async def _prepare(url: str) -> None:
     database = Database.open(url)
-    await create_tables(database)
+    await upgrade_tables(database)
     await database.close()
 
 

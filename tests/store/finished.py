@@ -10,7 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.engine import Connection
 
 from bot.store.database import Database
-from bot.store.stamp import create_tables
+from bot.store.upgrade import upgrade_tables
 from tests.builders import PROJECT
 
 SPAN = timedelta(days=170)
@@ -89,7 +89,7 @@ def add_finished(
 
 async def _fill(file: str, count: int) -> None:
     database = Database.open(f"sqlite:///{file}")
-    await create_tables(database)
+    await upgrade_tables(database)
     await database.write(lambda connection: add_finished(connection, count, datetime.now(UTC)))
     await database.close()
 

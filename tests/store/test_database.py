@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
 from bot.store.database import Database
-from bot.store.stamp import create_tables
+from bot.store.upgrade import upgrade_tables
 from tests.databases import PostgresServer, connected
 from tests.limits import HANG_SECONDS
 from tests.pause import Pause
@@ -142,7 +142,7 @@ async def test_writes_reach_a_database_file_that_was_replaced(tmp_path: Path) ->
     """Admins may restore a backup under a running bot."""
     file, backup = tmp_path / "bot.db", tmp_path / "backup.db"
     database = Database.open(f"sqlite:///{file}")
-    await create_tables(database)
+    await upgrade_tables(database)
     with closing(sqlite3.connect(file)) as connection, closing(sqlite3.connect(backup)) as copy:
         connection.backup(copy)
     for name in ("bot.db-wal", "bot.db-shm"):
@@ -213,7 +213,7 @@ async def test_writer_sees_the_commits_that_it_waited_for(postgres: PostgresServ
         statement = "ALTER DATABASE {} SET default_transaction_isolation = 'repeatable read'"
         server.execute(sql.SQL(statement).format(name))
     database, other, pause = Database.open(url), Database.open(url), Pause()
-    await create_tables(database)
+    await upgrade_tables(database)
 
     def hold_slowly(connection: Connection) -> None:
         hold(connection)
@@ -238,7 +238,7 @@ async def test_read_only_sessions_are_closed_after_a_failover(postgres: Postgres
     """Read-only sessions answer the pool's ping, so the pool would keep them."""
     url = postgres.new_database()
     before = Database.open(url)
-    await create_tables(before)
+    await upgrade_tables(before)
     await before.close()
     database = Database.open(url)
     with connected(url) as server:

@@ -27,7 +27,7 @@ from bot.outbox.store import Outbox, deliveries
 from bot.store import Store
 from bot.store.retention import RULES, Retention, RowCounts, forget_person
 from bot.store.schema import AnyTable
-from bot.store.stamp import create_tables
+from bot.store.upgrade import upgrade_tables
 from bot.visitors.store import questions, subscriptions
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, add_job, add_prompt, execute, rows_of
 
@@ -251,7 +251,7 @@ def copies_in(folder: Path) -> dict[str, int]:
 
 async def test_erased_text_is_in_no_file_of_a_running_bot(tmp_path: Path) -> None:
     store = Store.open(f"sqlite:///{tmp_path / 'bot.db'}")
-    await create_tables(store.database)
+    await upgrade_tables(store.database)
     for count in range(20):
         await old_job(store, key=f"job {count}")
     await store.read(lambda tx: Jobs(tx).get_or_raise(JobNumber(1)))
@@ -264,7 +264,7 @@ async def test_erased_text_is_in_no_file_of_a_running_bot(tmp_path: Path) -> Non
 async def test_backup_delays_no_write_after_an_erasure(tmp_path: Path) -> None:
     file = tmp_path / "bot.db"
     store = Store.open(f"sqlite:///{file}")
-    await create_tables(store.database)
+    await upgrade_tables(store.database)
     await old_job(store)
     with closing(sqlite3.connect(file, isolation_level=None)) as backup:
         backup.execute("BEGIN")

@@ -12,8 +12,8 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from bot.store import DatabaseTrouble, Store
 from bot.store.database import Database
-from bot.store.stamp import create_tables
 from bot.store.store import WrongStatement
+from bot.store.upgrade import upgrade_tables
 from bot.visitors.store import Questions
 from tests.store.conftest import PreparedDatabases
 
@@ -56,7 +56,7 @@ async def test_second_row_with_a_unique_key_is_no_database_trouble(store: Store)
 async def test_process_stops_without_error_when_the_database_fails(tmp_path: Path) -> None:
     path = tmp_path / "bot.db"
     store = Store.open(f"sqlite:///{path}")
-    await create_tables(store.database)
+    await upgrade_tables(store.database)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("DROP TABLE questions")
     with pytest.raises(OperationalError):
