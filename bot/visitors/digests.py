@@ -91,7 +91,10 @@ def send_digest(
     post = NewDelivery.post(
         answer_key(question.id), question.channel, question.user or None, message
     )
-    post = replace(post, subscription=question.subscription, question=question.id)
+    may_join = subscription is not None and subscription.posted_at is None
+    post = replace(
+        post, subscription=question.subscription, question=question.id, may_join=may_join
+    )
     Outbox(tx).add(post, context.clock())
     keys = tuple(item.key for item in digest.recommendations)
     query = replace(question.query, recommended=keys)
