@@ -13,9 +13,8 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from bot.context import Context, WorkerContext
-from bot.ids import QuestionId, Recommendation
+from bot.ids import QuestionId, Recommendation, SentQuestion
 from bot.jobs.model.jobs import Review, ToReview, TrackedJob
-from bot.jobs.questions import SentQuestion
 from bot.jobs.service_health import analytics_budget
 from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
 from bot.jobs.thread import status_message_link

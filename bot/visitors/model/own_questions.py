@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bot.jobs.questions import SentQuestion
+from bot.ids import SentQuestion
 from bot.visitors.model.gaps import GapRow, Source, bare_words
 
 _NEAR = timedelta(minutes=10)
