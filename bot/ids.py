@@ -116,8 +116,6 @@ class SentQuestion:
     words: str
     """A hash of its words with the database's key."""
     sent_at: datetime
-    is_search: bool
-    """Whether the search got it, and not the assistant."""
     conversation: str | None
     """The service's id of the conversation; None for a search, and until it is known."""
     is_hidden: bool
