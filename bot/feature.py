@@ -11,9 +11,17 @@ from bot.commands.command import Answer, Command, PressRun, Word
 from bot.commands.own_words import Used
 from bot.context import Context, WorkerContext
 from bot.engine import Worker
-from bot.ids import ChannelId, JobNumber, Message, MessageTs, ProjectId, Recommendation
+from bot.ids import (
+    ChannelId,
+    JobNumber,
+    Message,
+    MessageTs,
+    ProjectId,
+    Recommendation,
+    SentQuestion,
+)
 from bot.jobs.ask import Also
-from bot.jobs.questions import Answered, DocsQuestion, SentQuestion
+from bot.jobs.questions import Answered, DocsQuestion
 from bot.outbox.model import CsvFile, Delivery, NotPosted
 from bot.ports import ThreadRef
 from bot.store import Transaction

@@ -6,6 +6,7 @@ mypy refuses an id of one kind in place of another.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, NewType
 
@@ -106,6 +107,19 @@ class Refusal(StrEnum):
         Every channel is affected then.
         """
         return self in (Refusal.TOKEN, Refusal.SCOPE)
+
+
+@dataclass(frozen=True, slots=True)
+class SentQuestion:
+    """A question, as it was sent to the docs service, without its words."""
+
+    words: str
+    """A hash of its words with the database's key."""
+    sent_at: datetime
+    conversation: str | None
+    """The service's id of the conversation; None for a search, and until it is known."""
+    is_hidden: bool
+    """Whether the reader of a list may not see it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,11 +23,12 @@ from bot.ids import (
     ProjectId,
     Recommendation,
     Refusal,
+    SentQuestion,
     is_direct_message,
 )
 from bot.jobs.messages.forms import draft_prompt
 from bot.jobs.model.jobs import About, JobState, TrackedJob
-from bot.jobs.questions import Answered, SentQuestion
+from bot.jobs.questions import Answered
 from bot.jobs.store.jobs import Jobs
 from bot.masking import masked
 from bot.messages import blocks as b

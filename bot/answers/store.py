@@ -26,8 +26,16 @@ from sqlalchemy import (
 )
 
 from bot.answers.model import Audience, Inquiry, InquiryId, InquiryState
-from bot.ids import ChannelId, Message, MessageTs, ProjectId, RequestKey, UserId, can_be_id
-from bot.jobs.questions import SentQuestion
+from bot.ids import (
+    ChannelId,
+    Message,
+    MessageTs,
+    ProjectId,
+    RequestKey,
+    SentQuestion,
+    UserId,
+    can_be_id,
+)
 from bot.ports import ThreadRef
 from bot.store import schema
 from bot.store.leases import FREE, Claimer, Rows, claiming_oldest

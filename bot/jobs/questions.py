@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from bot.access.admit import Allowed
 from bot.context import Context
@@ -36,21 +35,6 @@ class Answered:
     """The question as a row of the content gaps, whose askers are told when the docs answer it."""
     conversation: str
     """Question and answer, as background of a prompt."""
-
-
-@dataclass(frozen=True, slots=True)
-class SentQuestion:
-    """A question, as it was sent to the docs service, without its words."""
-
-    words: str
-    """A hash of its words with the database's key."""
-    sent_at: datetime
-    is_search: bool
-    """Whether the search got it, and not the assistant."""
-    conversation: str | None
-    """The service's id of the conversation; None for a search, and until it is known."""
-    is_hidden: bool
-    """Whether the reader of a list may not see it."""
 
 
 def can_ask_docs(context: Context) -> bool:

@@ -127,6 +127,11 @@ class NewDelivery:
     question: QuestionId | None = None
     edits: str | None = None
     """The key of the post that an edit changes; None for the job's status message."""
+    may_join: bool = False
+    """Whether the bot may join the channel for a scheduled digest.
+
+    It may until its subscription's first post.
+    """
 
     @classmethod
     def private(
@@ -238,13 +243,14 @@ class Delivery:
     def joins(self) -> bool:
         """Whether a public channel may be joined for it.
 
-        A request has just come from there.
+        A request has just come from there, or its digest was asked for and nothing has been posted
+        since.
 
         People who remove the bot from a channel do not want it back for an end or for a scheduled
         digest.
         """
         is_scheduled = self.what.subscription is not None and self.what.question is not None
-        return self.what.kind in _JOINING and not is_scheduled
+        return self.what.kind in _JOINING and (self.what.may_join or not is_scheduled)
 
 
 @dataclass(frozen=True, slots=True)

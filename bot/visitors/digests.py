@@ -13,9 +13,8 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from bot.context import Context, WorkerContext
-from bot.ids import QuestionId, Recommendation
+from bot.ids import QuestionId, Recommendation, SentQuestion
 from bot.jobs.model.jobs import Review, ToReview, TrackedJob
-from bot.jobs.questions import SentQuestion
 from bot.jobs.service_health import analytics_budget
 from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
 from bot.jobs.thread import status_message_link
@@ -91,7 +90,10 @@ def send_digest(
     post = NewDelivery.post(
         answer_key(question.id), question.channel, question.user or None, message
     )
-    post = replace(post, subscription=question.subscription, question=question.id)
+    may_join = subscription is not None and subscription.posted_at is None
+    post = replace(
+        post, subscription=question.subscription, question=question.id, may_join=may_join
+    )
     Outbox(tx).add(post, context.clock())
     keys = tuple(item.key for item in digest.recommendations)
     query = replace(question.query, recommended=keys)

@@ -117,6 +117,7 @@ subscriptions = Table(
     Column("next_run_at", Due(days=15)),
     Column("last_run_at", UtcDateTime),
     Column("last_result", UserText),
+    Column("posted_at", UtcDateTime),
     Column("created_at", UtcDateTime, nullable=False),
     Index("ix_subscriptions_state", "state", "next_run_at"),
     sqlite_autoincrement=True,
@@ -362,6 +363,7 @@ class SubscriptionFields(TypedDict, total=False):
     next_run_at: datetime | None
     last_result: str
     last_run_at: datetime
+    posted_at: datetime | None
 
 
 class Subscriptions(Rows[Subscription]):
@@ -399,6 +401,7 @@ class Subscriptions(Rows[Subscription]):
             "owner": origin.user,
             "state": SubscriptionState.ACTIVE,
             "next_run_at": next_run_at,
+            "posted_at": None,
         }
         new = {"place": place, "project": project, "channel": origin.channel, "section": section}
         if not insert_unless_there(

@@ -195,7 +195,7 @@ async def change_subscriptions(
         meant = [one for one in current if is_meant(one)]
         for one in meant:
             run_at = one.weekly.next_after(now) if change is SubscriptionChange.RESUME else None
-            Subscriptions(tx).change(one.id, state=state, next_run_at=run_at)
+            Subscriptions(tx).change(one.id, state=state, next_run_at=run_at, posted_at=None)
             Questions(tx).withdraw(one.id)
             Audit(tx).subscribed(act, origin, one.id, one.project, now)
         others = len(current) - len(meant)
@@ -305,10 +305,16 @@ def _ask_digest(
 
 
 def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
-    """Store that a digest was posted."""
-    if delivery.what.subscription and delivery.what.question:
-        now = context.clock()
-        Subscriptions(tx).change(delivery.what.subscription, last_result="posted", last_run_at=now)
+    """Store that a digest, or the first post, was posted."""
+    number = delivery.what.subscription
+    subscription = Subscriptions(tx).get(number) if number else None
+    if subscription is None:
+        return
+    now = context.clock()
+    if subscription.posted_at is None:
+        Subscriptions(tx).change(subscription.id, posted_at=now)
+    if delivery.what.question:
+        Subscriptions(tx).change(subscription.id, last_result="posted", last_run_at=now)
 
 
 def on_refused(

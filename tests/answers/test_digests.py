@@ -75,7 +75,7 @@ async def test_words_asked_in_private_are_in_no_other_list(
     talk.service.readers["assistant"] = turns(
         (text, None, "unanswered"), ("Why?", None, "unanswered")
     )
-    talk.service.readers["searches"] = searches((text, 20, 0.0), ("limits", 20, 0.0))
+    talk.service.readers["searches"] = searches((text, 1, 0.0), ("limits", 20, 0.0))
     await asks(talk, text, channel)
     answer = await asked(talk, f"{topic} last week")
     [more] = await pressed(talk, "More")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from tests.databases import PostgresServer
 from tests.jobs.test_suspended import SuspendingStore
 from tests.services import ASSISTANT_KEY, DOMAIN
+from tests.store.conftest import postgres
 from tests.talk import Talk
 
+__all__ = ["postgres"]
 OFF = "/docs-agent sending off"
 ON = "/docs-agent sending on"
 WAITS = "It waits: an admin has switched sending off for now"
@@ -124,7 +127,13 @@ async def test_restarted_process_still_sends_nothing(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_every_process_obeys_at_its_next_look(talk: Talk) -> None:
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+async def test_every_process_obeys_at_its_next_look(
+    talk: Talk, postgres: PostgresServer, database: str
+) -> None:
+    if database == "postgresql":
+        url = postgres.new_database().replace("+psycopg", "", 1)
+        talk.process.settings["DATABASE_URL"] = url
     await talk.process.starts()
     first = talk.process.bot
     assert first is not None

@@ -31,6 +31,7 @@ from bot.ids import (
 )
 from bot.jobs.messages.job_answers import Limits
 from bot.jobs.messages.jobs import ENDS_WITH_BUTTONS
+from bot.jobs.messages.sending import note_for_admins
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.model.pull_requests import Preview
@@ -43,6 +44,7 @@ from bot.messages.plain_text import visible
 from bot.projects import Project, Projects
 from bot.visitors.model.digests import Outcome
 from bot.visitors.model.gaps import GAP_TOPICS, page_of
+from bot.visitors.model.own_questions import OwnQuestions
 from bot.visitors.model.periods import Period
 from bot.visitors.model.questions import MAX_TOP, Numbers, Query
 from bot.visitors.model.readings import Counts, Reading
@@ -260,6 +262,8 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "did_you_mean.command": st.just("/docs-visitors"),
     "which_command.commands": st.just(("/docs-agent", "/docs-visitors")),
     "private": st.just("{}"),
+    "welcome_message.note": st.sampled_from(["", note_for_admins(NOW, ANA)]),
+    "Numbers.own": st.just(OwnQuestions()),
     "CommandHelp.name": st.just("/docs-agent"),
     "CommandHelp.options": st.just("*Options*: `csv`."),
     "CommandHelp.summary": st.just("Asks the agent."),

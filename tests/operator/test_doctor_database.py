@@ -74,6 +74,25 @@ async def test_oldest_pending_work_is_named_with_its_reason(
     talk.everything()
 
 
+async def test_sending_that_is_off_is_a_remark_and_nothing_is_stuck(
+    tmp_path: Path, talk: Talk
+) -> None:
+    url = f"sqlite:///{tmp_path}/bot.db"
+    await talk.process.starts(database_url=url, admins=talk.chika.id)
+    assert "sending" not in await findings(DATABASE_URL=url)
+    talk.time.at = datetime.now(UTC) - timedelta(hours=1)
+    await talk.chika.types("/docs-agent sending off")
+    await talk.started("Add a page on keys")
+    found = await findings(DATABASE_URL=url)
+    assert found["sending"].state == "note"
+    assert f"switched off by {talk.chika.id} since" in found["sending"].seen
+    assert "`/docs-agent sending on`" in found["sending"].advice
+    assert found["waiting"].ok
+    assert "for an admin to switch sending on" in found["waiting"].seen
+    assert (await talk.metrics())["waiting_seconds prompt"] == 0
+    talk.everything()
+
+
 async def test_empty_sqlite_file_needs_a_start(tmp_path: Path) -> None:
     (tmp_path / "bot.db").touch()
     finding = await database_of(f"sqlite:///{tmp_path}/bot.db")

@@ -21,7 +21,7 @@ from bot.jobs.model.prompts import PromptKind, PromptState
 from bot.jobs.model.pull_requests import PreviewState, SeenPullRequest, Size
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.pull_requests import PullRequests
-from bot.jobs.store.tables import audit, jobs, previews, prompts, pull_requests
+from bot.jobs.store.tables import audit, jobs, previews, prompts, pull_requests, sending_stops
 from bot.outbox.model import DeliveryKind, DeliveryState, NewDelivery
 from bot.outbox.store import Outbox, deliveries
 from bot.store import Store
@@ -114,6 +114,7 @@ async def everything_else(store: Store) -> None:
         ),
         (members, {"user": ANA, "access": "member", "rule": "r", "checked_at": LONG_AGO}),
         (audit, {**common, "user": ANA, "act": "subscribed", "subscription": 1, "at": LONG_AGO}),
+        (sending_stops, {"id": 1, "user": ANA, "at": LONG_AGO}),
     ]
     for table, row in rows:
         await execute(store, insert(table).values(row))

@@ -7,11 +7,11 @@ conversation id recognises its row, or else its words at about its time. In doub
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bot.jobs.questions import SentQuestion
+from bot.ids import SentQuestion
 from bot.visitors.model.gaps import GapRow, Source, bare_words
 
 _NEAR = timedelta(minutes=10)
@@ -49,19 +49,29 @@ class OwnQuestions:
             same = [each for each in self.sent if each.conversation == row.conversation]
             if same:
                 return any(each.is_hidden for each in same)
-        words = hash_words(row.text, self.key)
-        return any(
-            each.is_hidden
-            and each.words == words
-            and (row.at is None or abs(row.at - each.sent_at) <= _NEAR)
-            for each in self.sent
+        return _is_private(
+            each
+            for each in self._with_words(row)
+            if row.at is None or abs(row.at - each.sent_at) <= _NEAR
         )
 
     def _hides_search(self, row: GapRow) -> bool:
-        """Return whether a row may have no other hits than the bot's own."""
+        """Return whether a row may have no other hits than the bot's own.
+
+        Whether the service counts a question to its assistant as a search is unknown.
+        """
+        own = self._with_words(row)
+        return _is_private(own) and row.events <= len(own)
+
+    def _with_words(self, row: GapRow) -> list[SentQuestion]:
         words = hash_words(row.text, self.key)
-        own = [each for each in self.sent if each.is_search and each.words == words]
-        return any(each.is_hidden for each in own) and row.events <= len(own)
+        return [each for each in self.sent if each.words == words]
+
+
+def _is_private(same: Iterable[SentQuestion]) -> bool:
+    """Return whether questions with the same words are hidden, and none was asked in the open."""
+    hidden = [each.is_hidden for each in same]
+    return bool(hidden) and all(hidden)
 
 
 def _hides_nothing(_row: GapRow) -> bool:

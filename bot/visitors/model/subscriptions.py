@@ -57,6 +57,8 @@ class Subscription:
     next_run_at: datetime | None
     last_result: str | None = None
     last_run_at: datetime | None = None
+    posted_at: datetime | None = None
+    """When Slack first took a post of it, since a person asked for it; None until then."""
 
 
 @dataclass(frozen=True, slots=True)
