@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001_6f02d7f2"
+revision = "0001_a064cc59"
 down_revision = None
 
 
@@ -356,6 +356,7 @@ def upgrade() -> None:
         sa.Column("next_run_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("last_run_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("last_result", sa.Text(), nullable=True),
+        sa.Column("posted_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_subscriptions")),
         sa.UniqueConstraint("place", name=op.f("uq_subscriptions_place")),
@@ -390,6 +391,7 @@ def upgrade() -> None:
         sa.Column("subscription", sa.Integer(), nullable=True),
         sa.Column("question", sa.Integer(), nullable=True),
         sa.Column("edits", sa.String(400), nullable=True),
+        sa.Column("may_join", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
         sa.ForeignKeyConstraint(["job"], ["jobs.number"], name=op.f("fk_deliveries_job")),
         sa.PrimaryKeyConstraint("seq", name=op.f("pk_deliveries")),
         sa.UniqueConstraint("id", name=op.f("uq_deliveries_id")),
