@@ -149,6 +149,8 @@ class ShortcutUse(_Request):
     """A message shortcut used on somebody's message."""
 
     content: Content
+    is_own: bool = False
+    """Whether the person who uses it wrote the message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,4 +172,9 @@ def shortcut_use(body: Payload) -> Arrived[ShortcutUse]:
     message = body["message"]
     origin = replace(asker(body, "shortcut"), thread=to_ts(message.get("thread_ts")))
     content = read_content(message)
-    return Arrived(origin, lambda allowed: ShortcutUse(allowed, content), origin.channel)
+    is_own = message.get("user") == origin.user and not message.get("bot_id")
+
+    def request_of(allowed: Allowed) -> ShortcutUse:
+        return ShortcutUse(allowed, content, is_own)
+
+    return Arrived(origin, request_of, origin.channel)

@@ -34,13 +34,13 @@ def earlier_messages(prompt: str) -> list[Said]:
     return messages
 
 
-_ASKED = re.compile(r"(?i)\breaders ask: [“\"]([^”\"\n]+)")
+_ASKED = re.compile(r"(?im)^readers ask:(?: [“\"]|\n> )([^”\"\n]+)")
 _SOUGHT = re.compile(r"(?is)\breaders\s+(?:searched|asked)\b.*\bquoted\b")
 
 
 def sought(prompt: str) -> str | None:
     """Return the first search or question that a prompt quotes; None for another prompt."""
-    if question := _ASKED.search(without_background(prompt)):
+    if question := _ASKED.search(prompt):
         return question[1]
     quoted = earlier_messages(prompt)
     return (
