@@ -67,6 +67,7 @@ def form_samples() -> Mapping[str, object]:
 def samples() -> Mapping[str, object]:
     """Return the answers to choices for a channel, to denied access, and the forms."""
     return {
+        "too long a text": general.too_long(40_000),
         "the channel's docs": general.project_here(ACME, BOTH),
         "there are no others": general.project_here(ACME, ONE),
         "docs chosen": general.chosen(ACME),
