@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sandbox.docs_service.agent.site import Page, file_of, named_page
-from sandbox.docs_service.agent.writing import keywords, one_line, stems, without_background
+from sandbox.docs_service.agent.writing import keywords, one_line, stems
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,7 @@ def sought(prompt: str) -> str | None:
     if question := _ASKED.search(prompt):
         return question[1]
     quoted = earlier_messages(prompt)
-    return (
-        quoted[0].text.partition("\n")[0]
-        if quoted and _SOUGHT.search(without_background(prompt))
-        else None
-    )
+    return quoted[0].text.partition("\n")[0] if quoted and _SOUGHT.search(prompt) else None
 
 
 _BACK = re.compile(
