@@ -35,7 +35,7 @@ def earlier_messages(prompt: str) -> list[Said]:
 
 
 _ASKED = re.compile(r"(?im)^readers ask:(?: [“\"]|\n> )([^”\"\n]+)")
-_SOUGHT = re.compile(r"(?is)\breaders\s+(?:searched|asked)\b.*\bquoted\b")
+_SOUGHT = re.compile(r"(?ims)^readers\s+(?:searched|asked)\b.*\bquoted\b")
 
 
 def sought(prompt: str) -> str | None:
