@@ -47,7 +47,6 @@ def limits(
 
 def lists(jobs: list[tuple[TrackedJob, str | None]]) -> Mapping[str, Message]:
     """Return lists of jobs by person, channel, kind and page."""
-    far = {"is_here": False}
     two = [listed(NextStep.TO_REVIEW, *jobs[0]), listed(NextStep.NEEDS_YOU, *jobs[1])]
     counts = {NextStep.TO_REVIEW: 11, NextStep.NEEDS_YOU: 1}
     here = listing(counts=counts)
@@ -57,10 +56,12 @@ def lists(jobs: list[tuple[TrackedJob, str | None]]) -> Mapping[str, Message]:
         "list: none": say.job_list([], listing()),
         "list: mine, none": say.job_list([], listing(mine=True)),
         "list: open, none": say.job_list([], listing(only=Listed.OPEN)),
-        "list: of another channel": say.job_list(two, listing(counts=counts, **far)),
-        "list: of all channels": say.job_list(two, listing(counts=counts, channel=None, **far)),
+        "list: of another channel": say.job_list(two, listing(counts=counts, is_here=False)),
+        "list: of all channels": say.job_list(
+            two, listing(counts=counts, channel=None, is_here=False)
+        ),
         "list: not of all channels": say.job_list(
-            two[:1], replace(here, channel=None, only=Listed.REVIEW, is_all=False, **far)
+            two[:1], replace(here, channel=None, only=Listed.REVIEW, is_all=False, is_here=False)
         ),
         "list: first page": say.job_list(two, listing(counts=counts, has_more=True)),
         "list: between": say.job_list(
