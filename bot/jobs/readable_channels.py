@@ -13,6 +13,7 @@ from bot.access.admit import Allowed, ask_readership
 from bot.context import Context
 from bot.ids import ChannelId, is_direct_message
 from bot.jobs.store.job_lists import JobLists
+from bot.jobs.store.job_search import JobSearch
 
 _MAX_ASKED = 10
 """Channels about which Slack is asked for one list."""
@@ -34,6 +35,12 @@ async def find_to_review(context: Context, allowed: Allowed) -> ReadableChannels
     if allowed.user in context.settings.admins:
         every = dict.fromkeys((allowed.origin.channel, *ids[:_MAX_CHANNELS]))
         return ReadableChannels(tuple(every), len(ids) <= _MAX_CHANNELS)
+    return await _ask_about(context, allowed, ids)
+
+
+async def find_with_jobs(context: Context, allowed: Allowed) -> ReadableChannels:
+    """Return the channels with jobs that Slack says somebody reads, also of an admin."""
+    ids = await context.store.read(lambda tx: JobSearch(tx).channels_with_jobs(_MAX_CHANNELS))
     return await _ask_about(context, allowed, ids)
 
 

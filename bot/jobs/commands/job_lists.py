@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bot.access.admit import Allowed, reads_channel
@@ -14,13 +15,15 @@ from bot.jobs.access import Readable
 from bot.jobs.commands.job_references import of_job
 from bot.jobs.job_words import answer_status
 from bot.jobs.messages import job_answers as say
-from bot.jobs.model.jobs import JobScope, Listed
+from bot.jobs.model.job_search import MAX_CHARACTERS, MAX_SEARCHED, SearchedJob, find_jobs
+from bot.jobs.model.jobs import JobScope, Listed, NextStep
 from bot.jobs.model.prompts import Act
 from bot.jobs.model.quota import frees_at
-from bot.jobs.readable_channels import find_to_review
+from bot.jobs.readable_channels import find_to_review, find_with_jobs
 from bot.jobs.service_health import analytics_budget, failing_since, is_refused
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.job_lists import JobLists
+from bot.jobs.store.job_search import JobSearch
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.waits import Waits
@@ -33,6 +36,7 @@ from bot.store.channels import Channels
 
 _CHANNEL = re.compile(r"<#(\w+)(?:\|[^>]*)?>")
 _VALUE = re.compile(r"([0-9]{1,4}) (mine )?(open |review |needs )?(\w*)")
+_FOUND_VALUE = re.compile(r"([0-9]{1,3}) find (.{1,150})", re.DOTALL)
 _JOB_NAME = re.compile(r"(?:job\s+)?(?=[^\s0-9]*[0-9])\S+", re.IGNORECASE)
 _PAGE = 10
 
@@ -60,6 +64,53 @@ async def _list(context: Context, invocation: Invocation, _match: re.Match[str])
     return await _show(context, invocation.allowed, say.JobListing(channel, mine, only))
 
 
+async def _find(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
+    return await _show_found(context, invocation.allowed, match[1].strip(), 0)
+
+
+async def _show_found(context: Context, allowed: Allowed, text: str, page: int) -> Answer:
+    """Return a page of the jobs with the words of a text, of the channels that somebody reads."""
+    if len(text) > MAX_CHARACTERS:
+        return Answer(message=say.FEWER_WORDS)
+    readable = await find_with_jobs(context, allowed)
+
+    def collect(tx: Transaction) -> tuple[int, Sequence[SearchedJob]]:
+        search = JobSearch(tx)
+        numbers = search.newest(readable.channels, allowed.user, MAX_SEARCHED + 1)
+        return len(numbers), search.texts(numbers[:MAX_SEARCHED])
+
+    count, candidates = await context.store.read(collect)
+    # In a thread, because four million characters take a tenth of a second.
+    found = await asyncio.to_thread(find_jobs, text, candidates)
+    shown = found[page * _PAGE : (page + 1) * _PAGE]
+
+    def look(tx: Transaction) -> Message:
+        rows = [
+            say.ListedJob(NextStep.DONE, job, status_message_link(context, job))
+            for job in JobSearch(tx).rows(shown)
+        ]
+        result = say.FoundJobs(
+            text=text,
+            count=len(found),
+            searched=len(candidates),
+            has_older=count > MAX_SEARCHED,
+            is_all=readable.is_all,
+            page=page,
+            has_more=len(found) > (page + 1) * _PAGE,
+        )
+        return say.found_jobs(rows, result)
+
+    return Answer(message=await context.store.read(look))
+
+
+FIND = Word(
+    usage="jobs find TEXT",
+    shape=r"jobs\s+find\s+(.+)",
+    tells="Finds jobs by words of their title and prompt.",
+    run=_find,
+    example="jobs find API key",
+    is_own_word=True,
+)
 JOBS = Word(
     usage="jobs",
     # "jobs in the navigation are out of date" is a prompt.
@@ -107,6 +158,9 @@ STATUS = Word(
 
 async def see_page(context: Context, press: Press) -> Answer:
     """Show a page of a list below the message whose button was pressed."""
+    search = _FOUND_VALUE.fullmatch(press.value)
+    if search is not None:
+        return await _show_found(context, press.allowed, search[2], int(search[1]))
     match = _VALUE.fullmatch(press.value)
     if match is None or not (match[4] or match[2] or match[3] == "review "):
         return Answer(message=say.NO_SUCH_CHANNEL)
@@ -294,4 +348,4 @@ REPLIES = Word(
 )
 
 
-WORDS = (JOBS, STATUS, LIMITS, PROJECT, CHOOSE_PROJECT, REPLIES)
+WORDS = (FIND, JOBS, STATUS, LIMITS, PROJECT, CHOOSE_PROJECT, REPLIES)

@@ -20,6 +20,7 @@ from bot.jobs.messages.status_message import (
     state_words,
     wait_lines,
 )
+from bot.jobs.model.job_search import MAX_CHARACTERS
 from bot.jobs.model.jobs import JobState, Listed, NextStep, TrackedJob, Wait
 from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
@@ -238,6 +239,54 @@ _MORE_CHANNELS = (
 )
 
 
+FEWER_WORDS = b.words(":no_entry: Search for a few words: 150 characters at most.")
+"""The answer to a search for a long text."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundJobs:
+    """The result of a search for jobs."""
+
+    text: str
+    """The words that people searched for."""
+    count: int
+    """The number of jobs with them."""
+    searched: int
+    """The number of jobs that were searched."""
+    has_older: bool = False
+    """Whether there are older jobs, which were not searched."""
+    is_all: bool = True
+    """Whether Slack was asked about all channels."""
+    page: int = 0
+    """Counts from 0."""
+    has_more: bool = False
+
+    def turned(self, by: int) -> str:
+        """Return the value of a button that leads to another page."""
+        return f"{self.page + by} find {self.text[:MAX_CHARACTERS]}"
+
+
+def found_jobs(rows: Sequence[ListedJob], found: FoundJobs) -> Message:
+    """Return a page of the jobs with some words, and where they were looked for."""
+    words = f"“{b.quoted(found.text, MAX_CHARACTERS)}”"
+    jobs = counted(found.count, "job", "jobs") if found.count else "No job"
+    newest = "newest " if found.has_older else ""
+    searched = counted(found.searched, "job", "jobs")
+    lines = [f"*{jobs} with {words}*, among the {newest}{searched} that you can read"]
+    lines += [_row(row, JobListing(is_here=False)) for row in rows]
+    if not found.is_all:
+        lines.append(_FEWER_CHANNELS)
+    buttons: list[Block] = []
+    if found.page:
+        buttons.append(b.button("Previous", b.Action.JOBS_NEWER, found.turned(-1)))
+    if found.has_more:
+        buttons.append(b.button("Next", b.Action.JOBS_OLDER, found.turned(1)))
+    return b.message(*b.text_blocks("\n".join(lines)), *b.actions(buttons))
+
+
+_FEWER_CHANNELS = (
+    "I couldn't ask Slack about all channels. Searching in a channel always includes its own jobs."
+)
 _KINDS = {
     None: "jobs",
     Listed.OPEN: "open jobs",

@@ -91,6 +91,20 @@ def lists(jobs: list[tuple[TrackedJob, str | None]]) -> Mapping[str, Message]:
     }
 
 
+def searches(jobs: list[tuple[TrackedJob, str | None]]) -> Mapping[str, Message]:
+    """Return results of searches."""
+    rows = [listed(NextStep.DONE, *each) for each in jobs]
+    one = say.FoundJobs("API <key>", 1, 340)
+    return {
+        "search: one": say.found_jobs(rows[:1], one),
+        "search: none, of one job": say.found_jobs([], say.FoundJobs("API", 0, 1)),
+        "search: between, of the newest, not of all channels": say.found_jobs(
+            rows, replace(one, count=22, page=1, has_older=True, is_all=False, has_more=True)
+        ),
+        "search: too long": say.FEWER_WORDS,
+    }
+
+
 def statuses() -> Mapping[str, Message]:
     """Return the status of a job with few and with all values."""
     full = job(
@@ -136,6 +150,7 @@ def samples() -> Mapping[str, object]:
         "undelivered: the thread is gone": say.reply_undelivered(job(), gone, "docs-agent"),
         "undelivered: archived": say.reply_undelivered(failed, archived, "docs-agent"),
         **lists([(job(), PERMALINK), (failed, None)]),
+        **searches([(job(), PERMALINK), (failed, None)]),
         **statuses(),
         "no such channel": say.NO_SUCH_CHANNEL,
         "forgotten": say.forgotten(job()),
