@@ -17,6 +17,8 @@ from bot.store.schema import Repository
 _TEXT_LENGTH = 4_000
 """Characters of a prompt that are searched."""
 
+# No join, for which PostgreSQL would read all pull requests.
+_SEEN = select(pull_requests.c.seen).where(pull_requests.c.job == jobs.c.number).scalar_subquery()
 _first = select(func.min(jobs.c.channel).label("channel")).cte("walk", recursive=True)
 _next = select(func.min(jobs.c.channel)).where(jobs.c.channel > _first.c.channel)
 _walk = _first.union_all(
@@ -63,8 +65,7 @@ class JobSearch(Repository):
         """Return the titles and prompts of jobs, the newest first, without forgotten ones."""
         prompt = func.substr(jobs.c.text, 1, _TEXT_LENGTH, type_=jobs.c.text.type)
         query = (
-            select(jobs.c.number, prompt.label("prompt"), pull_requests.c.seen)
-            .outerjoin(pull_requests, pull_requests.c.job == jobs.c.number)
+            select(jobs.c.number, prompt.label("prompt"), _SEEN)
             .where(jobs.c.number.in_(numbers), jobs.c.requester != "")
             .order_by((jobs.c.number + 0).desc())
         )
