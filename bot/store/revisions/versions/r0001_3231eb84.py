@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001_a064cc59"
+revision = "0001_3231eb84"
 down_revision = None
 
 
@@ -189,6 +189,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("number", name=op.f("pk_jobs")),
         sqlite_autoincrement=True,
     )
+    op.create_index(
+        "ix_jobs_again_of",
+        "jobs",
+        ["again_of"],
+        unique=False,
+        sqlite_where=sa.text("again_of IS NOT NULL"),
+        postgresql_where=sa.text("again_of IS NOT NULL"),
+    )
     op.create_index("ix_jobs_asked_at", "jobs", ["project", "asked_at"], unique=False)
     op.create_index("ix_jobs_channel", "jobs", ["channel", "number"], unique=False)
     op.create_index(
@@ -224,6 +232,14 @@ def upgrade() -> None:
         postgresql_where=sa.text("remind_at IS NOT NULL"),
     )
     op.create_index("ix_jobs_requester", "jobs", ["requester", "number"], unique=False)
+    op.create_index(
+        "ix_jobs_requester_state",
+        "jobs",
+        ["requester", "state"],
+        unique=False,
+        sqlite_where=sa.text("review IS NULL"),
+        postgresql_where=sa.text("review IS NULL"),
+    )
     op.create_index(
         "ix_jobs_service_id",
         "jobs",
@@ -401,6 +417,14 @@ def upgrade() -> None:
     )
     op.create_index("ix_deliveries_channel", "deliveries", ["channel", "state"], unique=False)
     op.create_index("ix_deliveries_job", "deliveries", ["job", "state"], unique=False)
+    op.create_index(
+        "ix_deliveries_question",
+        "deliveries",
+        ["channel", "question"],
+        unique=False,
+        sqlite_where=sa.text("question IS NOT NULL"),
+        postgresql_where=sa.text("question IS NOT NULL"),
+    )
     op.create_index(
         "ix_deliveries_settled_at",
         "deliveries",
