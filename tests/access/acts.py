@@ -107,7 +107,6 @@ _NAMELESS = frozenset(
         "help_more",
         "improve",
         "improve_miss",
-        "try",
         "hello_ask",
         "hello_ideas",
     }
