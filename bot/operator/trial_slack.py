@@ -12,6 +12,7 @@ from pathlib import Path
 from bot.ids import DeliveryId, Message
 from bot.messages import blocks, general
 from bot.operator.trial_step import Step, StepFailed, StepSkipped, Trial
+from bot.ports import SlackUnclear
 from bot.slack.client import answered, identify
 from bot.slack.uses import scopes_of
 from bot.visitors.messages.answers import chart, table
@@ -196,40 +197,49 @@ async def _upload(trial: Trial) -> str:
     """Share a small file, and find the message in which Slack shows it."""
     trial.thread()
     name = f"{trial.token}.csv"
+    try:
+        trial.file = await trial.call(lambda: _share(trial, name))
+    except (SlackUnclear, TimeoutError):
+        await _leave_file(trial, name)
+        raise
+    if not await _leave_file(trial, name):
+        file = trial.file
+        trial.leave(f"the file {name}", lambda: trial.client.files_delete(file=file))
+        trial.by_hand.append(f"the message with the file {name}")
+    return "shared in the channel"
+
+
+async def _share(trial: Trial, name: str) -> str:
+    """Upload a small file, and return its id."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         await asyncio.to_thread(path.write_text, _FILE_TEXT)
-        trial.file = await trial.call(
-            lambda: trial.messenger.upload(
-                trial.options.channel, path, name=name, text=general.FILE_POST, confirm=_confirm
-            )
+        return await trial.messenger.upload(
+            trial.options.channel, path, name=name, text=general.FILE_POST, confirm=_confirm
         )
-    file = trial.file
-    await _leave_message_of_file(trial, name)
-    trial.leave(
-        f"the file {name}",
-        lambda: trial.client.files_delete(file=file),
-    )
-    return "shared in the channel"
 
 
 def _confirm() -> None:
     """Let the upload go on."""
 
 
-async def _leave_message_of_file(trial: Trial, name: str) -> None:
-    """Find the message of a file, to delete it at the end."""
+async def _leave_file(trial: Trial, name: str) -> bool:
+    """Find a file and its message, to delete both at the end; return whether they were found."""
     place = trial.options.channel
     reading = trial.client.conversations_history
     for _ in range(_FILE_TRIES):
         answer = await trial.call(lambda: answered(reading(channel=place, limit=20)))
         for message in answer.get("messages") or []:
-            if any(file.get("name") == name for file in message.get("files") or []):
-                removing = partial(trial.client.chat_delete, channel=place, ts=str(message["ts"]))
-                trial.leave("the message of the file", removing)
-                return
+            for file in message.get("files") or []:
+                if file.get("name") == name:
+                    deleting = partial(trial.client.files_delete, file=str(file["id"]))
+                    trial.leave(f"the file {name}", deleting)
+                    ts = str(message["ts"])
+                    removing = partial(trial.client.chat_delete, channel=place, ts=ts)
+                    trial.leave("the message of the file", removing)
+                    return True
         await trial.clock.sleep(0.5)
-    trial.by_hand.append(f"the message with the file {name}")
+    return False
 
 
 async def _download(trial: Trial) -> str:

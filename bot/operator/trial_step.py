@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from time import monotonic
 from typing import TypeVar
 
@@ -104,6 +105,17 @@ class Remnant:
 
 
 @dataclass(slots=True)
+class _Post:
+    """A post of the trial."""
+
+    channel: ChannelId
+    delivery: DeliveryId
+    thread: MessageTs | None
+    ts: MessageTs | None = None
+    """None until Slack has answered."""
+
+
+@dataclass(slots=True)
 class Trial:
     """A trial under way."""
 
@@ -125,6 +137,7 @@ class Trial:
     """None where nothing is recorded."""
     identity: Identity | None = None
     """None before Slack has answered."""
+    begun_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     kind: str = ""
     """The prefix of the scopes of the channel's kind, such as ``channels``; empty until known."""
     is_member: bool = False
@@ -193,17 +206,29 @@ class Trial:
         thread: MessageTs | None,
         channel: ChannelId | None = None,
     ) -> MessageTs:
-        """Post a message, to be deleted at the end."""
+        """Post a message, to be deleted at the end, also where Slack's answer is lost."""
         place = channel or self.options.channel
-        delivery = DeliveryId(f"try-{self.token}-{name}")
-        posted = await self.call(
-            lambda: self.messenger.post(place, message, delivery=delivery, thread=thread)
-        )
-        self.leave(
-            f"the post “{name}”",
-            lambda: self.client.chat_delete(channel=place, ts=posted.ts),
-        )
+        post = _Post(place, DeliveryId(f"try-{self.token}-{name}"), thread)
+        self.leave(f"the post “{name}”", lambda: self._delete(post))
+        try:
+            posted = await self.call(
+                lambda: self.messenger.post(place, message, delivery=post.delivery, thread=thread)
+            )
+        except SlackRefused:
+            self.remnants.pop()
+            raise
+        post.ts = posted.ts
         return posted.ts
+
+    async def _delete(self, post: _Post) -> None:
+        """Delete a post; one whose timestamp is not known is looked for first."""
+        if post.ts is None:
+            found = await self.messenger.find_posted(
+                post.channel, deliveries=[post.delivery], thread=post.thread, since=self.begun_at
+            )
+            post.ts = found.get(post.delivery)
+        if post.ts is not None:
+            await answered(self.client.chat_delete(channel=post.channel, ts=post.ts))
 
     def leave(self, label: str, remove: Callable[[], Awaitable[object]]) -> None:
         """Remember something to remove at the end."""
@@ -216,7 +241,8 @@ class Trial:
     async def heard(self, instruction: str, *names: str) -> Mapping[str, TrialNote]:
         """Ask the person for an act, and wait until the running bot has noted what it causes.
 
-        Raises SlackRefused for a call of the running bot that Slack refused.
+        Raises StepFailed without the events in time, or for a call of the running bot that Slack
+        refused.
         """
         self._check_hearing()
         begun_at = len(await self.notes())
@@ -229,12 +255,12 @@ class Trial:
             if new:
                 self.has_heard = True
                 self.silent_steps = 0
+            refused = next((new[name] for name in names if name in new and new[name].code), None)
+            if refused is not None:
+                raise StepFailed(f"Slack refuses {refused.name}: {refused.code}")
             if not missing or self.clock.now() >= deadline:
                 break
             await self.clock.sleep(_LOOK_SECONDS)
-        for note in new.values():
-            if note.code and note.name in names:
-                raise StepFailed(f"Slack refuses {note.name}: {note.code}")
         if missing:
             self.silent_steps += not new
             raise StepFailed(*_not_heard(missing, seconds, is_alone=not new))

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+import re
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from sqlalchemy import func, select
 
 from bot.app import running_bot
 from bot.ids import ChannelId, UserId
+from bot.operator.transcript import compare, fields_of, read_stand_ins
 from bot.operator.trial import STEPS, run_trial
 from bot.operator.trial_step import Step, StepResult, TrialClock, TrialOptions
-from bot.store import Store
 from sandbox.workspace.options import WorkspaceOptions
-from sandbox.world import MANIFEST, World, WorldOptions, both_sides
+from sandbox.world import MANIFEST, World, both_sides
 from tests.command_line import docs_bot
 from tests.databases import prepare_database
 from tests.limits import HANG_SECONDS
 from tests.operator.trial_person import ANA, TrialPerson
+from tests.operator.whole_trial import (
+    Results,
+    Unhurried,
+    WholeTrial,
+    options,
+    take_whole_trial,
+    trial,
+)
 from tests.scenarios.story import environment
-from tests.schema import inbox, jobs
 
 DOCS, PRODUCT, SECRET = "C01DOCS", "C03PRODUCT", "G04SECRET"
 NOT_TRIED = {
@@ -35,8 +42,6 @@ NOT_TRIED = {
     "preview",
 }
 """What no trial in a public channel can try."""
-ANSWERED = TrialClock(sleep=lambda seconds: asyncio.sleep(min(seconds, 0.02)))
-"""A clock whose pauses are short, for a trial in which everything comes."""
 QUICK = {step.name: step for step in STEPS}
 
 
@@ -58,13 +63,6 @@ def held_clock() -> TrialClock:
     """Return a clock by which nothing that does not come is waited for."""
     clock = HeldClock()
     return TrialClock(now=clock, sleep=clock.sleep)
-
-
-class Unhurried(WorldOptions):
-    """A world whose Slack has no limits of rates."""
-
-    def workspace(self) -> WorkspaceOptions:
-        return replace(super().workspace(), enforce_rates=False)
 
 
 class Plain(Unhurried):
@@ -92,10 +90,6 @@ class Lacking(Unhurried):
         return replace(super().workspace(), manifest=path)
 
 
-def options(kind: Callable[..., WorldOptions], folder: Path, **more: Any) -> WorldOptions:
-    return kind(folder, pages=5, days=10, work_seconds=0.1, answer_seconds=HANG_SECONDS, **more)
-
-
 @pytest.fixture(scope="module")
 async def shared_world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     async with both_sides(options(Unhurried, tmp_path_factory.mktemp("trial"))) as world:
@@ -110,36 +104,6 @@ async def world(shared_world: World) -> AsyncIterator[World]:
     yield shared_world
     shared_world.workspace.faults.clear()
     await shared_world.workspace.bot_connection.drop_events()
-
-
-Results = dict[str, StepResult]
-
-
-async def trial(
-    world: World,
-    person: TrialPerson | None = None,
-    steps: Sequence[Step] = STEPS,
-    *,
-    channel: str = DOCS,
-    clock: TrialClock | None = None,
-    **chosen: Any,
-) -> Results:
-    """Take the steps; return their results by name. Nobody acts without a ``person``."""
-    results: list[StepResult] = []
-    user = UserId(person.user if person else ANA)
-    limits = {"press_seconds": HANG_SECONDS, "job_seconds": HANG_SECONDS}
-    where = TrialOptions(ChannelId(channel), user, **{**limits, **chosen})
-    ask = person.read if person else _ignore
-    try:
-        await run_trial(world.settings, where, results.append, ask, steps, clock=clock or ANSWERED)
-    finally:
-        if person is not None:
-            await person.ended()
-    return {result.name: result for result in results}
-
-
-def _ignore(_instruction: str) -> None:
-    """Do nothing."""
 
 
 def chosen_steps(*names: str) -> list[Step]:
@@ -161,40 +125,53 @@ def bot_posts(world: World) -> list[dict[str, Any]]:
     return [post for room in rooms for post in room.values() if post["bot_id"]]
 
 
-async def count(world: World, table: Any) -> int:
-    store = Store.open(world.settings.sqlalchemy_url)
-    try:
-        counting = select(func.count()).select_from(table)
-        return int(await store.read(lambda tx: tx.connection.execute(counting).scalar_one()))
-    finally:
-        await store.close()
+@pytest.fixture(scope="module")
+async def whole(tmp_path_factory: pytest.TempPathFactory) -> WholeTrial:
+    """Trials in every kind of channel beside a running bot, on a sandbox without faults."""
+    return await take_whole_trial(tmp_path_factory.mktemp("whole"))
 
 
-async def test_every_step_works_beside_a_running_bot_and_nothing_of_it_stays(
-    tmp_path: Path,
+def test_every_step_works_in_a_public_channel(whole: WholeTrial) -> None:
+    results = whole.in_public
+    assert in_state(results, "bad", "note") == set()
+    assert in_state(results, "left") == NOT_TRIED
+    assert "cost one message" in results["assistant"].seen
+    assert whole.sockets == 1
+
+
+def test_replies_of_other_kinds_of_channels_work_there(whole: WholeTrial) -> None:
+    assert in_state(whole.in_private, "bad", "note") == set()
+    assert whole.in_private["reply in a private channel"].state == "ok"
+    assert in_state(whole.in_group, "bad", "note") == set()
+    assert whole.in_group["reply in a group direct message"].state == "ok"
+
+
+def test_nothing_of_the_bot_stays_and_what_only_a_person_can_remove_is_named(
+    whole: WholeTrial,
 ) -> None:
-    async with both_sides(options(Unhurried, tmp_path)) as world:
-        person = TrialPerson(world.workspace, PRODUCT)
-        async with running_bot(world.settings):
-            results = await trial(world, person, channel=PRODUCT, with_job=True)
-        state = world.workspace.state
-        assert in_state(results, "bad", "note") == set()
-        assert in_state(results, "left") == NOT_TRIED
-        assert bot_posts(world) == []
-        assert [file for file in state.files.values() if file["user"] != ANA] == []
-        reactions = [
-            post["reactions"] for room in state.messages.values() for post in room.values()
-        ]
-        assert not any(reactions)
-        assert not state.views
-        # Nothing that the person typed was taken for a request.
-        assert (await count(world, inbox), await count(world, jobs)) == (0, 0)
-        sockets = [one for one in world.workspace.log if one.get("method") == "socket"]
-        assert len(sockets) == 1
-        seen = results["clean up"].seen
-        for left in ("the bot from the channel", "your mention", "your direct message", "/pull/1"):
-            assert left in seen
-        assert "cost one message" in results["assistant"].seen
+    assert whole.remains == {}
+    seen = whole.in_public["clean up"].seen
+    for left in ("the bot from the channel", "your mention", "your direct message", "/pull/1"):
+        assert left in seen
+
+
+def test_answers_of_the_sandbox_are_those_that_a_transcript_is_compared_with(
+    whole: WholeTrial,
+) -> None:
+    differences = [str(one) for one in compare(whole.lines, read_stand_ins())]
+    # Readers' rows are drawn anew each day, and some of their fields may be empty.
+    drawn = [one for one in differences if "/analytics/" in one and " is null, and " in one]
+    differences = [one for one in differences if one not in drawn]
+    assert differences == [], "make stand-ins, and read the diff"
+    assert fields_of(whole.lines).keys() == read_stand_ins().keys()
+
+
+def test_transcript_has_no_words_ids_and_keys(whole: WholeTrial) -> None:
+    written = "\n".join(json.dumps(line) for line in whole.lines)
+    assert whole.secrets
+    for secret in whole.secrets:
+        assert secret not in written, secret
+    assert not re.search(r"[A-Z]0[A-Z0-9]{4,}|[0-9]{10}|127\.0", written)
 
 
 @pytest.mark.parametrize(
@@ -348,6 +325,18 @@ async def test_stopped_trial_leaves_nothing_behind(world: World) -> None:
     task.cancel()
     await asyncio.wait([task])
     assert bot_posts(world) == before
+
+
+@pytest.mark.parametrize("match", ["chat.postMessage", "files.completeUploadExternal"])
+async def test_post_whose_answer_is_lost_is_found_and_removed(world: World, match: str) -> None:
+    before = bot_posts(world)
+    steps = chosen_steps("post", "file up", "charts")
+    world.workspace.faults.order([{"match": match, "fault": "lost_answer", "times": 1}])
+    results = await trial(world, None, steps)
+    assert len(in_state(results, "bad")) == 1
+    assert results["clean up"].state == "ok"
+    assert bot_posts(world) == before
+    assert not any(file["done"] for file in world.workspace.state.files.values())
 
 
 async def test_command_prints_a_line_for_each_step(world: World) -> None:
