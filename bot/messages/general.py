@@ -149,6 +149,13 @@ NOTED = b.words(":white_check_mark: I heard it.")
 """The answer to a command with the token of a trial."""
 
 
+TRIAL_OVER = b.words(
+    "That is the token of a trial (`docs-bot doctor --try`) that is over or somebody else's, so I "
+    "did nothing. Your bot admin can start a new one."
+)
+"""The answer to a token that is not valid."""
+
+
 TRIAL_FORM = "trial"
 """The callback id of the doctor's form."""
 

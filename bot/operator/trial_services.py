@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from bot.docs_api import Job
 from bot.docs_api.client import Days
+from bot.github import GithubError
 from bot.jobs.store.tables import jobs
 from bot.operator.trial_step import Step, StepFailed, StepSkipped, Trial
 from bot.store import Transaction
@@ -129,17 +130,22 @@ async def _preview(trial: Trial) -> str:
 
 
 async def _github(trial: Trial) -> str:
-    await trial.call(trial.github.check)
-    if trial.settings.github_token is None:
-        return "answers; without GITHUB_TOKEN only public pull requests are visible"
-    return "takes the token"
+    if trial.settings.github_token is not None:
+        await trial.call(trial.github.check)
+        return "takes the token"
+    try:
+        await trial.call(trial.github.check)
+    except GithubError as error:
+        # Docs that are not on GitHub need neither a token nor a way there.
+        raise StepSkipped(f"there is no GITHUB_TOKEN, and {error}") from None
+    return "answers; without GITHUB_TOKEN only public pull requests are visible"
 
 
 async def _pull_request(trial: Trial) -> str:
     link = trial.pull_request or await trial.store.read(_newest_link)
     which = trial.github.pull_request_of(link) if link else None
     if which is None:
-        raise StepSkipped("no job has a pull request there yet")
+        raise StepSkipped("no job has a pull request on GitHub yet")
     read = await trial.call(lambda: trial.github.pull_request(which))
     is_open = read is not None and read.is_open
     return f"read {link}: {'open' if is_open else 'closed'}"

@@ -16,15 +16,15 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.context import Context
-from bot.ids import ChannelId, UserId
+from bot.ids import ChannelId, MessageTs, UserId
 from bot.messages import general, slack_text
 from bot.messages.blocks import Action
-from bot.ports import SlackError, SlackRefused
+from bot.ports import Origin, SlackError, SlackRefused, message_key
 from bot.slack.block_text import mapping, string
 from bot.slack.client import answered
-from bot.slack.intake import Background
+from bot.slack.intake import Background, say_privately
 from bot.slack.messenger import SlackMessenger
-from bot.slack.payloads import asker, raising_malformed
+from bot.slack.payloads import asker, raising_malformed, to_ts
 from bot.store import Transaction
 from bot.store.shapes import shape_of
 from bot.store.trials import OpenTrial, TrialNote, Trials, token_in
@@ -39,6 +39,8 @@ PRESS = "press"
 PRESS_IN_FORM = "press in a form"
 SUBMISSION = "view_submission"
 RESPONSE_URL = "response_url"
+_ADDRESSED = ("app_mention", "message.im")
+"""The events of messages to the bot."""
 _CHANNEL_TYPES = {"channel": "channels", "group": "groups"}
 """The names of Slack's subscriptions for types of channels with another name."""
 
@@ -75,20 +77,38 @@ class TrialDoor:
         elif name == "message":
             kind = string(event.get("channel_type"))
             name = f"message.{_CHANNEL_TYPES.get(kind, kind)}"
-        await self._note_of(token, UserId(string(message.get("user"))), name, event)
+        user = UserId(string(message.get("user")))
+        trial = await self._note_of(token, user, name, event)
+        if trial is None and name in _ADDRESSED:
+            self._refuse(user, event)
         return True
 
+    def _refuse(self, user: UserId, event: Mapping[str, Any]) -> None:
+        """Tell somebody who addressed the bot with a token that it is not valid."""
+        with raising_malformed():
+            channel = ChannelId(event["channel"])
+            ts = MessageTs(event["ts"])
+        thread = to_ts(string(event.get("thread_ts")))
+        origin = Origin(message_key(channel, ts), user, channel, thread=thread)
+        self._background.start("answer", say_privately(self._messenger, origin, general.TRIAL_OVER))
+
     async def takes_command(self, ack: AsyncAck, body: Body) -> bool:
-        """Note a slash command with a token, and answer it; return whether it has one."""
+        """Note a slash command with a token, and answer it; return whether it has one.
+
+        The answer to a valid token goes through the response URL, to try that, too.
+        """
         token = token_in(string(body.get("text")))
         if token is None:
             return False
         with raising_malformed():
             origin = asker(body, "command")
         trial = await self._note_of(token, origin.user, COMMAND, body)
+        if trial is None:
+            await ack(response_type="ephemeral", text=general.TRIAL_OVER.text)
+            return True
         await ack()
         url = origin.response_url
-        if trial is not None and url is not None:
+        if url is not None:
             answer = self._messenger.answer(url, general.NOTED)
             self._background.start("answer", self._call(trial, RESPONSE_URL, answer))
         return True
@@ -198,7 +218,7 @@ class TrialDoor:
             lambda tx: Trials(tx).of_token(token, user, self._context.clock())
         )
         if trial is None:
-            log.info("trial_is_over", event=name, user=user)
+            log.info("trial_is_over", what=name, user=user)
             return None
         await self._note(trial, self._noted(name, shape=shape_of(body)))
         return trial

@@ -274,6 +274,21 @@ async def test_without_a_running_bot_two_steps_say_so_and_the_others_are_not_tri
     assert "nothing of the trial has reached the running bot" in results["form"].seen
 
 
+async def test_token_that_somebody_else_types_is_not_heard(world: World) -> None:
+    person = TrialPerson(world.workspace, DOCS, user="U02BEN")
+    async with running_bot(world.settings):
+        results = await trial(
+            world,
+            person,
+            chosen_steps("trial", "command"),
+            clock=held_clock(),
+            press_seconds=5.0,
+        )
+    assert results["command"].state == "bad"
+    notes = [note["text"] for note in world.workspace.state.ephemerals.values()]
+    assert any("somebody else's, so I did nothing" in note for note in notes)
+
+
 async def test_form_that_slack_refuses_is_named(world: World) -> None:
     world.workspace.faults.order([{"match": "views.open", "fault": "error:expired_trigger_id"}])
     person = TrialPerson(world.workspace, DOCS)

@@ -22,6 +22,7 @@ def samples() -> Mapping[str, object]:
         "the changed form": general.trial_form(_TOKEN, is_changed=True),
         "the form above it": general.further_trial_form(_TOKEN),
         "the answer": general.NOTED,
+        "the answer to an old token": general.TRIAL_OVER,
         "the edited post": general.EDITED_POST,
         **{name: message.text for name, message in native_blocks().items()},
     }
