@@ -10,6 +10,8 @@ from typing import Any
 from sandbox.workspace import Workspace
 
 ANA = "U01ANA"
+ASKS = "---> "
+"""The beginning of the lines with instructions."""
 Json = dict[str, Any]
 
 
