@@ -27,7 +27,7 @@ from bot.slack.messenger import SlackMessenger
 from bot.slack.payloads import asker, raising_malformed, to_ts
 from bot.store import Transaction
 from bot.store.shapes import shape_of
-from bot.store.trials import OpenTrial, TrialNote, Trials, token_in
+from bot.store.trials import TOKEN_HEAD, OpenTrial, TrialNote, Trials, token_in
 
 log = structlog.get_logger(__name__)
 Body = dict[str, Any]
@@ -208,6 +208,8 @@ class TrialDoor:
         return TrialNote(name, self._context.clock(), code, shape)
 
     def _token_in(self, text: str) -> str | None:
+        if TOKEN_HEAD not in text:  # as in nearly every message
+            return None
         return token_in(slack_text.without_leading_mention(text, self._context.bot_user))
 
     async def _note_of(
