@@ -181,7 +181,7 @@ async def _profile(trial: Trial) -> str:
 
 async def _groups(trial: Trial) -> str:
     handles = await trial.call(trial.messenger.group_handles)
-    return f"{len(handles)} user groups"
+    return f"read, {len(handles)} of them"
 
 
 async def _group_members(trial: Trial) -> str:
