@@ -232,8 +232,7 @@ def doctor(
         raise click.UsageError("--as, --job and --record go with --try CHANNEL")
     if compare is not None:
         raise Exit(_compare(compare))
-    if record is not None and record.exists():
-        raise click.BadParameter(f"{record} is there already", param_hint="--record")
+    _check_new(record)
     settings: Settings | None = None
     try:
         settings = Settings.load()
@@ -264,6 +263,16 @@ def doctor(
             document["steps"] = [asdict(step) for step in steps]
         click.echo(json.dumps(document, indent=2))
     raise Exit(0 if is_well else 1)
+
+
+def _check_new(record: Path | None) -> None:
+    """Refuse a transcript that could not be written at the end of a trial."""
+    if record is None:
+        return
+    if record.exists():
+        raise click.BadParameter(f"{record} is there already", param_hint="--record")
+    if not record.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {record.parent}", param_hint="--record")
 
 
 def _print_result(state: str, text: str, *details: str) -> None:

@@ -20,6 +20,7 @@ from bot.visitors.model.periods import Period
 from bot.visitors.model.readings import Counts
 from bot.visitors.model.reports import Page
 
+_APP_TOKEN = "SLACK_APP_TOKEN"  # noqa: S105 (the name of a setting)
 _REACTION = "eyes"
 _FILE_TEXT = "made,up\n1,2\n"
 _FILE_TRIES = 10
@@ -283,7 +284,7 @@ SLACK_STEPS = (
         "What needs a missing scope is refused: the steps below say which.",
         sees=("scopes-header",),
     ),
-    Step("socket", _socket, ("apps.connections.open",)),
+    Step("socket", _socket, ("apps.connections.open",), token_name=_APP_TOKEN),
     Step("channel", _channel, ("conversations.info",)),
     Step("join", _join, ("conversations.join",)),
     Step("post", _begin, ("chat.postMessage",)),

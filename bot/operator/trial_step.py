@@ -29,7 +29,7 @@ _MAX_WAIT_SECONDS = 30.0
 """For how long a call waits in all because Slack asks it to."""
 _LOOK_SECONDS = 0.2
 """Between two looks for the notes of the running bot."""
-_TOKEN_NAME = "SLACK_BOT_TOKEN"  # noqa: S105 (the name of a setting)
+_BOT_TOKEN = "SLACK_BOT_TOKEN"  # noqa: S105 (the name of a setting)
 _ADVICE = {
     Refusal.NOT_A_MEMBER: "Invite the bot there: /invite.",
     Refusal.NOT_VISIBLE: (
@@ -304,6 +304,8 @@ class Step:
     """The effect of a failure; empty where the list of uses has it."""
     if_refused: str = ""
     """The effect where the bot has another way; empty where it has none."""
+    token_name: str = _BOT_TOKEN
+    """The setting of the token with which Slack is called."""
     sees: tuple[str, ...] = ()
     """The assumptions (`bot.operator.assumptions`) that hold if the step worked."""
 
@@ -331,7 +333,7 @@ async def take_step(trial: Trial, step: Step) -> StepResult:
         text = "; ".join((f"Slack refuses it: {refused.code}", *refused.details[:2]))
         if refused.meaning is Refusal.BLOCKS and step.if_refused:
             return result("note", text, step.if_refused)
-        return bad(text, _advice_about(refused))
+        return bad(text, _advice_about(refused, step.token_name))
     except StepFailed as failed:
         return bad(str(failed), failed.advice)
     except SlackError as error:
@@ -352,11 +354,13 @@ async def take_step(trial: Trial, step: Step) -> StepResult:
         return bad(f"no answer within {trial.options.call_seconds:g} s", "Look at the network.")
 
 
-def _advice_about(refused: SlackRefused) -> str:
+def _advice_about(refused: SlackRefused, token_name: str) -> str:
     """Return the remedy of a refusal."""
-    if refused.meaning is Refusal.TOKEN and refused.code in REFUSED_TOKENS:
+    # A scope that the bot's token lacks is one of the manifest's.
+    is_about_token = refused.meaning is Refusal.TOKEN or token_name != _BOT_TOKEN
+    if is_about_token and refused.code in REFUSED_TOKENS:
         cause, remedy = REFUSED_TOKENS[refused.code]
-        return f"{cause[0].upper()}{cause[1:]}. {remedy.format(token=_TOKEN_NAME)}"
+        return f"{cause[0].upper()}{cause[1:]}. {remedy.format(token=token_name)}"
     if refused.meaning is Refusal.SCOPE:
         return "Update the manifest and reinstall the app: `docs-bot doctor` lists what is missing."
     return _ADVICE.get(refused.meaning, "")

@@ -112,3 +112,7 @@ def test_transcript_never_replaces_a_file(transcript: Path) -> None:
     assert refused.exit_code == 2
     assert "is there already" in refused.output
     assert transcript.read_text() == before
+    nowhere = transcript.parent / "none" / "t.jsonl"
+    refused = docs_bot("doctor", "--try", "C01DOCS", "--record", nowhere)
+    assert refused.exit_code == 2
+    assert "there is no folder" in " ".join(refused.output.split())

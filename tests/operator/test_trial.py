@@ -177,6 +177,8 @@ def test_transcript_has_no_words_ids_and_keys(whole: WholeTrial) -> None:
 @pytest.mark.parametrize(
     ("match", "fault", "step", "expected"),
     [
+        ("apps.connections.open", "error:token_revoked", "socket", "the new SLACK_APP_TOKEN"),
+        ("apps.connections.open", "error:missing_scope", "socket", "needs connections:write"),
         ("chat.update", "error:cant_update_message", "edit", "keeps showing its first state"),
         ("conversations.replies", "502_html", "read the thread", "Slack: HTTP 502"),
         ("conversations.history", "error:missing_scope", "read the channel", "lists what is"),
