@@ -86,7 +86,9 @@ METHODS = (
         "ALLOWED_USER_GROUPS lets nobody in.",
     ),
     SlackUse(
-        "users.info", ("users:read",), "The bot can't tell members from guests, so it lets nobody."
+        "users.info",
+        ("users:read",),
+        "The bot can't tell members from guests, so it refuses everybody.",
     ),
     SlackUse("views.open", (), "No form opens."),
     SlackUse("views.publish", (), "The Home tab stays empty."),
