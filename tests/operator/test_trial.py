@@ -300,6 +300,17 @@ async def test_form_that_slack_refuses_is_named(world: World) -> None:
     assert results["press"].follows == "Buttons don't reach the bot, or its forms don't open."
 
 
+async def test_events_over_http_are_heard_and_no_socket_is_asked_for(tmp_path: Path) -> None:
+    async with both_sides(options(Unhurried, tmp_path, http_mode=True)) as world:
+        person = TrialPerson(world.workspace, DOCS)
+        names = ("trial", "socket", "channel", "post", "command", "mention", "press", "Home tab")
+        async with running_bot(world.settings):
+            results = await trial(world, person, chosen_steps(*names))
+    assert in_state(results, "bad") == set()
+    assert in_state(results, "left") == {"socket"}
+    assert results["socket"].seen == "not tried: the bot runs in HTTP mode"
+
+
 async def test_missing_kinds_of_blocks_are_notes(tmp_path: Path) -> None:
     async with both_sides(options(Plain, tmp_path)) as world:
         results = await trial(world, None, chosen_steps("post", "charts", "tables"))
