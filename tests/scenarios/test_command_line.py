@@ -138,7 +138,8 @@ async def test_doctor_accepts_sound_installation(
     assert code == 0, output
     assert [line.split(":")[0] for line in output.splitlines()] == [
         "ok   settings", "ok   files", "ok   database", "ok   waiting", "ok   slack", "ok   scopes",
-        "ok   events", "ok   clock", "ok   intake", "ok   who may", "ok   docs service", "ok   assistant", "ok   github", "ok   ports",
+        "ok   events", "ok   clock", "ok   intake", "ok   who may",
+        "ok   docs service", "ok   assistant", "ok   github", "ok   ports",
     ]  # fmt: skip
 
 
