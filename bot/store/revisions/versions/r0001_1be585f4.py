@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001_3231eb84"
+revision = "0001_1be585f4"
 down_revision = None
 
 
@@ -380,6 +380,15 @@ def upgrade() -> None:
     )
     op.create_index(
         "ix_subscriptions_state", "subscriptions", ["state", "next_run_at"], unique=False
+    )
+    op.create_table(
+        "trials",
+        sa.Column("token", sa.String(40), nullable=False),
+        sa.Column("user", sa.String(40), nullable=False),
+        sa.Column("channel", sa.String(40), nullable=False),
+        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("notes", sa.JSON(), nullable=False),
+        sa.PrimaryKeyConstraint("token", name=op.f("pk_trials")),
     )
     op.create_table(
         "deliveries",
