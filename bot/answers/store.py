@@ -25,7 +25,16 @@ from sqlalchemy import (
 )
 
 from bot.answers.model import Audience, Inquiry, InquiryId, InquiryState
-from bot.ids import ChannelId, Message, MessageTs, ProjectId, RequestKey, UserId, can_be_id
+from bot.ids import (
+    ChannelId,
+    JobNumber,
+    Message,
+    MessageTs,
+    ProjectId,
+    RequestKey,
+    UserId,
+    can_be_id,
+)
 from bot.ports import ThreadRef
 from bot.store import schema
 from bot.store.leases import FREE, Claimer, Rows, claiming_oldest
@@ -70,7 +79,7 @@ _CLAIM = claiming_oldest(inquiries, or_(_TO_ANSWER.waits, _TO_TELL.waits))
 INQUIRIES_RULE = RetentionRule(
     "questions about the docs",
     inquiries,
-    inquiries.c.state.not_in((InquiryState.ASKED, InquiryState.WRITTEN)),
+    inquiries.c.state.not_in((InquiryState.ASKED, InquiryState.MERGED, InquiryState.WRITTEN)),
     inquiries.c.asked_at,
 )
 
@@ -253,6 +262,11 @@ class Inquiries(Rows[Inquiry]):
         names = ["inquiry", "project", "gap_key", "said_at"]
         self.connection.execute(private_words.insert().from_select(names, known))
         self.connection.execute(update(inquiries).where(is_open).values(audience=Audience.CHANNEL))
+
+    def awaiting(self, job: JobNumber) -> Sequence[Inquiry]:
+        """Return the inquiries that wait until the page of a job is live."""
+        is_merged = inquiries.c.state == InquiryState.MERGED
+        return self._many(and_(is_merged, inquiries.c.job == job), MOST_ROWS)
 
     def with_gap_key(self, project: ProjectId, gap_key: str) -> Sequence[Inquiry]:
         """Return the inquiries of a project with this key that wait for nothing."""

@@ -235,7 +235,7 @@ def keep_review(
     Jobs(tx).save(job, new)
     if choice is Review.REVIEWED:
         for hooks in context.hooks:
-            hooks.on_published(context, tx, job.number)
+            hooks.on_merged(context, tx, job.number)
     return True
 
 

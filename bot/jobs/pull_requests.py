@@ -192,22 +192,29 @@ def _to_changed_file(file: PullRequestFile) -> ChangedFile:
 
 async def read_changes(context: Context, readable: Readable) -> Sequence[ChangedFile] | None:
     """Return the files that a job's pull request changes; None if they cannot be read now."""
-    link = web_address(readable.job.pr_link)
-    if context.github is None or not link:
-        return None
-    which = context.github.pull_request_of(link, readable.job.repository or "")
-    if which is None:
-        return None
-    project = readable.job.project
-    pinned = await context.store.read(lambda tx: Repositories(tx).of(project))
-    if pinned != which.repository:
-        return None
     try:
         async with asyncio.timeout(_READ_SECONDS):
-            return _changed(await context.github.files(which))
+            return await read_changed_files(context, readable.job)
     except (GithubError, TimeoutError) as error:
         log.info("changes_not_read", job=readable.job.number, reason=reason_of(error))
         return None
+
+
+async def read_changed_files(context: Context, job: TrackedJob) -> Sequence[ChangedFile] | None:
+    """Return the files that a job's pull request changes; None if the bot may not read it.
+
+    Raises GithubError.
+    """
+    link = web_address(job.pr_link)
+    if context.github is None or not link:
+        return None
+    which = context.github.pull_request_of(link, job.repository or "")
+    if which is None:
+        return None
+    pinned = await context.store.read(lambda tx: Repositories(tx).of(job.project))
+    if pinned != which.repository:
+        return None
+    return _changed(await context.github.files(which))
 
 
 def _settle_answer(
@@ -312,15 +319,16 @@ def _show(
             job, review=became, reviewed_by=None, reviewed_at=pull.ended_at, remind_at=None
         )
         Jobs(tx).save(job, new)
+    is_told = False
     if has_ended and pull.is_merged:
         for hooks in context.hooks:
-            hooks.on_published(context, tx, job.number)
+            is_told = hooks.on_merged(context, tx, job.number) or is_told
     job = Jobs(tx).get_or_raise(job.number)
     update_status_message(tx, job, now)
     if last is None or (last.iteration, last.made) != (pull.iteration, pull.made) or has_ended:
         update_result(context, tx, job)
     # People may have muted the job, or read that the bot polls no more.
-    if has_ended and job.state is not JobState.UNWATCHED:
+    if has_ended and not is_told and job.state is not JobState.UNWATCHED:
         end = "merged" if pull.is_merged else "closed"
         key = f"pull_request:{pull.iteration}:{end}"
         say(tx, job, key, messages.pull_request_ended(job, pull), now)
