@@ -26,7 +26,9 @@ QUESTION = "How do I rotate an API key?"
 _NEW_PAGE = "Rotate an API key"
 """The title of the page that answers the question in the end."""
 VISITORS = "last week top 3"
-_TIMEOUTS = Timeouts(look_seconds=1.0, hold_seconds=2.0, build_seconds=1.0, minute_seconds=5.0)
+_TIMEOUTS = Timeouts(
+    look_seconds=1.0, hold_seconds=2.0, build_seconds=1.0, live_seconds=1.0, minute_seconds=5.0
+)
 """Short: nobody edits a reply within eight seconds here, or builds five previews in a minute."""
 _LIMIT_SECONDS = 600.0
 """Time limit for a story that hangs. A story takes 10 s, and many times that on a small or busy machine."""
@@ -135,7 +137,7 @@ class _Story:
         link = await self._check_pull_request(end)
         self._say("Ana", "merges", plain(link))
         await _page(f"{link}/merge", "POST")
-        await self._comes("the notice for Ben", lambda: self._reply_with(root, "It is written now"))
+        await self._comes("the notice for Ben", lambda: self._reply_with(root, "in the docs now"))
         self._say("Chika", f"@docs-agent {QUESTION}", "#docs")
         again = self._people.say(CHIKA, DOCS, f"@docs-agent {QUESTION}")
         await self._comes(

@@ -107,6 +107,8 @@ class DocsService:
     )
     passages: list[dict[str, Any]] = field(default_factory=list)
     """The results of every search."""
+    pages: dict[str, str] = field(default_factory=dict)
+    """The texts of the live pages, by each path or address at which they are found."""
 
     def transport(self) -> httpx.AsyncBaseTransport:
         """Return connections to this service."""
@@ -116,8 +118,8 @@ class DocsService:
         """Replace the next answers of a kind: returned, raised or awaited.
 
         Kinds: ``create``, ``follow_up``, ``get``, ``visitors``, ``views``, ``preview``, ``build``,
-        ``searches``, ``by-page``, ``feedback``, ``assistant``; of the discovery API ``search``
-        and ``ask``.
+        ``searches``, ``by-page``, ``feedback``, ``assistant``; of the discovery API ``search``,
+        ``page`` and ``ask``.
         """
         self.instead.setdefault(kind, deque()).extend(answers)
 
@@ -174,6 +176,7 @@ class DocsService:
             "preview": self._preview,
             "search": self._search,
             "ask": self._ask,
+            "page": self._page,
             "build": lambda _request: httpx.Response(200, json=self.build),
         }
         if kind in self.readers:
@@ -211,6 +214,14 @@ class DocsService:
         if refusal := _refused(request, {"query", "pageSize"}):
             return refusal
         return httpx.Response(200, json=self.passages[: json.loads(request.content)["pageSize"]])
+
+    def _page(self, request: httpx.Request) -> httpx.Response:
+        if refusal := _refused(request, {"path"}):
+            return refusal
+        path = json.loads(request.content)["path"]
+        if path not in self.pages:
+            return httpx.Response(404, json={"message": "no such page"})
+        return httpx.Response(200, json={"path": path, "content": self.pages[path]})
 
     def _ask(self, request: httpx.Request) -> httpx.Response:
         if refusal := _refused(request, {"fp", "messages", "threadId", "retrievalPageSize"}):

@@ -16,6 +16,8 @@ from bot.docs_api.models import MAX_PAGE_LENGTH
 from bot.jobs.model.changes import MAX_PATCH_LENGTH, ChangedFile, title_of
 
 _MAX_FILES = 100
+_MAX_READ_LENGTH = 200_000
+"""Characters of all patches together that are read."""
 _PAGES = (".md", ".mdx", ".markdown")
 _FENCES = ("```", "~~~")
 _LEAST_LENGTH = 8
@@ -31,6 +33,7 @@ _NOT_WORDS = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+")
 _CODE_OF_PAGE = re.compile(r"(?:import|export)\s")
+_END_OF_PATH = re.compile(r"[?#]")
 _FIRST_LINE = re.compile(r"@@ -[01](?:,[0-9]+)? ")
 
 
@@ -85,8 +88,12 @@ def find_change(
     """
     best: PageChange | None = None
     best_rank = (-1, -1)
+    left = _MAX_READ_LENGTH
     for file in files[:_MAX_FILES]:
-        change = _change_of(file, titles or {}) if _is_page(file) else None
+        if not _is_page(file) or left <= 0:
+            continue
+        left -= len(file.patch or "")
+        change = _change_of(file, titles or {})
         if change is None:
             continue
         rank = _rank(file, change)
@@ -102,6 +109,23 @@ def matches(change: PageChange, text: str) -> bool:
     if change.required not in words:
         return False
     return not any(phrase in words for phrase in change.forbidden)
+
+
+def may_be_at(change: PageChange, address: str, title: str) -> bool:
+    """Return whether a page at an address, or with a title, may be the changed one.
+
+    Another page may have the same words: writers copy paragraphs.
+
+    Args:
+        change: The changed page.
+        address: A path or an address of the docs.
+        title: The title of the page there; "" if it is unknown.
+    """
+    if words_of(title) and words_of(title) == words_of(change.title):
+        return True
+    path = _END_OF_PATH.split(address, maxsplit=1)[0].rstrip("/")
+    *_, name = path.split("/")
+    return name.casefold() in {at.split("/")[-1].casefold() for at in paths_on_site(change.path)}
 
 
 def paths_on_site(path: str) -> tuple[str, ...]:

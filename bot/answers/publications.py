@@ -16,7 +16,13 @@ import structlog
 
 from bot.answers import messages
 from bot.answers.model import InquiryState, Publication, PublicationState
-from bot.answers.page_changes import PageChange, find_change, matches, paths_on_site
+from bot.answers.page_changes import (
+    PageChange,
+    find_change,
+    matches,
+    may_be_at,
+    paths_on_site,
+)
 from bot.answers.publication_store import Publications
 from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext, make_claim
@@ -134,7 +140,9 @@ async def _find_page(
     passages = await client.search(change.title, limit=_MAX_RESULTS)
     titles = {passage.path: passage.metadata.title for passage in passages}
     for address in [*titles, *cited]:
-        text = await _page_or_none(client, address) if address else None
+        if not address or not may_be_at(change, address, titles.get(address, "")):
+            continue
+        text = await _page_or_none(client, address)
         if text is None or not await asyncio.to_thread(matches, change, text):
             continue
         is_found = True
