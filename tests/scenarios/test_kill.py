@@ -26,7 +26,7 @@ PROMPT = "Add a quickstart for the Python SDK"
 _DOUBT = "none there?"
 _TALK = "The quickstart lacks Python"
 _REMINDED = "has been ready"
-_QUESTION, _GAP, _WRITTEN = "What are the kinds of keys?", "Didn't help", "It is written now"
+_QUESTION, _GAP, _WRITTEN = "What are the kinds of keys?", "Didn't help", "in the docs now"
 INBOX = tuple(f"inbox/{name}" for name in ("receive", "hear", "act", "requests", "send", "release"))
 """The modules between a message's event and its request."""
 _LATER = 6
@@ -376,7 +376,7 @@ def _files(story: Story) -> list[str]:
 class Inquired(Tale):
     """A person asks the docs; another notes a gap and drafts the answer, and it is merged."""
 
-    watched = (*INBOX, "answers/ask", "answers/gaps")
+    watched = (*INBOX, "answers/ask", "answers/gaps", "answers/publications")
     world = PersistentWorld
 
     async def begin(self, story: Story) -> None:
