@@ -329,6 +329,8 @@ class Github:
     """The differences of two commits, by their first letters; others are 404."""
     reads: list[str] = field(default_factory=list)
     """The paths of the calls about files and differences."""
+    texts: dict[str, str] = field(default_factory=dict)
+    """The texts of files by their paths; others are 404, as without *Contents: read*."""
     repository: str = "acme/docs"
 
     def transport(self) -> httpx.AsyncBaseTransport:
@@ -358,13 +360,19 @@ class Github:
         self.reads.append(path)
         if path.endswith("/files"):
             return httpx.Response(200, json=self.files, headers={"etag": '"files"'})
+        if "/contents/" in path:
+            assert request.headers["accept"] == "application/vnd.github.raw+json"
+            assert request.url.params["ref"] == self.pull["head"]["sha"]
+            text = self.texts.get(path.partition("/contents/")[2])
+            return httpx.Response(404) if text is None else httpx.Response(200, text=text)
         ends = [end[0] for end in path.rpartition("/")[2].split("...")]
         compared = self.compared.get("".join(ends))
         return httpx.Response(200, json=compared) if compared else httpx.Response(404)
 
     async def handle(self, request: httpx.Request) -> httpx.Response:
         path = f"/repos/{self.repository}"
-        if request.url.path.startswith((f"{path}/pulls/7/files", f"{path}/compare/")):
+        reads = (f"{path}/pulls/7/files", f"{path}/compare/", f"{path}/contents/")
+        if request.url.path.startswith(reads):
             return self._read(request)
         assert request.url.path == f"{path}/pulls/7"
         self.calls.append(request.headers.get("if-none-match", ""))

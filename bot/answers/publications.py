@@ -114,7 +114,8 @@ async def _read_change(context: WorkerContext, publication: Publication) -> Page
     except NotVisible:
         return None
     # In a thread, because patches that somebody wrote take a tenth of a second to read.
-    return await asyncio.to_thread(find_change, files) if files else None
+    titles = job.pull_request.titles if job.pull_request else {}
+    return await asyncio.to_thread(find_change, files, titles) if files else None
 
 
 async def _addresses_cited(context: WorkerContext, publication: Publication) -> Sequence[str]:

@@ -36,6 +36,8 @@ from bot.response_body import ACCEPTED_ENCODING, UnreadableBody, read_body
 API_URL = "https://api.github.com"
 _MAX_PAUSE = timedelta(days=1)
 _MAX_REDIRECTS = 3
+_MAX_TEXT_BYTES = 10_000
+"""Bytes of a file's text that are read."""
 _MAX_CACHED = 10
 """Answers with files that stay in memory:
 
@@ -181,6 +183,15 @@ class GithubClient:
             self._files[which] = new_etag, files
         return files
 
+    async def text(self, which: PullRequestId, path: str, commit: str) -> str:
+        """Return the beginning of a text file of a commit. Requires *Contents: read*.
+
+        https://docs.github.com/en/rest/repos/contents#get-repository-content
+        """
+        address = which.contents_path(path, commit)
+        answer = await self._fetch(address, accept="application/vnd.github.raw+json")
+        return answer.body[:_MAX_TEXT_BYTES].decode("utf-8-sig", "replace")
+
     async def compare(self, which: PullRequestId, base: str, head: str) -> Comparison:
         """Compare two commits of a pull request in the first 300 files.
 
@@ -190,11 +201,15 @@ class GithubClient:
         """
         return _read(_COMPARISON, await self._fetch(which.compare_path(base, head)))
 
-    async def _fetch(self, path: str, etag: str = "") -> _Answer:
-        """Return an answer with status 200, or with 304 for its ``etag``."""
+    async def _fetch(self, path: str, etag: str = "", *, accept: str = "") -> _Answer:
+        """Return an answer with status 200, or with 304 for its ``etag``.
+
+        ``accept``: the media type; "" for JSON.
+        """
         if self._now() < self._paused_until <= self._now() + _MAX_PAUSE:
             raise Paused("No call before the pause is over", self._paused_until)
-        answer = await self._get(path, {"If-None-Match": etag} if etag else None)
+        headers = {"If-None-Match": etag, "Accept": accept}
+        answer = await self._get(path, {name: value for name, value in headers.items() if value})
         if answer.status_code == 200 or (answer.status_code == 304 and etag):
             return answer
         raise self._error(answer)

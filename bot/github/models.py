@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -114,6 +114,14 @@ class PullRequestId:
     def path(self) -> str:
         """Return the path of the pull request in the API."""
         return f"/repos/{self.owner}/{self.repo}/pulls/{self.number}"
+
+    def contents_path(self, path: str, commit: str) -> str:
+        """Return the path of a file of a commit. Raises NotVisible for a path that leads elsewhere."""
+        if any(step in ("", ".", "..") for step in path.split("/")):
+            raise NotVisible("A file cannot have such a path")
+        return (
+            f"/repos/{self.owner}/{self.repo}/contents/{quote(path, errors='replace')}?ref={commit}"
+        )
 
     def compare_path(self, base: str, head: str) -> str:
         """Return the path of the comparison of two commits.

@@ -7,8 +7,8 @@ status message and of the end, and the messages in the thread are one transactio
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -32,7 +32,15 @@ from bot.ids import ProjectId
 from bot.jobs.access import Readable
 from bot.jobs.messages import jobs as messages
 from bot.jobs.messages.job_answers import repository_notice
-from bot.jobs.model.changes import ChangedFile, ChangedLine, changed_lines
+from bot.jobs.model.changes import (
+    ChangedFile,
+    ChangedLine,
+    ChangedPage,
+    changed_lines,
+    changed_pages,
+    pages_without_title,
+    title_in_text,
+)
 from bot.jobs.model.jobs import JobState, Review, TrackedJob
 from bot.jobs.model.prompts import Act
 from bot.jobs.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
@@ -54,8 +62,8 @@ _HIDDEN_TWICE = 2
 _HIDDEN_PAUSE = timedelta(days=1)
 """The pause between two polls of a pull request that stays invisible."""
 _TOKEN_PAUSE = timedelta(minutes=10)
-_FEW_LINES = 4
-"""The most changed lines of a new pull request to read for its end."""
+_MAX_READ_FILES = 30
+"""The most files of a pull request to read for its end."""
 _SHOWN_LINES = 2
 """The most changed lines to show in an end."""
 _READ_SECONDS = 1.5
@@ -64,9 +72,22 @@ _READ_SECONDS = 1.5
 A form opens within three seconds of the press or never.
 """
 _NOTHING = Size(0, 0, 0)
-_Made = tuple[Size, tuple[ChangedLine, ...], tuple[str, ...]]
-"""The changes of an iteration: their size, their lines if they are few, and the changed files."""
 _MOST_PATHS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The changes of an iteration."""
+
+    size: Size
+    lines: tuple[ChangedLine, ...] = ()
+    """The changed lines if they are few."""
+    paths: tuple[str, ...] = ()
+    """The first changed files."""
+    pages: tuple[ChangedPage, ...] = ()
+    """The first changed pages."""
+
+
 _LATE = timedelta(hours=2)
 """State of this age, now or at the next poll, is shown with its time."""
 
@@ -152,32 +173,54 @@ async def _made(
         if not last.head or not answer.head:
             return None
         if last.head == answer.head:
-            return _NOTHING, (), ()
+            return _Made(_NOTHING)
         comparison = await github.compare(which, last.head, answer.head)
+        if not comparison.is_ahead or not comparison.is_whole:
+            # The branch was rewritten.
+            return None
+        files = _changed(comparison.files)
+        titles = await _read_titles(github, which, files, answer.head)
     except GithubError as error:
         log.info("difference_not_read", job=watched.job, reason=reason_of(error))
         return None
-    if not comparison.is_ahead or not comparison.is_whole:
-        # The branch was rewritten.
-        return None
-    files = comparison.files
     additions = sum(file.additions for file in files)
     deletions = sum(file.deletions for file in files)
-    size = Size(additions, deletions, len(files))
-    return size, changed_lines(_changed(files), _SHOWN_LINES), _paths(files)
+    return _made_of(Size(additions, deletions, len(files)), files, titles)
 
 
 async def _made_at_first(github: GithubClient, which: PullRequestId, answer: PullRequest) -> _Made:
     """Return the changes of a pull request that was not polled before."""
     size = Size(answer.additions, answer.deletions, answer.changed_files)
-    if size.additions + size.deletions > _FEW_LINES:
-        return size, (), ()
-    files = await github.files(which)
-    return size, changed_lines(_changed(files), _SHOWN_LINES), _paths(files)
+    if answer.changed_files > _MAX_READ_FILES:
+        return _Made(size)
+    files = _changed(await github.files(which))
+    return _made_of(size, files, await _read_titles(github, which, files, answer.head))
 
 
-def _paths(files: Sequence[PullRequestFile]) -> tuple[str, ...]:
-    return tuple(file.path for file in files[:_MOST_PATHS])
+def _made_of(size: Size, files: Sequence[ChangedFile], titles: Mapping[str, str]) -> _Made:
+    return _Made(
+        size,
+        changed_lines(files, _SHOWN_LINES, titles),
+        tuple(file.path for file in files[:_MOST_PATHS]),
+        changed_pages(files, titles),
+    )
+
+
+async def _read_titles(
+    github: GithubClient, which: PullRequestId, files: Sequence[ChangedFile], commit: str | None
+) -> Mapping[str, str]:
+    """Return the titles of changed pages by their paths where the patches do not show them.
+
+    A title that cannot be read is left out: the page is then named by its path.
+    """
+    titles: dict[str, str] = {}
+    for path in pages_without_title(files) if commit else ():
+        try:
+            titles[path] = title_in_text(await github.text(which, path, commit or ""))
+        except GithubError as error:
+            log.info("title_not_read", reason=reason_of(error))
+            break
+    return titles
 
 
 def _changed(files: Sequence[PullRequestFile]) -> Sequence[ChangedFile]:
@@ -266,11 +309,10 @@ def _with_changes(
     last = watched.seen
     paths = last.paths if last is not None else ()
     if made is not None:
-        size, lines, changed = made
-        paths = tuple(dict.fromkeys((*paths, *changed)))[-_MOST_PATHS:]
-        return replace(pull, made=size, lines=lines, paths=paths)
+        paths = tuple(dict.fromkeys((*paths, *made.paths)))[-_MOST_PATHS:]
+        return replace(pull, made=made.size, lines=made.lines, paths=paths, pages=made.pages)
     if last is not None and last.iteration >= watched.iteration:
-        return replace(pull, made=last.made, lines=last.lines, paths=paths)
+        return replace(pull, made=last.made, lines=last.lines, paths=paths, pages=last.pages)
     # An unchanged pull request has no newer commit either.
     is_as_before = not has_changed and pull.head is not None
     return replace(pull, made=_NOTHING if is_as_before else None, lines=(), paths=paths)

@@ -71,6 +71,48 @@ async def test_result_shows_the_lines_of_a_small_change(talk: Talk) -> None:
     talk.status()
 
 
+NEW = changed_file(
+    "docs/sso.mdx",
+    "@@ -0,0 +1,9 @@\n+---\n+title: Single <sign-on>\n+---\n+## Before you start\n+```\n+## no heading"
+    "\n+```\n+## Steps ##\n+### Deeper",
+    status="added",
+)
+
+
+async def test_end_of_a_new_page_has_its_title_and_headings(talk: Talk) -> None:
+    menu = changed_file("docs/docs.json", "@@ -3 +3 @@\n+sso")
+    talk.github.files = [menu, UV, NEW]
+    end = await ended(talk)
+    assert ":memo: New page <https://github.com/acme/docs/pull/7/files#diff-" in end
+    assert "|Single &lt;sign-on&gt;>: Before you start · Steps (9 lines)." in end
+    talk.everything()
+
+
+async def test_short_follow_up_is_named_with_the_title_of_its_page(talk: Talk) -> None:
+    talk.github.texts["docs/quickstart.md"] = "---\ntitle: 'Get started'\n---\n"
+    await ended(talk)
+    talk.github.changes("ab", UV)
+    end = await follow_up(talk, "shorter", "b", additions=50)
+    assert "|Get started>: changed after “shorter”, +4 −0." in end
+    talk.everything()
+
+
+async def test_page_whose_text_may_not_be_read_is_named_by_its_path(talk: Talk) -> None:
+    await ended(talk)
+    talk.github.changes("ab", UV)
+    end = await follow_up(talk, "shorter", "b", additions=50)
+    assert "|Quickstart>: changed after “shorter”, +4 −0." in end
+    talk.everything()
+
+
+async def test_changed_line_has_the_title_of_the_front_matter(talk: Talk) -> None:
+    talk.github.texts["docs/rate-limits.md"] = "# Limits of use\n\nText"
+    talk.github.files = [LIMIT]
+    talk.github.pushes("a", additions=1, deletions=1, changed_files=1)
+    assert "\nLimits of use: Free | ~60~ *100* | 5" in await ended(talk, "Fix the limit")
+    talk.everything()
+
+
 async def test_nothing_is_claimed_of_commits_that_were_not_compared(talk: Talk) -> None:
     await ended(talk)
     same_totals = await follow_up(talk, "30 seconds, not 60", "b")

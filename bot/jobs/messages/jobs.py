@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bot.ids import Block, Message, UserId
-from bot.jobs.messages.changes import changed_line
+from bot.jobs.messages.changes import changed_line, file_address
 from bot.jobs.messages.problems import Problem
 from bot.jobs.messages.status_message import (
     by_whom,
@@ -25,10 +25,13 @@ from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt
 from bot.jobs.model.pull_requests import Preview, PreviewState, SeenPullRequest
 from bot.messages import blocks as b
-from bot.messages.plain_text import quotation, visible
+from bot.messages.blocks import counted
+from bot.messages.plain_text import clip, quotation, visible
 
 _PART_LENGTH = 8_000
 _SUBJECT_LENGTH = 80
+_TITLE_LENGTH = 80
+_HEADING_LENGTH = 40
 SEND_AGAIN = "Send again"
 """A decision about an unconfirmed prompt, as its button calls it."""
 DISMISS = "Dismiss"
@@ -104,7 +107,7 @@ def outdated_end(job: TrackedJob, subject: str) -> Message:
 
 def _end(job: TrackedJob, subject: str) -> tuple[str, str]:
     """Return the result of a job, and the advice, which may be empty."""
-    result, advice = _end_texts(job)
+    result, advice = _end_texts(job, subject)
     url = b.web_address(job.pr_link)
     is_merged = job.pull_request is not None and job.pull_request.is_merged
     is_live = job.ref and job.branch is None
@@ -113,6 +116,7 @@ def _end(job: TrackedJob, subject: str) -> tuple[str, str]:
         "link": b.link(url, open_words(url, "PR")) if url else "",
         "odd": b.quoted(job.pr_link or "", 300),
         "change": _change(job),
+        "page": _page(job, url or ""),
         "over": "merged" if is_merged else "closed",
         "live": f" It may be on {b.code(job.ref or '')} already." if is_live else "",
     }
@@ -120,7 +124,7 @@ def _end(job: TrackedJob, subject: str) -> tuple[str, str]:
     return result, _about(job, advice, (), **more)
 
 
-def _end_texts(job: TrackedJob) -> tuple[str, str]:
+def _end_texts(job: TrackedJob, subject: str) -> tuple[str, str]:
     """Return the texts of the result and the advice, to be filled in."""
     result, advice = _ENDS[job.state]
     if job.state is not JobState.PULL_REQUEST:
@@ -129,10 +133,42 @@ def _end_texts(job: TrackedJob) -> tuple[str, str]:
         return _ODD_ADDRESS
     pull = job.pull_request
     if pull is None or pull.ended_at is None:
-        return result, advice
+        return _named_by_page(job, subject) or result, advice
     if job.ended_at is not None and pull.ended_at < job.ended_at:
         return result, _TOO_LATE
     return _OVER[pull.is_merged], ""
+
+
+def _named_by_page(job: TrackedJob, subject: str) -> str:
+    """Return the text of a result that is named by the page that it adds or changes.
+
+    Return "" where its pages are unknown, or its own words say more.
+    """
+    pull = _seen(job)
+    if pull is None or not pull.pages or made_nothing(pull):
+        return ""
+    if pull.pages[0].is_new:
+        return _NEW_PAGE
+    is_short = len(subject.split()) <= _SHORT_WORDS and len(subject) <= _SHORT_LENGTH
+    return _CHANGED_PAGE if job.version > 1 and is_short else ""
+
+
+def _page(job: TrackedJob, url: str) -> str:
+    """Return the page that an iteration adds or changes, as its result names it; "" for none."""
+    pull = _seen(job)
+    if pull is None or not pull.pages:
+        return ""
+    first, *others = pull.pages
+    title = b.link(file_address(first.path, url), clip(first.title, _TITLE_LENGTH))
+    if not first.is_new:
+        more = counted(len(others), "more page", "more pages")
+        return f"{title} and {more}" if others else title
+    headings = " · ".join(b.quoted(heading, _HEADING_LENGTH) for heading in first.headings)
+    draft = ", a draft" if pull.is_draft else ""
+    size = f"({counted(first.length, 'line', 'lines')}{draft})"
+    named = f"{title}: {headings} {size}" if headings else f"{title} {size}"
+    new = [page for page in others if page.is_new]
+    return f"{named}, and {counted(len(new), 'more', 'more')}" if new else named
 
 
 def _change(job: TrackedJob) -> str:
@@ -210,6 +246,11 @@ _ENDS = {
     ),
 }
 """The result of each end, and its advice, which is removed when the job goes on."""
+_NEW_PAGE = ":memo: New page {page}."
+_CHANGED_PAGE = ":memo: {page}: changed after “{subject}”{change}."
+_SHORT_WORDS = 3
+_SHORT_LENGTH = 30
+"""A follow-up of so few words and characters does not say what it is about."""
 _BAD_ENDS = frozenset({JobState.FAILED, JobState.ARCHIVED, JobState.GONE})
 ENDS_WITH_BUTTONS = _BAD_ENDS | {JobState.PULL_REQUEST}
 """The states whose end has a button in the thread."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.ids import JobNumber, Message
 from bot.jobs.messages import jobs
-from bot.jobs.model.changes import ChangedLine
+from bot.jobs.model.changes import ChangedLine, ChangedPage
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.pull_requests import Preview, PreviewState, Size
 from tests.builders import ANA, BEN, NOW, PROJECT
@@ -20,6 +20,11 @@ LINES = (
     ChangedLine("Rate limits", "| Free | 60 | 5 |", "| Free | 100 | 5 |"),
     ChangedLine("Home", "", "New <line> with *marks* and ~more~"),
 )
+NEW_PAGES = (
+    ChangedPage("docs/sso.mdx", "<SSO>", True, ("Before *you* start", "Steps", "Example"), 39),
+    ChangedPage("docs/index.mdx", "Home"),
+)
+PAGES = (ChangedPage("docs/quickstart.mdx", "Quickstart"), ChangedPage("docs/index.mdx", "Home"))
 DIFFERENCES: Mapping[str, Mapping[str, Any]] = {
     "its difference": {"made": Size(4, 0, 1)},
     "no difference": {"made": Size(0, 0, 0)},
@@ -64,6 +69,25 @@ def _results() -> Mapping[str, object]:
             )
             for content, values in DIFFERENCES.items()
         },
+        "end: a new page": ended(
+            job(pull_request=replace(SEEN, made=Size(39, 1, 2), pages=NEW_PAGES))
+        ),
+        "end: two new pages, a draft": ended(
+            job(pull_request=replace(SEEN, is_draft=True, pages=(*NEW_PAGES, *NEW_PAGES)))
+        ),
+        "end: a short follow-up": ended(
+            job(version=2, pull_request=replace(SEEN, made=Size(3, 5, 1), pages=PAGES[:1])),
+            "<shorter>",
+        ),
+        "end: a short follow-up about two pages": ended(
+            job(version=2, pull_request=replace(SEEN, made=Size(3, 5, 1), pages=PAGES)), "shorter"
+        ),
+        "end: a short follow-up that changed nothing": ended(
+            job(version=2, pull_request=replace(SEEN, made=Size(0, 0, 0), pages=PAGES)), "shorter"
+        ),
+        "end: a follow-up that says what it is about": ended(
+            job(version=2, pull_request=replace(SEEN, made=Size(3, 5, 1), pages=PAGES))
+        ),
         "end: a follow-up of one that was merged before": ended(job(version=2, pull_request=over)),
         "end: a follow-up of one that was closed before": ended(
             job(version=2, pull_request=replace(over, is_merged=False))
