@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import encodebytes
 from collections import deque
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass, field
@@ -361,10 +362,12 @@ class Github:
         if path.endswith("/files"):
             return httpx.Response(200, json=self.files, headers={"etag": '"files"'})
         if "/contents/" in path:
-            assert request.headers["accept"] == "application/vnd.github.raw+json"
             assert request.url.params["ref"] == self.pull["head"]["sha"]
             text = self.texts.get(path.partition("/contents/")[2])
-            return httpx.Response(404) if text is None else httpx.Response(200, text=text)
+            if text is None:
+                return httpx.Response(404)
+            content = encodebytes(text.encode()).decode()
+            return httpx.Response(200, json={"encoding": "base64", "content": content})
         ends = [end[0] for end in path.rpartition("/")[2].split("...")]
         compared = self.compared.get("".join(ends))
         return httpx.Response(200, json=compared) if compared else httpx.Response(404)

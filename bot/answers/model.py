@@ -106,6 +106,8 @@ class Publication:
 
     job: JobNumber
     project: ProjectId
+    requester: UserId
+    """The job's; empty once forgotten, as the page is."""
     state: PublicationState
     merged_at: datetime
     due_at: datetime

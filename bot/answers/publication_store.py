@@ -19,6 +19,7 @@ publications = Table(
     schema.metadata,
     Column("job", Integer, primary_key=True, autoincrement=False),
     Column("project", schema.Id(200), nullable=False),
+    Column("requester", schema.Owner(40), nullable=False),
     Column("state", schema.Choice(PublicationState), nullable=False),
     Column("merged_at", schema.UtcDateTime, nullable=False),
     Column("due_at", schema.Due(minutes=65), nullable=False),

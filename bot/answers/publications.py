@@ -54,7 +54,14 @@ def await_publication(context: Context, tx: Transaction, job: TrackedJob) -> boo
         return False
     now = context.clock()
     Publications(tx).begin(
-        Publication(job.number, job.project, PublicationState.AWAITED, merged_at=now, due_at=now)
+        Publication(
+            job.number,
+            job.project,
+            job.requester,
+            PublicationState.AWAITED,
+            merged_at=now,
+            due_at=now,
+        )
     )
     return True
 

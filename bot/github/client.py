@@ -19,6 +19,7 @@ from pydantic import SecretStr, TypeAdapter, ValidationError
 from bot.github.models import (
     MAX_TEXT_LENGTH,
     Comparison,
+    FileContents,
     GithubError,
     GithubUnavailable,
     Limited,
@@ -36,8 +37,6 @@ from bot.response_body import ACCEPTED_ENCODING, UnreadableBody, read_body
 API_URL = "https://api.github.com"
 _MAX_PAUSE = timedelta(days=1)
 _MAX_REDIRECTS = 3
-_MAX_TEXT_BYTES = 10_000
-"""Bytes of a file's text that are read."""
 _MAX_CACHED = 10
 """Answers with files that stay in memory:
 
@@ -47,6 +46,7 @@ _MAX_CACHED_BYTES = 200_000
 """The size of the longest answer that stays in memory."""
 _PULL_REQUEST = TypeAdapter(PullRequest)
 _COMPARISON = TypeAdapter(Comparison)
+_CONTENTS = TypeAdapter(FileContents)
 _FILES = TypeAdapter(tuple[PullRequestFile, ...])
 ModelT = TypeVar("ModelT")
 
@@ -94,6 +94,8 @@ class GithubClient:
         # As httpx writes it: small letters, without the usual port.
         self._base = str(httpx.URL(f"{self._api_url}/"))
         self._timeout_seconds = timeout_seconds
+        self.has_token = bool(token)
+        """Whether there is a token, without which GitHub answers 60 calls an hour."""
         self._now = now
         self._files: dict[PullRequestId, tuple[str, tuple[PullRequestFile, ...]]] = {}
         self._paused_until = now()
@@ -188,9 +190,8 @@ class GithubClient:
 
         https://docs.github.com/en/rest/repos/contents#get-repository-content
         """
-        address = which.contents_path(path, commit)
-        answer = await self._fetch(address, accept="application/vnd.github.raw+json")
-        return answer.body[:_MAX_TEXT_BYTES].decode("utf-8-sig", "replace")
+        answer = await self._fetch(which.contents_path(path, commit))
+        return _read(_CONTENTS, answer).text
 
     async def compare(self, which: PullRequestId, base: str, head: str) -> Comparison:
         """Compare two commits of a pull request in the first 300 files.
@@ -201,15 +202,11 @@ class GithubClient:
         """
         return _read(_COMPARISON, await self._fetch(which.compare_path(base, head)))
 
-    async def _fetch(self, path: str, etag: str = "", *, accept: str = "") -> _Answer:
-        """Return an answer with status 200, or with 304 for its ``etag``.
-
-        ``accept``: the media type; "" for JSON.
-        """
+    async def _fetch(self, path: str, etag: str = "") -> _Answer:
+        """Return an answer with status 200, or with 304 for its ``etag``."""
         if self._now() < self._paused_until <= self._now() + _MAX_PAUSE:
             raise Paused("No call before the pause is over", self._paused_until)
-        headers = {"If-None-Match": etag, "Accept": accept}
-        answer = await self._get(path, {name: value for name, value in headers.items() if value})
+        answer = await self._get(path, {"If-None-Match": etag} if etag else None)
         if answer.status_code == 200 or (answer.status_code == 304 and etag):
             return answer
         raise self._error(answer)

@@ -85,7 +85,7 @@ async def fix_preview(context: Context, readable: Readable) -> FollowedUp | None
         return None
     sent = _sent_by_button(readable, f"fix:{job.number}:{preview.asked_at.isoformat()}")
     prompt = from_plain(fix_preview_prompt(preview))
-    return await follow_up(context, sent, PromptRequest(prompt))
+    return await follow_up(context, sent, PromptRequest(prompt, mends_preview=True))
 
 
 def _sent_by_button(readable: Readable, key: str) -> Readable:

@@ -63,7 +63,9 @@ _HIDDEN_PAUSE = timedelta(days=1)
 """The pause between two polls of a pull request that stays invisible."""
 _TOKEN_PAUSE = timedelta(minutes=10)
 _MAX_READ_FILES = 30
-"""The most files of a pull request to read for its end."""
+"""The most files of a new pull request to read for its end."""
+_FEW_LINES = 4
+"""The most changed lines of one to read without a token, when calls are few."""
 _SHOWN_LINES = 2
 """The most changed lines to show in an end."""
 _READ_SECONDS = 1.5
@@ -191,7 +193,8 @@ async def _made(
 async def _made_at_first(github: GithubClient, which: PullRequestId, answer: PullRequest) -> _Made:
     """Return the changes of a pull request that was not polled before."""
     size = Size(answer.additions, answer.deletions, answer.changed_files)
-    if answer.changed_files > _MAX_READ_FILES:
+    is_large = size.additions + size.deletions > _FEW_LINES
+    if answer.changed_files > _MAX_READ_FILES or (is_large and not github.has_token):
         return _Made(size)
     files = _changed(await github.files(which))
     return _made_of(size, files, await _read_titles(github, which, files, answer.head))
@@ -214,7 +217,7 @@ async def _read_titles(
     A title that cannot be read is left out: the page is then named by its path.
     """
     titles: dict[str, str] = {}
-    for path in pages_without_title(files) if commit else ():
+    for path in pages_without_title(files) if commit and github.has_token else ():
         try:
             titles[path] = title_in_text(await github.text(which, path, commit or ""))
         except GithubError as error:

@@ -119,6 +119,7 @@ def result_message(context: Context, tx: Transaction, job: TrackedJob) -> Messag
     subject = Prompts(tx).subject(job)
     if job.state is not JobState.PULL_REQUEST:
         return messages.format_result(job, subject)
+    mends_preview = Prompts(tx).mends_preview(job)
     preview = Previews(tx).get(job.number)
     if preview is not None and preview.iteration != job.iteration and not preview.outlasts:
         preview = None
@@ -129,6 +130,7 @@ def result_message(context: Context, tx: Transaction, job: TrackedJob) -> Messag
         is_first=not Jobs(tx).offers_pull_request(job),
         preview=preview,
         offers_preview=can_preview(context, tx, job),
+        mends_preview=mends_preview,
     )
 
 

@@ -67,7 +67,9 @@ async def test_result_shows_the_lines_of_a_small_change(talk: Talk) -> None:
     talk.github.pushes("a", additions=1, deletions=1, changed_files=1)
     end = await ended(talk, "Fix the limit")
     assert ", +1 −1. Just reply to change it.\nRate limits: Free | ~60~ *100* | 5" in end
-    assert talk.github.reads == ["/repos/acme/docs/pulls/7/files"]
+    files, title = talk.github.reads
+    assert files == "/repos/acme/docs/pulls/7/files"
+    assert title == "/repos/acme/docs/contents/docs/rate-limits.md"
     talk.status()
 
 
@@ -177,6 +179,7 @@ async def test_changes_are_read_at_a_press_and_not_stored(talk: Talk) -> None:
         changed_file("docs/new.md", "@@ -0,0 +1,2 @@\n+# <!channel>\n+Words.", status="added"),
     ]
     await ended(talk)
+    talk.github.reads.clear()
     for _ in range(2):
         await talk.ben.presses("Changes")
         form = talk.ben.form()
@@ -187,7 +190,7 @@ async def test_changes_are_read_at_a_press_and_not_stored(talk: Talk) -> None:
     assert "docs/logo.png" in form
     assert "&lt;!channel&gt;" in form
     assert talk.github.reads == ["/repos/acme/docs/pulls/7/files"] * 2
-    assert talk.kept("docs/new.md") == []
+    assert talk.kept("Words.") == []
     talk.everything()
 
 
@@ -201,6 +204,7 @@ async def test_answer_about_unreadable_changes_has_the_link(talk: Talk) -> None:
 
 async def test_changes_are_not_read_while_the_limit_of_github_lasts(talk: Talk) -> None:
     await ended(talk)
+    talk.github.reads.clear()
     talk.github.instead.append(httpx.Response(429, headers={"retry-after": "900"}))
     await talk.time.passes(600)
     assert not talk.github.instead

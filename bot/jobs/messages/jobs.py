@@ -64,13 +64,18 @@ def format_result(
     is_newcomer: bool = False,
     preview: Preview | None = None,
     offers_preview: bool = False,
+    mends_preview: bool = False,
 ) -> Message:
     """Return the reply at the end of an iteration: the result, and the way on.
 
     ``subject``: the iteration's request. ``is_first``: no other job in the thread offers its pull
     request, so this one's button stands out. ``is_newcomer``: it is the requester's first job.
+    ``mends_preview``: the iteration was to mend the preview.
     """
-    result, advice = _end(job, subject)
+    is_ready = preview is not None and preview.state is PreviewState.READY
+    is_of_this = preview is not None and preview.iteration == job.iteration
+    is_mended = mends_preview and is_ready and is_of_this
+    result, advice = _end(job, subject, is_mended=is_mended)
     if is_newcomer and job.version < 2 and job.state is JobState.PULL_REQUEST and not advice:
         advice = _about(job, _STEERING[job.needs_mention])
     lines = [f"{result} {advice}".rstrip()]
@@ -105,9 +110,15 @@ def outdated_end(job: TrackedJob, subject: str) -> Message:
     return b.words(result)
 
 
-def _end(job: TrackedJob, subject: str) -> tuple[str, str]:
-    """Return the result of a job, and the advice, which may be empty."""
+def _end(job: TrackedJob, subject: str, *, is_mended: bool = False) -> tuple[str, str]:
+    """Return the result of a job, and the advice, which may be empty.
+
+    ``is_mended``: its preview builds again.
+    """
     result, advice = _end_texts(job, subject)
+    is_open = job.pull_request is None or job.pull_request.ended_at is None
+    if is_mended and is_open:
+        result = _MENDED
     url = b.web_address(job.pr_link)
     is_merged = job.pull_request is not None and job.pull_request.is_merged
     is_live = job.ref and job.branch is None
@@ -246,6 +257,7 @@ _ENDS = {
     ),
 }
 """The result of each end, and its advice, which is removed when the job goes on."""
+_MENDED = ":wrench: Preview builds again{change}."
 _NEW_PAGE = ":memo: New page {page}."
 _CHANGED_PAGE = ":memo: {page}: changed after “{subject}”{change}."
 _SHORT_WORDS = 3
@@ -462,12 +474,16 @@ def _broken_preview_line(preview: Preview) -> str:
 
 def _ready_preview_line(job: TrackedJob, preview: Preview) -> str:
     if b.web_address(preview.url) is None:
-        address = b.code(preview.url or "", 300)
-        return f"The preview is ready, but I can't link to its address: {address}."
+        return _unlinked_preview_line(preview)
     text = b.link(preview.url, b.host_of(preview.url or ""))
     if preview.iteration != job.iteration:
         text = "the docs service renews it, which takes about two minutes"
     return f"Preview: {text}. It may ask you to log in."
+
+
+def _unlinked_preview_line(preview: Preview) -> str:
+    address = b.code(preview.url or "", 300)
+    return f"The preview is ready, but I can't link to its address: {address}."
 
 
 def preview_buttons(job: TrackedJob, preview: Preview | None, *, is_offered: bool) -> list[Block]:
@@ -481,6 +497,28 @@ def preview_buttons(job: TrackedJob, preview: Preview | None, *, is_offered: boo
     if preview.state is PreviewState.BROKEN:
         return [b.button("Fix it", b.Action.FIX_PREVIEW, number)]
     return []
+
+
+FIXING_PREVIEW = b.words(":wrench: Fixing the preview…")
+"""The message in the thread of a job whose preview the agent is to mend."""
+
+
+def preview_built(preview: Preview, *, is_mended: bool = False) -> Message:
+    """Return the reply, sent once, to the person who has asked for a preview that is built now.
+
+    ``is_mended``: it did not build before.
+    """
+    whom = b.mention(preview.requester)
+    number = str(preview.job)
+    if preview.state is PreviewState.BROKEN:
+        button = b.button("Fix it", b.Action.FIX_PREVIEW, number)
+        return b.with_buttons(f"{whom} {_broken_preview_line(preview)}", [button])
+    url = b.web_address(preview.url)
+    if url is None:
+        return b.words(f"{whom} {_unlinked_preview_line(preview)}")
+    button = b.button("Open preview", b.Action.OPEN_PREVIEW, number, url=url)
+    news = "builds again" if is_mended else "is ready"
+    return b.with_buttons(f"{whom} The preview {news}.", [button])
 
 
 def fix_preview_prompt(preview: Preview) -> str:

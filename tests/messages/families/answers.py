@@ -84,7 +84,7 @@ def _publications() -> Mapping[str, object]:
     change = PageChange("docs/keys.md", "Rotate an <API> key", " press rotate twice ")
     address = "https://docs.example/keys"
     publication = Publication(
-        merged.number, PROJECT, PublicationState.LIVE, NOW, NOW, 3, change, address, None
+        merged.number, PROJECT, ANA, PublicationState.LIVE, NOW, NOW, 3, change, address, None
     )
     gone = replace(change, is_removed=True)
     shown = {

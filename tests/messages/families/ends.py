@@ -132,5 +132,27 @@ def samples() -> Mapping[str, object]:
             job(), preview=preview(PreviewState.ASKED, due_at=NOW + timedelta(minutes=1))
         ),
         "preview: the prompt that mends it": jobs.fix_preview_prompt(preview(log="one\ntwo")),
+        "preview: the message while it is mended": jobs.FIXING_PREVIEW,
+        "preview: mended": ends(
+            job(version=2, pull_request=replace(SEEN, made=Size(8, 0, 1))),
+            preview=preview(),
+            mends_preview=True,
+        ),
+        **{
+            f"preview: the end of its fix, {state}": ended(
+                job(version=2), "Fix of the preview", preview=preview(state), mends_preview=True
+            )
+            for state in (PreviewState.BUILDING, PreviewState.BROKEN)
+        },
+        "preview: its requester reads that it is ready": jobs.preview_built(preview()),
+        "preview: its requester reads that it builds again": jobs.preview_built(
+            preview(), is_mended=True
+        ),
+        "preview: its requester reads that it is at no link": jobs.preview_built(
+            preview(url="http://preview.example")
+        ),
+        "preview: its requester reads that it is broken": jobs.preview_built(
+            preview(PreviewState.BROKEN, log="npm\nERR <b>")
+        ),
         "preview: none came": jobs.no_preview(job()),
     }
