@@ -79,14 +79,16 @@ class _Story:
     async def tell(self) -> None:
         await self._command(ANA, "Ana", "/docs-agent", PROMPT)
         root = await self._comes("the job's status message", lambda: self._newest(""))
-        end = await self._comes("the first result", lambda: self._reply(root, 0))
+        end = await self._comes("the first result", lambda: self._reply_with(root, "New page"))
         await self._check_pull_request(end)
         self._say("Ben", FOLLOW_UP, "in the thread")
         message = self._people.say(BEN, DOCS, FOLLOW_UP, thread_ts=root["ts"])
         await until(
             "the eyes on the follow-up", lambda: message["reactions"] or None, _WAIT_SECONDS
         )
-        second = await self._comes("the result of the follow-up", lambda: self._reply(root, 1))
+        second = await self._comes(
+            "the result of the follow-up", lambda: self._reply_with(root, FOLLOW_UP)
+        )
         link = await self._check_pull_request(second)
         await self._previews(root, second)
         await self._merge(root, link)
@@ -104,10 +106,11 @@ class _Story:
             "the broken preview", lambda: end if _button(end, "fix_preview") else None
         )
         await self._press(end, "fix_preview")
-        mended = await self._comes("the result of the fix", lambda: self._reply(root, 3))
-        await self._press(mended, "preview")
+        mended = await self._comes(
+            "the result of the fix", lambda: self._reply_with(root, "Preview builds again")
+        )
         await self._comes(
-            "the preview", lambda: mended if _button(mended, "open_preview") else None
+            "the reply about it", lambda: self._reply_with(root, "The preview builds again")
         )
         url = str((_button(mended, "open_preview") or {})["url"])
         self._console.print(f"  [dim]{plain(url)} shows {len(await _page(url)):,} characters[/]")
@@ -116,7 +119,9 @@ class _Story:
         """Merge the pull request on its page, which the thread reports once."""
         self._say("Ana", "merges", plain(link))
         await _page(f"{link}/merge", "POST")
-        await self._comes("the message about the merge", lambda: self._reply(root, 4))
+        await self._comes(
+            "the message about the merge", lambda: self._reply_with(root, "was merged")
+        )
         await self._comes(
             "the status message after the merge", lambda: root if "Merged" in root["text"] else None
         )
@@ -133,7 +138,7 @@ class _Story:
         view = await until("the form", lambda: next(iter(views), None), _WAIT_SECONDS)
         self._console.print("\n[bold]Ben[/] [dim]sends the form as it is[/]")
         _insist(await self._people.submit_view(BEN, view["id"], _values(view)))
-        end = await self._comes("the result", lambda: self._reply_with(root, "is done"))
+        end = await self._comes("the result", lambda: self._reply_with(root, "New page"))
         link = await self._check_pull_request(end)
         self._say("Ana", "merges", plain(link))
         await _page(f"{link}/merge", "POST")
