@@ -6,7 +6,6 @@ https://docs.slack.dev/reference/block-kit/blocks/markdown-block
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from bot.answers.model import DocsPage, Inquiry, Publication, PublicationState
@@ -223,13 +222,3 @@ def _live_words(publication: Publication, request: str, *, is_named: bool) -> tu
         return news, b.link(publication.address, title)
     page = f"“{b.quoted(title, _TITLE_LENGTH)}”"
     return news, f"{page} ({request})" if request else page
-
-
-_CITED = re.compile(r"<(https?://[^|<>\s]{1,2000})\|")
-
-
-def cited_addresses(answer: Message) -> Sequence[str]:
-    """Return the addresses of the pages that an answer of the assistant cites."""
-    rows = [block["elements"] for block in answer.blocks if block["type"] == "context"]
-    texts = [str(element.get("text", "")) for elements in rows for element in elements]
-    return _CITED.findall(" ".join(texts))

@@ -8,13 +8,15 @@ one transaction.
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from html import unescape
 
 import structlog
 
-from bot.answers import messages
 from bot.answers.model import InquiryState, Publication, PublicationState
 from bot.answers.page_changes import (
     PageChange,
@@ -38,6 +40,8 @@ from bot.logs import reason_of
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
+_LINK = re.compile(r"<(https?://[^|<>\s\\\"]{1,2000})\|")
+"""A link to a page in the row under an answer that names its sources."""
 _MAX_RESULTS = 3
 """Pages of a search that are read."""
 _MAX_PAUSE_SECONDS = 3_600.0
@@ -131,7 +135,8 @@ async def _addresses_cited(context: WorkerContext, publication: Publication) -> 
     addresses: list[str] = []
     for inquiry in waiting:
         if inquiry.answer is not None:
-            addresses += messages.cited_addresses(inquiry.answer)
+            rows = [block for block in inquiry.answer.blocks if block["type"] == "context"]
+            addresses += map(unescape, _LINK.findall(json.dumps(rows)))
     return list(dict.fromkeys(addresses))[:_MAX_RESULTS]
 
 
