@@ -98,7 +98,6 @@ async def everything_else(store: Store) -> None:
         (questions, asked | {"key": "d", "kind": "digest", "user": None, "subscription": 1}),
         (
             inquiries,
-            publications,
             {**common, "key": "i", "user": ANA, "text": SECRET, "gap_key": SECRET, "state": "gap"}
             | {"audience": "workspace", "asked_at": LONG_AGO, "due_at": LONG_AGO}
             | {"answer": {"text": SECRET, "blocks": []}},
