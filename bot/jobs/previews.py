@@ -44,7 +44,7 @@ from bot.jobs.service_health import settle_refused_key, wait_asked_for
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.pull_requests import PreviewLimits, Previews
-from bot.jobs.thread import can_preview, say, update_result
+from bot.jobs.thread import can_preview, preview_occasion, say, update_result
 from bot.logs import reason_of
 from bot.messages.blocks import linkable
 from bot.messages.plain_text import visible
@@ -235,4 +235,4 @@ def _tell_requester(context: Context, tx: Transaction, job: TrackedJob, built: P
         return
     is_mended = Prompts(tx).mends_preview(job)
     message = preview_built(replace(built, requester=asked.requester), is_mended=is_mended)
-    say(tx, job, f"preview:{built.asked_at.isoformat()}:built", message, context.clock())
+    say(tx, job, preview_occasion(built), message, context.clock())

@@ -521,6 +521,11 @@ def preview_built(preview: Preview, *, is_mended: bool = False) -> Message:
     return b.with_buttons(f"{whom} The preview {news}.", [button])
 
 
+def outdated_preview(preview: Preview) -> Message:
+    """Return the reply about a broken preview without its button, once the job goes on."""
+    return b.words(f"{b.mention(preview.requester)} {_broken_preview_line(preview)}")
+
+
 def fix_preview_prompt(preview: Preview) -> str:
     """Return the prompt that gives the agent the log of a build that has failed."""
     log = quotation(preview.log or "(no log)")

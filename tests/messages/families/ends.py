@@ -154,5 +154,8 @@ def samples() -> Mapping[str, object]:
         "preview: its requester reads that it is broken": jobs.preview_built(
             preview(PreviewState.BROKEN, log="npm\nERR <b>")
         ),
+        "preview: its requester reads that it was broken, once the job goes on": (
+            jobs.outdated_preview(preview(PreviewState.BROKEN, log="npm\nERR <b>"))
+        ),
         "preview: none came": jobs.no_preview(job()),
     }
