@@ -21,6 +21,7 @@ from bot.jobs.messages.status_message import (
     view,
     withdrawn_words,
 )
+from bot.jobs.model.changes import MAX_HEADINGS
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt
 from bot.jobs.model.pull_requests import Preview, PreviewState, SeenPullRequest
@@ -174,7 +175,10 @@ def _page(job: TrackedJob, url: str) -> str:
     if not first.is_new:
         more = counted(len(others), "more page", "more pages")
         return f"{title} and {more}" if others else title
-    headings = " · ".join(b.quoted(heading, _HEADING_LENGTH) for heading in first.headings)
+    shown = [b.quoted(heading, _HEADING_LENGTH) for heading in first.headings[:MAX_HEADINGS]]
+    if len(first.headings) > MAX_HEADINGS:
+        shown.append("…")
+    headings = " · ".join(shown)
     draft = ", a draft" if pull.is_draft else ""
     size = f"({counted(first.length, 'line', 'lines')}{draft})"
     named = f"{title}: {headings} {size}" if headings else f"{title} {size}"

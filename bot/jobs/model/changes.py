@@ -31,7 +31,8 @@ _MAX_LINE_LENGTH = 100
 """In characters: longer lines are not shown in an end."""
 MAX_PAGES = 3
 """The most changed pages that an end may name."""
-_MAX_HEADINGS = 6
+MAX_HEADINGS = 3
+"""The most headings of a new page that an end shows."""
 _MAX_HEADING_LENGTH = 60
 _MAX_HEAD_LINES = 12
 _MAX_HEAD_LENGTH = 4_000
@@ -89,7 +90,7 @@ class ChangedPage(NamedTuple):
     title: str
     is_new: bool = False
     headings: tuple[str, ...] = ()
-    """The headings of a new page's sections, the first ones."""
+    """The headings of a new page's sections: the first ones, one more than an end shows."""
     length: int = 0
     """The lines of a new page."""
 
@@ -339,7 +340,8 @@ def _to_page(file: ChangedFile, titles: Mapping[str, str]) -> ChangedPage:
     title = (titles.get(file.path) or title_of(file.path, patch))[:_MAX_LINE_LENGTH]
     if file.status != "added":
         return ChangedPage(file.path, title)
-    headings = tuple(islice(_headings_in(patch), _MAX_HEADINGS))
+    # One more shows that there are more.
+    headings = tuple(islice(_headings_in(patch), MAX_HEADINGS + 1))
     return ChangedPage(file.path, title, True, headings, file.additions)
 
 

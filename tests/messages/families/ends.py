@@ -72,6 +72,9 @@ def _results() -> Mapping[str, object]:
         "end: a new page": ended(
             job(pull_request=replace(SEEN, made=Size(39, 1, 2), pages=NEW_PAGES))
         ),
+        "end: a new page with many sections": ended(
+            job(pull_request=replace(SEEN, pages=(NEW_PAGES[0]._replace(headings=("Step",) * 4),)))
+        ),
         "end: two new pages, a draft": ended(
             job(pull_request=replace(SEEN, is_draft=True, pages=(*NEW_PAGES, *NEW_PAGES)))
         ),
