@@ -103,6 +103,10 @@ class Timeouts:
 
     Users measured builds of 1.5 to 4 minutes.
     """
+    live_seconds: float = 10.0
+    """First pause between two looks for a merged page in the live docs. The pauses double."""
+    live_most_seconds: float = 86_400.0
+    """How long a merged page is looked for."""
     unread_pace_seconds: float = 1.5
     """Pause between two conversations that are read again. Slack allows 50 such calls a minute."""
 

@@ -37,6 +37,11 @@ async def _wait_for_nothing(*_arguments: object) -> None:
     """Do nothing, as the default of a hook that is awaited."""
 
 
+def _tell_nobody(*_arguments: object) -> bool:
+    """Tell nobody, as the default of a hook that returns whether somebody is told."""
+    return False
+
+
 def _list_nothing(*_arguments: object) -> tuple[()]:
     return ()
 
@@ -58,10 +63,11 @@ class Hooks:
     """Returns the file of a delivery; None if another feature makes it."""
     on_made_private: Callable[[Transaction, ChannelId], None] = _do_nothing
     """Gets each public channel that is made private."""
-    on_published: Callable[[Context, Transaction, JobNumber], None] = _do_nothing
-    """Gets a job whose change is in the docs: its pull request is merged.
+    on_merged: Callable[[Context, Transaction, JobNumber], bool] = _tell_nobody
+    """Gets a job whose pull request is merged.
 
-    Where the bot cannot see the pull request, people's mark *Reviewed* counts as the merge.
+    Where the bot cannot see the pull request, people's mark *Reviewed* counts as the merge. Returns
+    whether the job's thread will get a message about it.
     """
     run_word: Callable[[Context, Allowed, Used], Awaitable[Answer]] | None = None
     """Runs one of the bot's own words by the command that has it."""

@@ -26,7 +26,9 @@ QUESTION = "How do I rotate an API key?"
 _NEW_PAGE = "Rotate an API key"
 """The title of the page that answers the question in the end."""
 VISITORS = "last week top 3"
-_TIMEOUTS = Timeouts(look_seconds=1.0, hold_seconds=2.0, build_seconds=1.0, minute_seconds=5.0)
+_TIMEOUTS = Timeouts(
+    look_seconds=1.0, hold_seconds=2.0, build_seconds=1.0, live_seconds=1.0, minute_seconds=5.0
+)
 """Short: nobody edits a reply within eight seconds here, or builds five previews in a minute."""
 _LIMIT_SECONDS = 600.0
 """Time limit for a story that hangs. A story takes 10 s, and many times that on a small or busy machine."""
@@ -77,14 +79,16 @@ class _Story:
     async def tell(self) -> None:
         await self._command(ANA, "Ana", "/docs-agent", PROMPT)
         root = await self._comes("the job's status message", lambda: self._newest(""))
-        end = await self._comes("the first result", lambda: self._reply(root, 0))
+        end = await self._comes("the first result", lambda: self._reply_with(root, "New page"))
         await self._check_pull_request(end)
         self._say("Ben", FOLLOW_UP, "in the thread")
         message = self._people.say(BEN, DOCS, FOLLOW_UP, thread_ts=root["ts"])
         await until(
             "the eyes on the follow-up", lambda: message["reactions"] or None, _WAIT_SECONDS
         )
-        second = await self._comes("the result of the follow-up", lambda: self._reply(root, 1))
+        second = await self._comes(
+            "the result of the follow-up", lambda: self._reply_with(root, FOLLOW_UP)
+        )
         link = await self._check_pull_request(second)
         await self._previews(root, second)
         await self._merge(root, link)
@@ -102,10 +106,11 @@ class _Story:
             "the broken preview", lambda: end if _button(end, "fix_preview") else None
         )
         await self._press(end, "fix_preview")
-        mended = await self._comes("the result of the fix", lambda: self._reply(root, 3))
-        await self._press(mended, "preview")
+        mended = await self._comes(
+            "the result of the fix", lambda: self._reply_with(root, "Preview builds again")
+        )
         await self._comes(
-            "the preview", lambda: mended if _button(mended, "open_preview") else None
+            "the reply about it", lambda: self._reply_with(root, "The preview builds again")
         )
         url = str((_button(mended, "open_preview") or {})["url"])
         self._console.print(f"  [dim]{plain(url)} shows {len(await _page(url)):,} characters[/]")
@@ -114,7 +119,9 @@ class _Story:
         """Merge the pull request on its page, which the thread reports once."""
         self._say("Ana", "merges", plain(link))
         await _page(f"{link}/merge", "POST")
-        await self._comes("the message about the merge", lambda: self._reply(root, 4))
+        await self._comes(
+            "the message about the merge", lambda: self._reply_with(root, "was merged")
+        )
         await self._comes(
             "the status message after the merge", lambda: root if "Merged" in root["text"] else None
         )
@@ -131,11 +138,11 @@ class _Story:
         view = await until("the form", lambda: next(iter(views), None), _WAIT_SECONDS)
         self._console.print("\n[bold]Ben[/] [dim]sends the form as it is[/]")
         _insist(await self._people.submit_view(BEN, view["id"], _values(view)))
-        end = await self._comes("the result", lambda: self._reply_with(root, "is done"))
+        end = await self._comes("the result", lambda: self._reply_with(root, "New page"))
         link = await self._check_pull_request(end)
         self._say("Ana", "merges", plain(link))
         await _page(f"{link}/merge", "POST")
-        await self._comes("the notice for Ben", lambda: self._reply_with(root, "It is written now"))
+        await self._comes("the notice for Ben", lambda: self._reply_with(root, "in the docs now"))
         self._say("Chika", f"@docs-agent {QUESTION}", "#docs")
         again = self._people.say(CHIKA, DOCS, f"@docs-agent {QUESTION}")
         await self._comes(

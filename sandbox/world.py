@@ -19,8 +19,8 @@ from sandbox.workspace.options import utcnow
 
 MANIFEST = Path(__file__).resolve().parents[1] / "manifest.yml"
 PROJECT = "acme-docs"
-TIMEOUTS = Timeouts(look_seconds=5.0)
-"""A person who merges a pull request here waits for it."""
+TIMEOUTS = Timeouts(look_seconds=5.0, live_seconds=2.0)
+"""A person who merges a pull request here waits for it, and for the live page."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,7 @@
 """The tables of all subjects in one place, for tests that write rows of several."""
 
 from bot.access.model import members as members
+from bot.answers.publication_store import publications as publications
 from bot.answers.store import inquiries as inquiries
 from bot.inbox.store import inbox as inbox
 from bot.inbox.store import missed as missed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import encodebytes
 from collections import deque
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass, field
@@ -112,6 +113,8 @@ class DocsService:
     )
     passages: list[dict[str, Any]] = field(default_factory=list)
     """The results of every search."""
+    pages: dict[str, str] = field(default_factory=dict)
+    """The texts of the live pages, by each path or address at which they are found."""
 
     def transport(self) -> httpx.AsyncBaseTransport:
         """Return connections to this service."""
@@ -121,8 +124,8 @@ class DocsService:
         """Replace the next answers of a kind: returned, raised or awaited.
 
         Kinds: ``create``, ``follow_up``, ``get``, ``visitors``, ``views``, ``preview``, ``build``,
-        ``searches``, ``by-page``, ``feedback``, ``assistant``; of the discovery API ``search``
-        and ``ask``.
+        ``searches``, ``by-page``, ``feedback``, ``assistant``; of the discovery API ``search``,
+        ``page`` and ``ask``.
         """
         self.instead.setdefault(kind, deque()).extend(answers)
 
@@ -179,6 +182,7 @@ class DocsService:
             "preview": self._preview,
             "search": self._search,
             "ask": self._ask,
+            "page": self._page,
             "build": lambda _request: httpx.Response(200, json=self.build),
         }
         if kind in self.readers:
@@ -220,6 +224,14 @@ class DocsService:
         if refusal := _refused(request, {"query", "pageSize"}):
             return refusal
         return httpx.Response(200, json=self.passages[: json.loads(request.content)["pageSize"]])
+
+    def _page(self, request: httpx.Request) -> httpx.Response:
+        if refusal := _refused(request, {"path"}):
+            return refusal
+        path = json.loads(request.content)["path"]
+        if path not in self.pages:
+            return httpx.Response(404, json={"message": "no such page"})
+        return httpx.Response(200, json={"path": path, "content": self.pages[path]})
 
     def _ask(self, request: httpx.Request) -> httpx.Response:
         if refusal := _refused(request, {"fp", "messages", "threadId", "retrievalPageSize"}):
@@ -327,6 +339,8 @@ class Github:
     """The differences of two commits, by their first letters; others are 404."""
     reads: list[str] = field(default_factory=list)
     """The paths of the calls about files and differences."""
+    texts: dict[str, str] = field(default_factory=dict)
+    """The texts of files by their paths; others are 404, as without *Contents: read*."""
     repository: str = "acme/docs"
 
     def transport(self) -> httpx.AsyncBaseTransport:
@@ -356,13 +370,21 @@ class Github:
         self.reads.append(path)
         if path.endswith("/files"):
             return httpx.Response(200, json=self.files, headers={"etag": '"files"'})
+        if "/contents/" in path:
+            assert request.url.params["ref"] == self.pull["head"]["sha"]
+            text = self.texts.get(path.partition("/contents/")[2])
+            if text is None:
+                return httpx.Response(404)
+            content = encodebytes(text.encode()).decode()
+            return httpx.Response(200, json={"encoding": "base64", "content": content})
         ends = [end[0] for end in path.rpartition("/")[2].split("...")]
         compared = self.compared.get("".join(ends))
         return httpx.Response(200, json=compared) if compared else httpx.Response(404)
 
     async def handle(self, request: httpx.Request) -> httpx.Response:
         path = f"/repos/{self.repository}"
-        if request.url.path.startswith((f"{path}/pulls/7/files", f"{path}/compare/")):
+        reads = (f"{path}/pulls/7/files", f"{path}/compare/", f"{path}/contents/")
+        if request.url.path.startswith(reads):
             return self._read(request)
         assert request.url.path == f"{path}/pulls/7"
         self.calls.append(request.headers.get("if-none-match", ""))

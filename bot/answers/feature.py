@@ -21,12 +21,13 @@ from bot.answers.gaps import (
     list_sent,
     mark,
     on_made_private,
-    on_published,
+    on_merged,
     recommend_gaps,
     refresh_privacy,
     share_answer,
 )
 from bot.answers.model import InquiryState
+from bot.answers.publications import claim_publications, look_for_page
 from bot.commands.command import Answer, FormState, Invocation, Press, Word, number_in
 from bot.context import Context, WorkerContext, queue_worker
 from bot.engine import Worker
@@ -82,7 +83,9 @@ async def _draft(context: Context, press: Press) -> Answer:
 
 async def _did_not_help(context: Context, press: Press) -> Answer:
     inquiry = await mark(context, press.allowed, number_in(press.value), InquiryState.GAP)
-    return Answer(message=messages.noted(inquiry)) if inquiry else _NOT_HERE
+    if inquiry is None:
+        return _NOT_HERE
+    return Answer(message=messages.noted(inquiry, press.allowed.user))
 
 
 async def _dismiss(context: Context, press: Press) -> Answer:
@@ -104,9 +107,26 @@ async def _share(context: Context, press: Press) -> Answer:
 
 
 def _workers(context: WorkerContext) -> Sequence[Worker]:
-    names = ("inquiries", "inquire")
-    key = attrgetter("id")
-    return [queue_worker(context, *names, claim_inquiries, work_on_inquiry, key=key, places=20)]
+    return [
+        queue_worker(
+            context,
+            "inquiries",
+            "inquire",
+            claim_inquiries,
+            work_on_inquiry,
+            key=attrgetter("id"),
+            places=20,
+        ),
+        queue_worker(
+            context,
+            "publications",
+            "publication",
+            claim_publications,
+            look_for_page,
+            key=attrgetter("job"),
+            places=5,
+        ),
+    ]
 
 
 ANSWERS = Feature(
@@ -128,7 +148,7 @@ ANSWERS = Feature(
     hooks=Hooks(
         on_refused=on_refused,
         on_made_private=on_made_private,
-        on_published=on_published,
+        on_merged=on_merged,
         ask_docs=ask_docs,
         find_answered=find_answered,
         did_not_help=did_not_help,

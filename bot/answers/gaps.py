@@ -13,7 +13,9 @@ from functools import partial
 
 from bot.access.admit import Allowed, is_reader
 from bot.answers import messages
-from bot.answers.model import Audience, Inquiry, InquiryState
+from bot.answers.model import Audience, Inquiry, InquiryState, Publication
+from bot.answers.publication_store import Publications
+from bot.answers.publications import await_publication
 from bot.answers.store import Inquiries, SentQuestions
 from bot.context import Context, WorkerContext
 from bot.ids import (
@@ -92,7 +94,7 @@ async def did_not_help(context: Context, allowed: Allowed, thread: ThreadRef) ->
     """Make the newest question of a thread a gap, and confirm that."""
     inquiry = await context.store.read(lambda tx: Inquiries(tx).newest_in(thread))
     marked = await mark(context, allowed, inquiry.id, InquiryState.GAP) if inquiry else None
-    return messages.noted(marked) if marked else messages.NOT_HERE
+    return messages.noted(marked, allowed.user) if marked else messages.NOT_HERE
 
 
 async def mark(
@@ -231,17 +233,49 @@ def _channels_of_largest(rows: Sequence[Inquiry]) -> list[list[ChannelId]]:
     return [list(dict.fromkeys(inquiry.channel for inquiry in group)) for group in largest]
 
 
-def on_published(context: Context, tx: Transaction, number: JobNumber) -> None:
-    """Queue the notices to the people whose questions a job has answered."""
+def on_merged(context: Context, tx: Transaction, number: JobNumber) -> bool:
+    """Queue the notices to the people whose questions a job has answered.
+
+    They wait until the page is live, where the bot can see that. Return whether one of them will
+    stand in the job's thread.
+    """
     job = Jobs(tx).get_or_raise(number)
+    answered = _answered_by(tx, job)
+    if not answered:
+        return False
+    now = context.clock()
+    is_awaited = await_publication(context, tx, job)
+    places = set[tuple[object, ...]]()
+    for inquiry in answered:
+        state = InquiryState.MERGED if is_awaited else InquiryState.WRITTEN
+        place = (inquiry.channel, inquiry.thread_ts, inquiry.user)
+        if inquiry.thread_ts is not None and place in places:
+            # Somebody who asked the same again in the same thread reads it once there.
+            state = InquiryState.NOTIFIED
+        places.add(place)
+        Inquiries(tx).save(inquiry, replace(inquiry, state=state, job=number, due_at=now))
+    return any(_is_in_thread(inquiry, job) for inquiry in answered)
+
+
+def _answered_by(tx: Transaction, job: TrackedJob) -> Sequence[Inquiry]:
+    """Return the questions that a job has answered, the newest first.
+
+    These are gaps, and the questions under whose answers it was asked for.
+    """
     if job.about is None:
-        return
+        return ()
+    answered: list[Inquiry] = []
     for inquiry in Inquiries(tx).with_gap_key(job.project, job.about.key):
         is_answered = inquiry.state is InquiryState.ANSWERED
         if inquiry.state is InquiryState.GAP or (is_answered and _began(inquiry, job)):
-            state = InquiryState.WRITTEN
-            now = context.clock()
-            Inquiries(tx).save(inquiry, replace(inquiry, state=state, job=number, due_at=now))
+            answered.append(inquiry)
+    return answered
+
+
+def _is_in_thread(inquiry: Inquiry, job: TrackedJob) -> bool:
+    """Return whether a question was asked in a job's thread, where its notice will stand."""
+    here = job.thread
+    return here is not None and (inquiry.channel, inquiry.thread_ts) == (here.channel, here.ts)
 
 
 def _began(inquiry: Inquiry, job: TrackedJob) -> bool:
@@ -256,7 +290,9 @@ async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[T
     A job of a private channel is announced there only, to somebody who is in it; elsewhere the gap
     stays open.
     """
-    job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(inquiry.job or JobNumber(0)))
+    number = inquiry.job or JobNumber(0)
+    job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(number))
+    publication = await context.store.read(lambda tx: Publications(tx).get(number))
     owner = context.owner
     try:
         is_public = await _is_public(context, job.channel)
@@ -272,7 +308,8 @@ async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[T
         state = InquiryState.NOTIFIED if is_public or is_here else InquiryState.GAP
         Inquiries(tx).save(inquiry, replace(inquiry, state=state), owner=owner)
         if (is_public or is_here) and is_reader:
-            Outbox(tx).add(_notice(tx, inquiry, job, is_public=is_public), context.clock())
+            notice = _notice(tx, inquiry, job, publication, is_public=is_public)
+            Outbox(tx).add(notice, context.clock())
 
     return settle
 
@@ -305,16 +342,23 @@ def _is_for_good(error: SlackError) -> bool:
     return not error.meaning.needs_operator and error.meaning is not Refusal.PASSING
 
 
-def _notice(tx: Transaction, inquiry: Inquiry, job: TrackedJob, *, is_public: bool) -> NewDelivery:
-    """Return the notice. A direct message names no job of a private channel."""
+def _notice(
+    tx: Transaction,
+    inquiry: Inquiry,
+    job: TrackedJob,
+    publication: Publication | None,
+    *,
+    is_public: bool,
+) -> NewDelivery:
+    """Return the notice. A direct message names no job of a private channel, and no page of it."""
     key = f"inquiry:{inquiry.id}:job:{job.number}:written"
     thread = inquiry.thread_ts or Outbox(tx).posted_ts(f"inquiry:{inquiry.id}:shared")
     if thread is not None:
-        message = messages.written_notice(inquiry, job)
+        message = messages.written_notice(inquiry, job, publication)
         post = NewDelivery.post(key, inquiry.channel, inquiry.user, message)
         return replace(post, message_ts=thread)
     is_named = is_public or is_direct_message(inquiry.channel)
-    message = messages.written_notice(inquiry, job if is_named else None)
+    message = messages.written_notice(inquiry, job if is_named else None, publication)
     return NewDelivery.private(key, inquiry.channel, inquiry.user, message)
 
 

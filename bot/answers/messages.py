@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.answers.model import DocsPage, Inquiry
-from bot.ids import Block, Message
+from bot.answers.model import DocsPage, Inquiry, Publication, PublicationState
+from bot.ids import Block, Message, UserId
+from bot.jobs.messages.status_message import open_words
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.prompts import Unsent
 from bot.messages import blocks as b
@@ -74,7 +75,7 @@ def format_answer(
     sources = _page_links(pages[:_MOST_SOURCES])
     markdown: Block = {"type": "markdown", "text": write(answer, _ANSWER_LENGTH, end=_REST)}
     cited = [b.context(f"From {' · '.join(sources)}")] if sources else []
-    noted = [b.context("I noted that, and you get a message when the docs answer it.")]
+    noted = [b.context("Noted. I'll tell you when it's written.")]
     rows = noted if is_gap else cited
     return b.message(markdown, *rows, *b.actions(_buttons(inquiry, is_gap=is_gap)))
 
@@ -107,7 +108,7 @@ def nothing_found(inquiry: Inquiry) -> Message:
     """Return the answer that the docs have nothing on it, which makes a question a gap."""
     if inquiry.is_topic:
         return b.with_buttons("The docs have nothing on that.", _buttons(inquiry))
-    text = "The docs have nothing on that. I noted it, and you get a message when they do."
+    text = "The docs have nothing on that. I'll tell you when it's written."
     return b.with_buttons(text, _buttons(inquiry, is_gap=True))
 
 
@@ -129,9 +130,10 @@ def quoted_question(inquiry: Inquiry) -> str:
     return f"“{b.quoted(inquiry.text, _TITLE_LENGTH)}”"
 
 
-def noted(inquiry: Inquiry) -> Message:
-    """Return the confirmation that a question is a gap now."""
-    text = "Noted as a gap. Its asker gets a message when the docs answer it."
+def noted(inquiry: Inquiry, by: UserId) -> Message:
+    """Return the confirmation that a question is a gap now. ``by``: the person who reads it."""
+    whom = "you" if by == inquiry.user else "its asker"
+    text = f"Noted as a gap. I'll tell {whom} when it's written."
     return b.with_buttons(text, [b.button("Draft it", b.Action.CHANGE_DOCS, str(inquiry.id))])
 
 
@@ -178,14 +180,45 @@ def _answer_text(answer: Message) -> str:
     return "\n".join(markdown) or to_plain(answer.text, {}, {})
 
 
-def written_notice(inquiry: Inquiry, job: TrackedJob | None) -> Message:
-    """Return the notice that a question is answered by the docs now.
+def written_notice(
+    inquiry: Inquiry, job: TrackedJob | None, publication: Publication | None = None
+) -> Message:
+    """Return the notice that a question is answered.
 
-    ``job``: None where its title and link may not be shown.
+    Args:
+        inquiry: The question.
+        job: The job that answers it; None where its title and link may not be shown.
+        publication: Whether its page is in the docs; None if nobody looked.
     """
-    link = b.web_address(job.pr_link) if job else None
-    title = job.pull_request.title if job and job.pull_request else "the change"
-    where = f": {b.link(link, clip(title, _TITLE_LENGTH))}" if link else " in the docs."
     day = b.moment(inquiry.asked_at, "{date_short_pretty}")
-    text = f"{b.mention(inquiry.user)} you asked ({day}) {quoted_question(inquiry)} It is written now{where}"
-    return b.words(text)
+    asked = f"{b.mention(inquiry.user)} you asked ({day}) {quoted_question(inquiry)}"
+    link = b.web_address(job.pr_link) if job else None
+    request = b.link(link, open_words(link)) if link else ""
+    state = publication.state if publication else PublicationState.UNKNOWN
+    if publication is not None and state is PublicationState.LIVE:
+        news, where = _live_words(publication, request, is_named=job is not None)
+    else:
+        news = _NEWS[state]
+        where = request
+    return b.words(f"{asked} {news}: {where}" if where else f"{asked} {news}.")
+
+
+_NEWS = {
+    PublicationState.AWAITED: "It is written now",
+    PublicationState.UNKNOWN: "It is written now",
+    PublicationState.UNSEEN: "The change is merged; I can't see it in the docs yet",
+}
+
+
+def _live_words(publication: Publication, request: str, *, is_named: bool) -> tuple[str, str]:
+    """Return the news of a live page, and the page. ``request``: the link to the pull request."""
+    change = publication.change
+    is_removed = change is not None and change.is_removed
+    news = "Its page is gone from the docs now" if is_removed else "It's in the docs now"
+    if change is None or not is_named:
+        return news, ""
+    title = clip(publication.title or change.title, _TITLE_LENGTH)
+    if b.web_address(publication.address) is not None and not is_removed:
+        return news, b.link(publication.address, title)
+    page = f"“{b.quoted(title, _TITLE_LENGTH)}”"
+    return news, f"{page} ({request})" if request else page

@@ -9,15 +9,17 @@ from typing import NewType
 
 from pydantic import SecretStr
 
+from bot.answers.page_changes import PageChange
 from bot.ids import ChannelId, JobNumber, Message, MessageTs, ProjectId, RequestKey, UserId
 
 InquiryId = NewType("InquiryId", int)
 
 
 class InquiryState(StrEnum):
-    """``asked → answered → gap → written → notified``.
+    """``asked → answered → gap → merged → written → notified``.
 
-    A search without results makes a gap at once.
+    A search without results makes a gap at once. Where the bot cannot read the live docs, *merged*
+    is left out.
     """
 
     ASKED = "asked"
@@ -26,8 +28,10 @@ class InquiryState(StrEnum):
     GAP = "gap"
     """The docs lack the answer, as far as people know."""
     DISMISSED = "dismissed"
+    MERGED = "merged"
+    """A job's pull request with the answer is merged, and its page is not seen in the docs yet."""
     WRITTEN = "written"
-    """A job has published the answer, and the asker waits for the notice."""
+    """A job has written the answer, and the asker waits for the notice."""
     NOTIFIED = "notified"
 
 
@@ -82,6 +86,39 @@ class Inquiry:
 
     Only its asker sees the answer there, and may send it on.
     """
+
+
+class PublicationState(StrEnum):
+    """How far the publication of a merged page is."""
+
+    AWAITED = "awaited"
+    """The docs are asked for the page again and again."""
+    LIVE = "live"
+    UNSEEN = "unseen"
+    """The page was not seen in the docs within a day."""
+    UNKNOWN = "unknown"
+    """Nothing tells whether the page is live: its change cannot be read, or not be recognised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """The publication of the page that a job's merged pull request changes."""
+
+    job: JobNumber
+    project: ProjectId
+    requester: UserId
+    """The job's; empty once forgotten, as the page is."""
+    state: PublicationState
+    merged_at: datetime
+    due_at: datetime
+    attempts: int = 0
+    """How often the docs were asked."""
+    change: PageChange | None = None
+    """The page; None until the pull request's files are read."""
+    address: str | None = None
+    """The live page's address, as a search returned it; None if none did."""
+    title: str | None = None
+    """The live page's title, as that search returned it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from sqlalchemy import (
 from bot.answers.model import Audience, Inquiry, InquiryId, InquiryState
 from bot.ids import (
     ChannelId,
+    JobNumber,
     Message,
     MessageTs,
     ProjectId,
@@ -80,7 +81,7 @@ _CLAIM = claiming_oldest(inquiries, or_(_TO_ANSWER.waits, _TO_TELL.waits))
 INQUIRIES_RULE = RetentionRule(
     "questions about the docs",
     inquiries,
-    inquiries.c.state.not_in((InquiryState.ASKED, InquiryState.WRITTEN)),
+    inquiries.c.state.not_in((InquiryState.ASKED, InquiryState.MERGED, InquiryState.WRITTEN)),
     inquiries.c.asked_at,
 )
 
@@ -231,6 +232,11 @@ class Inquiries(Rows[Inquiry]):
         """Keep the words that were said in a public channel which is private now."""
         is_open = and_(inquiries.c.channel == channel, inquiries.c.audience == Audience.WORKSPACE)
         self.connection.execute(update(inquiries).where(is_open).values(audience=Audience.CHANNEL))
+
+    def awaiting(self, job: JobNumber) -> Sequence[Inquiry]:
+        """Return the inquiries that wait until the page of a job is live."""
+        is_merged = inquiries.c.state == InquiryState.MERGED
+        return self._many(and_(is_merged, inquiries.c.job == job), MOST_ROWS)
 
     def with_gap_key(self, project: ProjectId, gap_key: str) -> Sequence[Inquiry]:
         """Return the inquiries of a project with this key that wait for nothing."""

@@ -26,7 +26,7 @@ from bot.docs_api.errors import (
     Unauthorized,
     Unavailable,
 )
-from bot.docs_api.models import MAX_ID_LENGTH
+from bot.docs_api.models import MAX_ID_LENGTH, PageText
 
 MAX_TEXT_LENGTH = 500
 MAX_PAGE_SIZE = 250
@@ -196,6 +196,14 @@ def decode(answer: Response, model: type[ModelT]) -> ModelT:
     except (ValueError, RecursionError):
         text = f"The service answered with {_content(answer)} instead of JSON"
     raise Unavailable(cleaned(text, answer.secrets), status_code=answer.status_code)
+
+
+def decode_page(answer: Response) -> str:
+    """Return the text of a page. Raises Unavailable for an answer that is too long or no page."""
+    if len(answer.body) > MAX_LIST_BYTES:
+        text = f"The service answered with more than {MAX_LIST_BYTES} bytes"
+        raise Unavailable(text, status_code=answer.status_code)
+    return decode(answer, PageText).content
 
 
 def decode_list(answer: Response, model: type[ModelT], limit: int) -> tuple[ModelT, ...]:

@@ -63,15 +63,15 @@ class DiscoveryClient(ServiceClient):
         answer = await self._send(_wire.Call(self._domain, path, fields))
         return _wire.decode_list(answer, Passage, limit)
 
-    async def page(self, path: str) -> Passage:
-        """Return the content of a page by its path from `search`.
+    async def page(self, path: str) -> str:
+        """Return the text of a page by its path, or its address from `search`. It costs no credits.
 
         Raises `NotFound`.
         """
         fields = {"path": _wire.checked_text("path", path)}
         call = _wire.Call(self._domain, f"/v1/page/{self._domain}", fields)
         answer = await self._send(call)
-        return _wire.decode(answer, Passage)
+        return _wire.decode_page(answer)
 
     async def ask(self, question: str, *, key: str, thread_id: str | None = None) -> AssistantReply:
         """Return the assistant's answer when its stream has ended. It costs credits.

@@ -51,6 +51,8 @@ class BuildStatus(StrEnum):
 MAX_ID_LENGTH = 400
 MAX_TEXT_LENGTH = 4_000
 """Upper limit for the other texts of a job, in characters. The rest is left out."""
+MAX_PAGE_LENGTH = 500_000
+"""Upper limit for the text of a page, in characters. The rest is left out."""
 MAX_LINES = 300
 """Upper limit for the lines of a log and for lists of files. The last ones are kept."""
 _MAX_COUNT = 2**63 - 1
@@ -79,6 +81,10 @@ def _without_unstorable(raw: object) -> object:
 def _text_or_empty(raw: object) -> str:
     # A blank, because it makes a link unusable: one that was changed could lead elsewhere.
     return _NOT_STORABLE.sub(" ", raw)[:MAX_TEXT_LENGTH] if isinstance(raw, str) else ""
+
+
+def _page_or_empty(raw: object) -> str:
+    return raw[:MAX_PAGE_LENGTH] if isinstance(raw, str) else ""
 
 
 def _text_or_none(raw: object) -> str | None:
@@ -375,6 +381,12 @@ class Passage(_Answer):
     content: _Text = ""
     path: _Text = ""
     metadata: Annotated[PassageMetadata, BeforeValidator(_object_or_empty)] = PassageMetadata()
+
+
+class PageText(_Answer):
+    """The text of a page, as the service publishes it."""
+
+    content: Annotated[str, BeforeValidator(_page_or_empty)] = ""
 
 
 class CitedPage(_Answer):

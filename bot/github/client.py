@@ -20,6 +20,7 @@ from pydantic import SecretStr, TypeAdapter, ValidationError
 from bot.github.models import (
     MAX_TEXT_LENGTH,
     Comparison,
+    FileContents,
     GithubError,
     GithubUnavailable,
     Limited,
@@ -46,6 +47,7 @@ _MAX_CACHED_BYTES = 200_000
 """The size of the longest answer that stays in memory."""
 _PULL_REQUEST = TypeAdapter(PullRequest)
 _COMPARISON = TypeAdapter(Comparison)
+_CONTENTS = TypeAdapter(FileContents)
 _FILES = TypeAdapter(tuple[PullRequestFile, ...])
 ModelT = TypeVar("ModelT")
 
@@ -97,6 +99,8 @@ class GithubClient:
         # As httpx writes it: small letters, without the usual port.
         self._base = str(httpx.URL(f"{self._api_url}/"))
         self._timeout_seconds = timeout_seconds
+        self.has_token = bool(token)
+        """Whether there is a token, without which GitHub answers 60 calls an hour."""
         self._now = now
         self._on_answer = on_answer
         self._files: dict[PullRequestId, tuple[str, tuple[PullRequestFile, ...]]] = {}
@@ -186,6 +190,14 @@ class GithubClient:
         if new_etag and len(answer.body) <= _MAX_CACHED_BYTES:
             self._files[which] = new_etag, files
         return files
+
+    async def text(self, which: PullRequestId, path: str, commit: str) -> str:
+        """Return the beginning of a text file of a commit. Requires *Contents: read*.
+
+        https://docs.github.com/en/rest/repos/contents#get-repository-content
+        """
+        answer = await self._fetch(which.contents_path(path, commit))
+        return _read(_CONTENTS, answer).text
 
     async def compare(self, which: PullRequestId, base: str, head: str) -> Comparison:
         """Compare two commits of a pull request in the first 300 files.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -72,6 +73,8 @@ GitHub's titles have at most 256.
 """
 MAX_PATH_LENGTH = 4_096
 """Upper limit for a file's path, in characters. The rest is left out."""
+_MAX_CONTENT_LENGTH = 20_000
+"""Characters of a file in base64 that are read."""
 MAX_COMPARED_FILES = 300
 """The most files of a comparison. Of more files GitHub leaves out the rest without a word.
 
@@ -114,6 +117,14 @@ class PullRequestId:
     def path(self) -> str:
         """Return the path of the pull request in the API."""
         return f"/repos/{self.owner}/{self.repo}/pulls/{self.number}"
+
+    def contents_path(self, path: str, commit: str) -> str:
+        """Return the path of a file of a commit. Raises NotVisible for a path that leads elsewhere."""
+        if any(step in ("", ".", "..") for step in path.split("/")):
+            raise NotVisible("A file cannot have such a path")
+        return (
+            f"/repos/{self.owner}/{self.repo}/contents/{quote(path, errors='replace')}?ref={commit}"
+        )
 
     def compare_path(self, base: str, head: str) -> str:
         """Return the path of the comparison of two commits.
@@ -224,6 +235,30 @@ class Comparison(BaseModel):
     def is_whole(self) -> bool:
         """Return whether GitHub has certainly left no file out."""
         return len(self.files) < MAX_COMPARED_FILES
+
+
+class FileContents(BaseModel):
+    """A file of a commit. GitHub sends files of up to 1 MB.
+
+    https://docs.github.com/en/rest/repos/contents#get-repository-content
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
+
+    encoding: _Text = ""
+    content: str = ""
+
+    @property
+    def text(self) -> str:
+        """Return the beginning of the text; "" for a file without one."""
+        if self.encoding != "base64":
+            return ""
+        letters = "".join(self.content[:_MAX_CONTENT_LENGTH].split())
+        whole = letters[: len(letters) // 4 * 4]
+        try:
+            return b64decode(whole).decode("utf-8-sig", "replace")
+        except ValueError:
+            return ""
 
 
 class PullRequest(BaseModel):

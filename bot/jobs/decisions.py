@@ -85,7 +85,7 @@ async def fix_preview(context: Context, readable: Readable) -> FollowedUp | None
         return None
     sent = _sent_by_button(readable, f"fix:{job.number}:{preview.asked_at.isoformat()}")
     prompt = from_plain(fix_preview_prompt(preview))
-    return await follow_up(context, sent, PromptRequest(prompt))
+    return await follow_up(context, sent, PromptRequest(prompt, mends_preview=True))
 
 
 def _sent_by_button(readable: Readable, key: str) -> Readable:
@@ -235,7 +235,7 @@ def keep_review(
     Jobs(tx).save(job, new)
     if choice is Review.REVIEWED:
         for hooks in context.hooks:
-            hooks.on_published(context, tx, job.number)
+            hooks.on_merged(context, tx, job.number)
     return True
 
 

@@ -186,8 +186,11 @@ def _settle_running(
         Jobs(tx).save(job, begun, owner=context.owner)
         take_buttons(tx, job, now)
     elif age_seconds < quiet_seconds:
-        Jobs(tx).save(job, replace(read, saw_active=True), owner=context.owner)
-        return False
+        usual = None if job.is_slow else Jobs(tx).usual_time(job.project)
+        is_slow = job.is_slow or (usual is not None and age_seconds > usual.total_seconds())
+        running = replace(read, saw_active=True, is_slow=is_slow)
+        Jobs(tx).save(job, running, owner=context.owner)
+        return is_slow and not job.is_slow
     elif job.told_running_at is None:
         Jobs(tx).save(job, replace(read, saw_active=True, told_running_at=now), owner=context.owner)
         say(tx, job, f"iteration:{job.iteration}:running", messages.still_running(job, now), now)
@@ -214,8 +217,10 @@ def _end_iteration(
     now = context.clock()
     job = Jobs(tx).save(before, over, owner=context.owner)
     take_buttons(tx, before, now)
-    if context.settings.previews == "always":
+    if Prompts(tx).mends_preview(job):
         ask_for(context, tx, job, job.recipient)
+    elif context.settings.previews == "always":
+        ask_for(context, tx, job, job.recipient, notifies=False)
     say_end(tx, job, result_message(context, tx, job), now)
     watch(context, tx, job)
     log.info("job_ended", job=job.number, state=job.state, iteration=job.iteration)

@@ -12,7 +12,7 @@ from bot.ids import Message
 from bot.jobs.conversation import conversation_of
 from bot.jobs.files import read_files
 from bot.jobs.messages import agent_text, status_message
-from bot.jobs.messages.jobs import follow_up_by_command
+from bot.jobs.messages.jobs import FIXING_PREVIEW, follow_up_by_command
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import QueueWhy, ThreadContext, TrackedJob
 from bot.jobs.model.prompts import Act, Prompt, PromptKind
@@ -137,7 +137,9 @@ def _write(
         new = replace(job, earlier=earlier)
         job = Jobs(tx).save(job, show_obstacle(tx, new, now))
         if prompt.message_ts is None:
-            message = follow_up_by_command(job, text, prompt.asked_by)
+            message = FIXING_PREVIEW
+            if not prompt.mends_preview:
+                message = follow_up_by_command(job, text, prompt.asked_by)
             say(tx, job, f"follow_up:{prompt.id}", message, now)
         tell_behind_unconfirmed(tx, job, prompt, now)
     if attachments.not_sent is not None:

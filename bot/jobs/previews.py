@@ -30,7 +30,7 @@ from bot.docs_api import (
 from bot.engine import unless_taken_over
 from bot.ids import Message, UserId
 from bot.jobs.access import Readable
-from bot.jobs.messages.jobs import no_preview
+from bot.jobs.messages.jobs import no_preview, preview_built
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.pull_requests import (
     GIVEN_UP_AFTER,
@@ -42,8 +42,9 @@ from bot.jobs.model.pull_requests import (
 )
 from bot.jobs.service_health import settle_refused_key, wait_asked_for
 from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.pull_requests import PreviewLimits, Previews
-from bot.jobs.thread import can_preview, update_result
+from bot.jobs.thread import can_preview, preview_occasion, say, update_result
 from bot.logs import reason_of
 from bot.messages.blocks import linkable
 from bot.messages.plain_text import visible
@@ -57,10 +58,12 @@ _SECONDS_BEHIND = 1.0
 _NOT_HERE = (Forbidden, NotConfigured)
 
 
-def ask_for(context: Context, tx: Transaction, job: TrackedJob, user: UserId) -> bool:
+def ask_for(
+    context: Context, tx: Transaction, job: TrackedJob, user: UserId, *, notifies: bool = True
+) -> bool:
     """Ask for the preview of a job's branch, unless one is under way.
 
-    Return False if there can be none.
+    Return False if there can be none. ``notifies``: the person is told when it is built.
     """
     if job.state is not JobState.PULL_REQUEST or job.branch is None:
         return False
@@ -76,6 +79,7 @@ def ask_for(context: Context, tx: Transaction, job: TrackedJob, user: UserId) ->
         PreviewState.ASKED,
         asked_at=now,
         due_at=now,
+        notifies=notifies,
     )
     if Previews(tx).ask(preview):
         update_result(context, tx, job)
@@ -207,6 +211,8 @@ def _settle(context: WorkerContext, tx: Transaction, preview: Preview, new: Prev
     if job.is_forgotten or (new.state, new.is_put_off) == (preview.state, preview.is_put_off):
         return False
     update_result(context, tx, job)
+    if new.state in (PreviewState.READY, PreviewState.BROKEN):
+        _tell_requester(context, tx, job, new)
     if new.state is PreviewState.MISSING:
         whisper = NewDelivery.whisper(
             f"preview:{job.number}:{preview.asked_at.isoformat()}",
@@ -217,3 +223,16 @@ def _settle(context: WorkerContext, tx: Transaction, preview: Preview, new: Prev
         )
         Outbox(tx).add(whisper, context.clock())
     return True
+
+
+def _tell_requester(context: Context, tx: Transaction, job: TrackedJob, built: Preview) -> None:
+    """Reply to the person who has asked for a preview: an edit of the end notifies nobody.
+
+    They may have asked for it, or have been forgotten, while it was being built.
+    """
+    asked = Previews(tx).get(job.number)
+    if asked is None or not asked.notifies:
+        return
+    is_mended = Prompts(tx).mends_preview(job)
+    message = preview_built(replace(built, requester=asked.requester), is_mended=is_mended)
+    say(tx, job, preview_occasion(built), message, context.clock())

@@ -7,8 +7,8 @@ status message and of the end, and the messages in the thread are one transactio
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -32,7 +32,15 @@ from bot.ids import ProjectId
 from bot.jobs.access import Readable
 from bot.jobs.messages import jobs as messages
 from bot.jobs.messages.job_answers import repository_notice
-from bot.jobs.model.changes import ChangedFile, ChangedLine, changed_lines
+from bot.jobs.model.changes import (
+    ChangedFile,
+    ChangedLine,
+    ChangedPage,
+    changed_lines,
+    changed_pages,
+    pages_without_title,
+    title_in_text,
+)
 from bot.jobs.model.jobs import JobState, Review, TrackedJob
 from bot.jobs.model.prompts import Act
 from bot.jobs.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
@@ -54,8 +62,10 @@ _HIDDEN_TWICE = 2
 _HIDDEN_PAUSE = timedelta(days=1)
 """The pause between two polls of a pull request that stays invisible."""
 _TOKEN_PAUSE = timedelta(minutes=10)
+_MAX_READ_FILES = 30
+"""The most files of a new pull request to read for its end."""
 _FEW_LINES = 4
-"""The most changed lines of a new pull request to read for its end."""
+"""The most changed lines of one to read without a token, when calls are few."""
 _SHOWN_LINES = 2
 """The most changed lines to show in an end."""
 _READ_SECONDS = 1.5
@@ -64,9 +74,22 @@ _READ_SECONDS = 1.5
 A form opens within three seconds of the press or never.
 """
 _NOTHING = Size(0, 0, 0)
-_Made = tuple[Size, tuple[ChangedLine, ...], tuple[str, ...]]
-"""The changes of an iteration: their size, their lines if they are few, and the changed files."""
 _MOST_PATHS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The changes of an iteration."""
+
+    size: Size
+    lines: tuple[ChangedLine, ...] = ()
+    """The changed lines if they are few."""
+    paths: tuple[str, ...] = ()
+    """The first changed files."""
+    pages: tuple[ChangedPage, ...] = ()
+    """The first changed pages."""
+
+
 _LATE = timedelta(hours=2)
 """State of this age, now or at the next poll, is shown with its time."""
 
@@ -152,32 +175,55 @@ async def _made(
         if not last.head or not answer.head:
             return None
         if last.head == answer.head:
-            return _NOTHING, (), ()
+            return _Made(_NOTHING)
         comparison = await github.compare(which, last.head, answer.head)
+        if not comparison.is_ahead or not comparison.is_whole:
+            # The branch was rewritten.
+            return None
+        files = _changed(comparison.files)
+        titles = await _read_titles(github, which, files, answer.head)
     except GithubError as error:
         log.info("difference_not_read", job=watched.job, reason=reason_of(error))
         return None
-    if not comparison.is_ahead or not comparison.is_whole:
-        # The branch was rewritten.
-        return None
-    files = comparison.files
     additions = sum(file.additions for file in files)
     deletions = sum(file.deletions for file in files)
-    size = Size(additions, deletions, len(files))
-    return size, changed_lines(_changed(files), _SHOWN_LINES), _paths(files)
+    return _made_of(Size(additions, deletions, len(files)), files, titles)
 
 
 async def _made_at_first(github: GithubClient, which: PullRequestId, answer: PullRequest) -> _Made:
     """Return the changes of a pull request that was not polled before."""
     size = Size(answer.additions, answer.deletions, answer.changed_files)
-    if size.additions + size.deletions > _FEW_LINES:
-        return size, (), ()
-    files = await github.files(which)
-    return size, changed_lines(_changed(files), _SHOWN_LINES), _paths(files)
+    is_large = size.additions + size.deletions > _FEW_LINES
+    if answer.changed_files > _MAX_READ_FILES or (is_large and not github.has_token):
+        return _Made(size)
+    files = _changed(await github.files(which))
+    return _made_of(size, files, await _read_titles(github, which, files, answer.head))
 
 
-def _paths(files: Sequence[PullRequestFile]) -> tuple[str, ...]:
-    return tuple(file.path for file in files[:_MOST_PATHS])
+def _made_of(size: Size, files: Sequence[ChangedFile], titles: Mapping[str, str]) -> _Made:
+    return _Made(
+        size,
+        changed_lines(files, _SHOWN_LINES, titles),
+        tuple(file.path for file in files[:_MOST_PATHS]),
+        changed_pages(files, titles),
+    )
+
+
+async def _read_titles(
+    github: GithubClient, which: PullRequestId, files: Sequence[ChangedFile], commit: str | None
+) -> Mapping[str, str]:
+    """Return the titles of changed pages by their paths where the patches do not show them.
+
+    A title that cannot be read is left out: the page is then named by its path.
+    """
+    titles: dict[str, str] = {}
+    for path in pages_without_title(files) if commit and github.has_token else ():
+        try:
+            titles[path] = title_in_text(await github.text(which, path, commit or ""))
+        except GithubError as error:
+            log.info("title_not_read", reason=reason_of(error))
+            break
+    return titles
 
 
 def _changed(files: Sequence[PullRequestFile]) -> Sequence[ChangedFile]:
@@ -192,22 +238,29 @@ def _to_changed_file(file: PullRequestFile) -> ChangedFile:
 
 async def read_changes(context: Context, readable: Readable) -> Sequence[ChangedFile] | None:
     """Return the files that a job's pull request changes; None if they cannot be read now."""
-    link = web_address(readable.job.pr_link)
-    if context.github is None or not link:
-        return None
-    which = context.github.pull_request_of(link, readable.job.repository or "")
-    if which is None:
-        return None
-    project = readable.job.project
-    pinned = await context.store.read(lambda tx: Repositories(tx).of(project))
-    if pinned != which.repository:
-        return None
     try:
         async with asyncio.timeout(_READ_SECONDS):
-            return _changed(await context.github.files(which))
+            return await read_changed_files(context, readable.job)
     except (GithubError, TimeoutError) as error:
         log.info("changes_not_read", job=readable.job.number, reason=reason_of(error))
         return None
+
+
+async def read_changed_files(context: Context, job: TrackedJob) -> Sequence[ChangedFile] | None:
+    """Return the files that a job's pull request changes; None if the bot may not read it.
+
+    Raises GithubError.
+    """
+    link = web_address(job.pr_link)
+    if context.github is None or not link:
+        return None
+    which = context.github.pull_request_of(link, job.repository or "")
+    if which is None:
+        return None
+    pinned = await context.store.read(lambda tx: Repositories(tx).of(job.project))
+    if pinned != which.repository:
+        return None
+    return _changed(await context.github.files(which))
 
 
 def _settle_answer(
@@ -259,11 +312,10 @@ def _with_changes(
     last = watched.seen
     paths = last.paths if last is not None else ()
     if made is not None:
-        size, lines, changed = made
-        paths = tuple(dict.fromkeys((*paths, *changed)))[-_MOST_PATHS:]
-        return replace(pull, made=size, lines=lines, paths=paths)
+        paths = tuple(dict.fromkeys((*paths, *made.paths)))[-_MOST_PATHS:]
+        return replace(pull, made=made.size, lines=made.lines, paths=paths, pages=made.pages)
     if last is not None and last.iteration >= watched.iteration:
-        return replace(pull, made=last.made, lines=last.lines, paths=paths)
+        return replace(pull, made=last.made, lines=last.lines, paths=paths, pages=last.pages)
     # An unchanged pull request has no newer commit either.
     is_as_before = not has_changed and pull.head is not None
     return replace(pull, made=_NOTHING if is_as_before else None, lines=(), paths=paths)
@@ -312,15 +364,16 @@ def _show(
             job, review=became, reviewed_by=None, reviewed_at=pull.ended_at, remind_at=None
         )
         Jobs(tx).save(job, new)
+    is_told = False
     if has_ended and pull.is_merged:
         for hooks in context.hooks:
-            hooks.on_published(context, tx, job.number)
+            is_told = hooks.on_merged(context, tx, job.number) or is_told
     job = Jobs(tx).get_or_raise(job.number)
     update_status_message(tx, job, now)
     if last is None or (last.iteration, last.made) != (pull.iteration, pull.made) or has_ended:
         update_result(context, tx, job)
     # People may have muted the job, or read that the bot polls no more.
-    if has_ended and job.state is not JobState.UNWATCHED:
+    if has_ended and not is_told and job.state is not JobState.UNWATCHED:
         end = "merged" if pull.is_merged else "closed"
         key = f"pull_request:{pull.iteration}:{end}"
         say(tx, job, key, messages.pull_request_ended(job, pull), now)

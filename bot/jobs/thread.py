@@ -15,6 +15,7 @@ from bot.ids import JobNumber, Message
 from bot.jobs.messages import jobs as messages
 from bot.jobs.messages import status_message
 from bot.jobs.model.jobs import JobState, QueueWhy, TrackedJob
+from bot.jobs.model.pull_requests import Preview, PreviewState
 from bot.jobs.model.quota import frees_at
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
@@ -112,6 +113,10 @@ def take_buttons(tx: Transaction, before: TrackedJob, now: datetime) -> None:
     if end is not None:
         outdated = messages.outdated_end(before, Prompts(tx).subject(before))
         _edit(tx, before, end, outdated, now)
+    preview = Previews(tx).get(before.number)
+    is_of_end = preview is not None and preview.iteration == before.iteration
+    if preview and is_of_end and preview.notifies and preview.state is PreviewState.BROKEN:
+        edit(tx, before, preview_occasion(preview), messages.outdated_preview(preview), now)
 
 
 def result_message(context: Context, tx: Transaction, job: TrackedJob) -> Message:
@@ -119,6 +124,7 @@ def result_message(context: Context, tx: Transaction, job: TrackedJob) -> Messag
     subject = Prompts(tx).subject(job)
     if job.state is not JobState.PULL_REQUEST:
         return messages.format_result(job, subject)
+    mends_preview = Prompts(tx).mends_preview(job)
     preview = Previews(tx).get(job.number)
     if preview is not None and preview.iteration != job.iteration and not preview.outlasts:
         preview = None
@@ -129,6 +135,7 @@ def result_message(context: Context, tx: Transaction, job: TrackedJob) -> Messag
         is_first=not Jobs(tx).offers_pull_request(job),
         preview=preview,
         offers_preview=can_preview(context, tx, job),
+        mends_preview=mends_preview,
     )
 
 
@@ -145,6 +152,11 @@ def update_result(context: Context, tx: Transaction, job: TrackedJob) -> None:
     end = Outbox(tx).newest_end(job.number, job.iteration)
     if end is not None and job.state is JobState.PULL_REQUEST:
         _edit(tx, job, end, result_message(context, tx, job), context.clock())
+
+
+def preview_occasion(preview: Preview) -> str:
+    """Return the occasion of the reply about a preview that is built, or does not build."""
+    return f"preview:{preview.asked_at.isoformat()}:built"
 
 
 def edit(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sandbox.docs_service.options import DocsServiceOptions
@@ -45,6 +45,20 @@ class Backend:
     def page_url(self, path: str) -> str:
         """Return the address of a published page by its path on the site."""
         return f"{self.base_url}/{self.options.project}/docs/{path}"
+
+    def deployed(self, *, is_stuck: bool = False) -> str | None:
+        """Return the commit of the main branch that is live. It blocks: run it in a thread.
+
+        A merge is deployed after a while; `is_stuck`: none ever was.
+        """
+        since = self.clock() - timedelta(seconds=self.options.deploy_seconds)
+        merges = [
+            job.pull_end.at
+            for job in self.jobs
+            if job.pull_end and job.pull_end.merged_by is not None
+        ]
+        waiting = [at for at in merges if is_stuck or at > since]
+        return self.repository.before_head(len(waiting))
 
     def turns(self) -> list[Turn]:
         """Return the questions to the assistant and their answers, oldest first."""

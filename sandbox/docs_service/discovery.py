@@ -22,7 +22,7 @@ from sandbox.docs_service.discovery_wire import (
 )
 from sandbox.docs_service.operations import LOG_ENTRY, Answering, NotPublished, Operation
 from sandbox.docs_service.passages import Passage, find_passages
-from sandbox.docs_service.repository import SiteRepository, site_path
+from sandbox.docs_service.repository import site_path
 from sandbox.docs_service.wire import SourcePage, Turn, format_time
 
 _PASSAGE_CHARACTERS = 1_200
@@ -30,10 +30,13 @@ _LEAST_SCORE = 0.5
 _NOTHING = "I could not find anything about this in the documentation."
 
 
-def published_pages(repository: SiteRepository) -> dict[str, str]:
-    """Return the pages of the main branch by their path on the site. It blocks: run it in a thread."""
-    head = repository.head(repository.main)
-    texts = repository.files(head) if head else {}
+def published_pages(backend: Backend, *, is_stuck: bool = False) -> dict[str, str]:
+    """Return the live pages by their path on the site. It blocks: run it in a thread.
+
+    `is_stuck`: no merge was ever deployed.
+    """
+    commit = backend.deployed(is_stuck=is_stuck)
+    texts = backend.repository.files(commit) if commit else {}
     return {site_path(path): text for path, text in texts.items() if _is_page(PurePath(path))}
 
 
@@ -61,10 +64,12 @@ class Discovery:
             for name, (path, handler) in handlers.items()
         ]
 
-    async def _search(self, _request: web.Request, body: SearchBody) -> list[SearchResult]:
+    async def _search(self, request: web.Request, body: SearchBody) -> list[SearchResult]:
         """List the passages that match a text, the best first."""
         self._take_call("search")
-        passages = await self._find(body.query, body.score_threshold)
+        if request[LOG_ENTRY].fault == "finds_nothing":
+            return []
+        passages = await self._find(request, body.query, body.score_threshold)
         return [
             {
                 "content": clip(f"{one.heading}\n\n{one.text}".strip(), _PASSAGE_CHARACTERS),
@@ -74,11 +79,11 @@ class Discovery:
             for one in passages[: body.page_size]
         ]
 
-    async def _page(self, _request: web.Request, body: PageBody) -> PageText:
+    async def _page(self, request: web.Request, body: PageBody) -> PageText:
         """Return the text of a page."""
         self._take_call("page")
         path = body.path.removeprefix(self._backend.page_url("")).strip("/")
-        texts = await self._texts()
+        texts = await self._texts(request)
         if path not in texts:
             raise NotPublished("there is no such page")
         return {"path": body.path, "content": texts[path]}
@@ -91,10 +96,10 @@ class Discovery:
         request[LOG_ENTRY].note_prompt(question)
         thread = body.thread_id or secrets.token_hex(12)
         earlier = " ".join(turn["query"] for turn in self._backend.turns() if turn["id"] == thread)
-        passages = await self._find(question, _LEAST_SCORE)
+        passages = await self._find(request, question, _LEAST_SCORE)
         if earlier and not passages:
             # "And in Go?" has its subject in the questions before it.
-            passages = await self._find(f"{earlier} {question}", 0.0)
+            passages = await self._find(request, f"{earlier} {question}", 0.0)
         passages = passages[: body.retrieval_page_size]
         urls = {self._backend.page_url(one.page): one.title for one in passages}
         sources: list[SourcePage] = [{"title": title, "url": url} for url, title in urls.items()]
@@ -121,13 +126,14 @@ class Discovery:
             f"discovery {name}", self._backend.options.discovery_calls_an_hour
         )
 
-    async def _find(self, query: str, least_score: float) -> list[Passage]:
+    async def _find(self, request: web.Request, query: str, least_score: float) -> list[Passage]:
         """Return the passages that match a text, the best first."""
-        texts = await self._texts()
+        texts = await self._texts(request)
         return await asyncio.to_thread(find_passages, texts, query, least_score)
 
-    async def _texts(self) -> dict[str, str]:
-        return await asyncio.to_thread(published_pages, self._backend.repository)
+    async def _texts(self, request: web.Request) -> dict[str, str]:
+        is_stuck = request[LOG_ENTRY].fault == "never_live"
+        return await asyncio.to_thread(published_pages, self._backend, is_stuck=is_stuck)
 
 
 def _compose_answer(passages: Sequence[Passage], sources: Sequence[SourcePage]) -> str:

@@ -21,7 +21,7 @@ def document(address: str, operations: Sequence[Operation]) -> Json:
     """Return the OpenAPI 3.1 document of the operations of a service at this address."""
     paths: dict[str, Json] = {}
     for one in operations:
-        paths.setdefault(one.path, {})[one.method.lower()] = _operation(one)
+        paths.setdefault(_template(one.path), {})[one.method.lower()] = _operation(one)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -40,6 +40,11 @@ def document(address: str, operations: Sequence[Operation]) -> Json:
     }
 
 
+def _template(path: str) -> str:
+    """Return a route's path without the patterns of its parameters."""
+    return re.sub(r"\{(\w+):[^{}]*\}", r"{\1}", path)
+
+
 def _operation(one: Operation) -> Json:
     body = (
         {"requestBody": {"required": True, **_content(one.types["body"])}}
@@ -56,7 +61,7 @@ def _operation(one: Operation) -> Json:
 
 
 def _parameters(one: Operation) -> Iterator[Json]:
-    for name in re.findall(r"\{(\w+)\}", one.path):
+    for name in re.findall(r"\{(\w+)\}", _template(one.path)):
         schema = _NUMBER if name == "number" else _TEXT
         yield {"name": name, "in": "path", "required": True, "schema": schema}
     if "query" in one.types:

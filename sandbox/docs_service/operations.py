@@ -43,6 +43,8 @@ FAULTS: Mapping[str, str] = {
     "broken_build": "begins the build of a preview that will fail",
     "broken_json": "carries the request out and answers with half of the JSON",
     "cut_answer": "carries the request out, sends half of the answer, then closes the connection",
+    "never_live": "answers from the docs as they were before any merge, as if none had been deployed",
+    "finds_nothing": "answers a search without a result",
     "error_part": "ends the assistant's stream in its middle with an error",
 }
 _PREFIXES = ("/v1/", "/v2/", "/api/v3/", "/discovery/")

@@ -24,7 +24,8 @@ BODY_LIMIT_BYTES = 1_048_576
 class DocsServiceOptions:
     """Options of the docs service; `folder` has its data.
 
-    An ordinary job takes `work_seconds`, the build of a preview `build_seconds`. Visits are generated from
+    An ordinary job takes `work_seconds`, the build of a preview `build_seconds`, and a merged page is live
+    after `deploy_seconds`. Visits are generated from
     `seed` for a site of `pages` pages and for the last `days` days. `agent` is a program that works in
     `repository` in place of the agent that follows rules, for at most `agent_minutes`, with the variables
     named in `agent_env`; `publish` is run after it.
@@ -35,6 +36,7 @@ class DocsServiceOptions:
     project: str = "acme-docs"
     work_seconds: float = 6.0
     build_seconds: float = 8.0
+    deploy_seconds: float = 3.0
     uses_an_hour: int = 100
     analytics_calls_an_hour: int = 100
     assistant_key: str = "sandbox_dsc_key"

@@ -150,7 +150,7 @@ class Pages:
 
     async def _show_published(self, request: web.Request) -> web.Response:
         texts, path = (
-            await asyncio.to_thread(published_pages, self._backend.repository),
+            await asyncio.to_thread(published_pages, self._backend),
             request.match_info["page"],
         )
         if path not in texts:

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import re
+from base64 import encodebytes
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -14,10 +15,18 @@ from typing import TypeVar
 from aiohttp import web
 
 from sandbox.docs_service.backend import OWNER, Backend
+from sandbox.docs_service.git import GitError
 from sandbox.docs_service.operations import HEADERS, GithubRefused, Operation, check_token
 from sandbox.docs_service.repository import CommitInfo, FileChange, SiteRepository
 from sandbox.docs_service.store import Job, PullEnd
-from sandbox.docs_service.wire import CommitAnswer, CompareAnswer, PullAnswer, PullFile, format_time
+from sandbox.docs_service.wire import (
+    CommitAnswer,
+    CompareAnswer,
+    FileAnswer,
+    PullAnswer,
+    PullFile,
+    format_time,
+)
 
 PERSON = "ana-b"
 """The login of the page's user."""
@@ -64,6 +73,9 @@ class Pulls:
             ),
             Operation(
                 "compare", "GET", f"{path}/compare/{{basehead}}", self._compare, key="github"
+            ),
+            Operation(
+                "contents", "GET", f"{path}/contents/{{path:.+}}", self._contents, key="github"
             ),
         ]
 
@@ -134,6 +146,23 @@ class Pulls:
             "total_commits": len(ahead),
             "commits": shown,
             "files": files if page == 1 else [],
+        }
+        return self._answered(request, answer)
+
+    async def _contents(self, request: web.Request) -> FileAnswer:
+        """Return a file: https://docs.github.com/en/rest/repos/contents#get-repository-content"""
+        self._check_place(request)
+        path = request.match_info["path"]
+        ref = request.query.get("ref", self._backend.repository.main)
+        text = await asyncio.to_thread(_text_of, self._backend.repository, ref, path)
+        if text is None:
+            raise self._not_found(request)
+        answer: FileAnswer = {
+            "type": "file",
+            "path": path,
+            "size": len(text.encode()),
+            "encoding": "base64",
+            "content": encodebytes(text.encode()).decode(),
         }
         return self._answered(request, answer)
 
@@ -211,6 +240,15 @@ class Pulls:
             "head": {"ref": job.branch, "sha": pull.head},
             "base": {"ref": self._backend.repository.main, "sha": pull.base},
         }
+
+
+def _text_of(repository: SiteRepository, ref: str, path: str) -> str | None:
+    """Return the text of a file of a branch or a commit; None if there is none."""
+    try:
+        commit = repository.info(ref).sha
+    except GitError:
+        return None
+    return repository.files(commit, [path]).get(path)
 
 
 def _whole(request: web.Request, name: str, usual: int) -> int:

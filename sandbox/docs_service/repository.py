@@ -122,6 +122,19 @@ class SiteRepository:
         """Return the newest commit of a branch, or None if there is no such branch."""
         return git(self.path, "for-each-ref", "--format=%(objectname)", _HEADS + branch) or None
 
+    def before_head(self, commits: int) -> str | None:
+        """Return the main branch's commit so many commits before its newest one.
+
+        None without a branch; the oldest commit if there are fewer.
+        """
+        head = self.head(self.main)
+        if head is None or not commits:
+            return head
+        newest = git(
+            self.path, "rev-list", "--first-parent", f"--max-count={commits + 1}", head
+        ).split()
+        return newest[-1]
+
     def files(self, sha: str, only: Collection[str] | None = None) -> dict[str, str]:
         """Return the files of a commit by their paths: all, or those of `only` that it has."""
         entries = self._entries(sha)

@@ -192,6 +192,16 @@ class CommitAnswer(TypedDict):
     sha: str
 
 
+class FileAnswer(TypedDict):
+    """A file of a commit, in base64."""
+
+    type: str
+    path: str
+    size: Count
+    encoding: str
+    content: str
+
+
 class CompareAnswer(TypedDict):
     """How two commits differ."""
 

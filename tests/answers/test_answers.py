@@ -55,9 +55,7 @@ async def test_search_answers_with_passages_and_their_pages(talk: Talk) -> None:
 async def test_search_without_results_makes_a_gap(talk: Talk) -> None:
     talk.process.settings["ANSWERS"] = "search"
     answer = await asks(talk)
-    assert (
-        answer == "The docs have nothing on that. I noted it, and you get a message when they do."
-    )
+    assert answer == "The docs have nothing on that. I'll tell you when it's written."
     assert answer.buttons == ["Draft a page on it"]
     assert f"“{QUESTION}”" in await talk.ben.answer_to("/docs-agent gaps")
 

@@ -15,7 +15,7 @@ async def test_question_is_answered_kept_written_and_told_once(talk: Talk) -> No
     assert talk.agent_got() == []
     await talk.ben.presses("Didn't help")
     [noted] = talk.ben.reads()
-    assert noted == "Noted as a gap. Its asker gets a message when the docs answer it."
+    assert noted == "Noted as a gap. I'll tell its asker when it's written."
     await drafts(talk)
     talk.everything()
     [prompt] = talk.agent_got()
@@ -25,7 +25,7 @@ async def test_question_is_answered_kept_written_and_told_once(talk: Talk) -> No
     notice = talk.all_replies()[-1]
     assert notice.startswith(f"<@{talk.ana.id}> you asked (")
     assert notice.endswith(
-        f"“{QUESTION}” It is written now: <https://github.com/acme/docs/pull/7|Add a quickstart>"
+        f"“{QUESTION}” It is written now: <https://github.com/acme/docs/pull/7|Pull request #7>"
     )
     count = len(talk.all_replies())
     await talk.time.passes(days=3)

@@ -15,7 +15,7 @@ async def test_question_without_an_answer_is_a_gap_without_a_press(talk: Talk) -
     talk.service.answer = answer_stream(NOTHING)
     answer = await asks(talk)
     assert NOTHING in answer.blocks
-    assert "I noted that" in answer.blocks
+    assert "I'll tell you when it's written" in answer.blocks
     assert QUESTION in await talk.ben.answer_to("/docs-agent gaps")
     talk.everything()
 

@@ -36,7 +36,7 @@ async def test_direct_message_names_no_job_of_a_private_channel(talk: Talk) -> N
     await ask_by_command_in_private(talk)
     await merges(talk)
     [notice] = talk.ana.reads()
-    assert notice.endswith(f"“{QUESTION}” It is written now in the docs.")
+    assert notice.endswith(f"“{QUESTION}” It is written now.")
     talk.everything()
 
 

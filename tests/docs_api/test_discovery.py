@@ -68,7 +68,7 @@ async def test_calls_go_where_the_interface_says() -> None:
     assert [(one.content, one.path, one.metadata.title) for one in passages] == [
         ("Keys", "keys", "API keys")
     ]
-    assert (await docs.page("keys")).content == "Keys"
+    assert await docs.page("keys") == "Keys"
     await docs.ask(QUESTION, key="message:1", thread_id="thread-0")
     asked = [(str(request.url), json.loads(request.content)) for request in service.requests]
     base = "https://docs.example/discovery"

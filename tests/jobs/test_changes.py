@@ -67,8 +67,52 @@ async def test_result_shows_the_lines_of_a_small_change(talk: Talk) -> None:
     talk.github.pushes("a", additions=1, deletions=1, changed_files=1)
     end = await ended(talk, "Fix the limit")
     assert ", +1 −1. Just reply to change it.\nRate limits: Free | ~60~ *100* | 5" in end
-    assert talk.github.reads == ["/repos/acme/docs/pulls/7/files"]
+    files, title = talk.github.reads
+    assert files == "/repos/acme/docs/pulls/7/files"
+    assert title == "/repos/acme/docs/contents/docs/rate-limits.md"
     talk.status()
+
+
+NEW = changed_file(
+    "docs/sso.mdx",
+    "@@ -0,0 +1,9 @@\n+---\n+title: Single <sign-on>\n+---\n+## Before you start\n+```\n+## no heading"
+    "\n+```\n+## Steps ##\n+### Deeper",
+    status="added",
+)
+
+
+async def test_end_of_a_new_page_has_its_title_and_headings(talk: Talk) -> None:
+    menu = changed_file("docs/docs.json", "@@ -3 +3 @@\n+sso")
+    talk.github.files = [menu, UV, NEW]
+    end = await ended(talk)
+    assert ":memo: New page <https://github.com/acme/docs/pull/7/files#diff-" in end
+    assert "|Single &lt;sign-on&gt;>: Before you start · Steps (9 lines)." in end
+    talk.everything()
+
+
+async def test_short_follow_up_is_named_with_the_title_of_its_page(talk: Talk) -> None:
+    talk.github.texts["docs/quickstart.md"] = "---\ntitle: 'Get started'\n---\n"
+    await ended(talk)
+    talk.github.changes("ab", UV)
+    end = await follow_up(talk, "shorter", "b", additions=50)
+    assert "|Get started>: changed after “shorter”, +4 −0." in end
+    talk.everything()
+
+
+async def test_page_whose_text_may_not_be_read_is_named_by_its_path(talk: Talk) -> None:
+    await ended(talk)
+    talk.github.changes("ab", UV)
+    end = await follow_up(talk, "shorter", "b", additions=50)
+    assert "|Quickstart>: changed after “shorter”, +4 −0." in end
+    talk.everything()
+
+
+async def test_changed_line_has_the_title_of_the_front_matter(talk: Talk) -> None:
+    talk.github.texts["docs/rate-limits.md"] = "# Limits of use\n\nText"
+    talk.github.files = [LIMIT]
+    talk.github.pushes("a", additions=1, deletions=1, changed_files=1)
+    assert "\nLimits of use: Free | ~60~ *100* | 5" in await ended(talk, "Fix the limit")
+    talk.everything()
 
 
 async def test_nothing_is_claimed_of_commits_that_were_not_compared(talk: Talk) -> None:
@@ -135,6 +179,7 @@ async def test_changes_are_read_at_a_press_and_not_stored(talk: Talk) -> None:
         changed_file("docs/new.md", "@@ -0,0 +1,2 @@\n+# <!channel>\n+Words.", status="added"),
     ]
     await ended(talk)
+    talk.github.reads.clear()
     for _ in range(2):
         await talk.ben.presses("Changes")
         form = talk.ben.form()
@@ -145,7 +190,7 @@ async def test_changes_are_read_at_a_press_and_not_stored(talk: Talk) -> None:
     assert "docs/logo.png" in form
     assert "&lt;!channel&gt;" in form
     assert talk.github.reads == ["/repos/acme/docs/pulls/7/files"] * 2
-    assert talk.kept("docs/new.md") == []
+    assert talk.kept("Words.") == []
     talk.everything()
 
 
@@ -159,6 +204,7 @@ async def test_answer_about_unreadable_changes_has_the_link(talk: Talk) -> None:
 
 async def test_changes_are_not_read_while_the_limit_of_github_lasts(talk: Talk) -> None:
     await ended(talk)
+    talk.github.reads.clear()
     talk.github.instead.append(httpx.Response(429, headers={"retry-after": "900"}))
     await talk.time.passes(600)
     assert not talk.github.instead

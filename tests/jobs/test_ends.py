@@ -90,6 +90,16 @@ async def test_running_job_shows_the_usual_time(talk: Talk) -> None:
         await talk.ends(job=f"job-{number}")
     await talk.started("Add another page")
     assert "usually done in 5 min" in talk.status(4)
+    edits = talk.slack.calls.count("chat.update")
+    await talk.time.passes(minutes=4)
+    assert talk.slack.calls.count("chat.update") == edits
+    await talk.time.passes(minutes=5)
+    assert "longer than usual (5 min)" in talk.status(4)
+    assert talk.slack.calls.count("chat.update") == edits + 1
+    await talk.ends(job="job-4")
+    await talk.ana.replies("Make it shorter, in two paragraphs", nth=4)
+    await talk.time.passes(20)
+    assert "usually done in " in talk.status(4)
     talk.everything()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from datetime import datetime
 
@@ -17,6 +18,9 @@ SHOWN = f"Preview: <{PREVIEW}|preview.example>"
 BROKEN = {"status": "failure", "logs": ["Building", "Error: <!channel> is never closed\n"]}
 
 
+_END = re.compile(r"[>*] is (done|merged)|:wrench: Preview builds again")
+
+
 async def starts(talk: Talk, **settings: object) -> None:
     """Let a job end with a pull request of a branch of its own."""
     await talk.process.starts(**settings)
@@ -26,7 +30,7 @@ async def starts(talk: Talk, **settings: object) -> None:
 
 def end(talk: Talk, job: int = 1) -> Shown:
     """Read the newest end of a job as it is shown now."""
-    return [reply for reply in talk.replies(job) if "> is" in reply or "* is" in reply][-1]
+    return [reply for reply in talk.replies(job) if _END.search(reply)][-1]
 
 
 def offered(talk: Talk, job: int = 1) -> list[str]:
@@ -75,9 +79,81 @@ async def test_log_of_a_broken_build_goes_to_the_agent(talk: Talk) -> None:
     [_, (job, prompt)] = talk.service.prompts
     assert job == "job-1"
     assert "> Building\n> Error: <!channel> is never closed" in prompt
+    assert talk.replies()[-1] == ":wrench: Fixing the preview…"
+    talk.service.build = {"status": "queued"}
     await talk.ends()
+    await talk.time.passes(15)
+    assert "*Fix of the preview* is done: <" in end(talk)
+    assert "about two minutes" in end(talk).blocks
+    talk.service.build = BUILT
     await talk.time.passes(60)
-    assert offered(talk) == ["Preview"]
+    *earlier, mended, told = talk.replies()
+    assert not any("Fix it" in str(reply.buttons) for reply in earlier)
+    assert mended.startswith(f"<@{talk.ana.id}> :wrench: Preview builds again.")
+    assert "Open preview" in str(mended.buttons)
+    assert told.startswith(f"<@{talk.ana.id}> The preview builds again.")
+    assert talk.service.calls.count("preview") == 2
+    assert "doesn't build. Fix what" not in "\n".join(talk.replies())
+    talk.everything()
+
+
+async def test_preview_that_breaks_again_may_be_fixed_again(talk: Talk) -> None:
+    await starts(talk)
+    talk.service.build = BROKEN
+    await presses(talk)
+    await talk.time.passes(15)
+    for version in (2, 3):
+        await talk.ben.presses("Fix it", on=end(talk))
+        await talk.time.passes(20)
+        await talk.ends()
+        await talk.time.passes(60)
+        assert talk.replies()[-1].startswith(f"<@{talk.ben.id}> :warning: The preview doesn't")
+        assert len(talk.service.prompts) == version
+    assert "builds again" not in talk.everything()
+
+
+async def test_fix_that_fails_is_named_by_a_sentence(talk: Talk) -> None:
+    await starts(talk)
+    talk.service.build = BROKEN
+    await presses(talk)
+    await talk.time.passes(15)
+    await talk.ana.presses("Fix it", on=end(talk))
+    await talk.time.passes(20)
+    await talk.ends("failed", pr_link=None)
+    await talk.time.passes(60)
+    assert ":x: *Fix of the preview* failed" in talk.everything()
+    assert talk.service.calls.count("preview") == 1
+
+
+async def test_person_who_asked_for_a_preview_reads_when_it_is_there(talk: Talk) -> None:
+    await starts(talk)
+    await presses(talk, by=talk.ben)
+    count = len(talk.replies())
+    talk.service.build = BUILT
+    await talk.time.passes(15)
+    assert len(talk.replies()) == count + 1
+    assert talk.replies()[-1].startswith(f"<@{talk.ben.id}> The preview is ready.")
+    assert any(label.startswith("Open preview") for label in talk.replies()[-1].buttons)
+    await talk.time.passes(hours=1)
+    assert len(talk.replies()) == count + 1
+    talk.everything()
+
+
+async def test_reply_about_a_preview_comes_once_though_the_process_dies(talk: Talk) -> None:
+    await starts(talk)
+    talk.service.build = BUILT
+    await talk.ana.presses("Preview", on=end(talk))
+    await talk.time.passes(2)
+    late = talk.service.hangs("build")
+    await talk.time.passes(15)
+    talk.process.dies()
+    await talk.process.starts()
+    await talk.time.passes(minutes=5)
+    late.comes(status="success")
+    await talk.time.passes(60)
+    assert [reply for reply in talk.replies() if "The preview is ready" in reply] == [
+        talk.replies()[-1]
+    ]
     talk.everything()
 
 
@@ -233,6 +309,7 @@ async def test_previews_can_be_built_for_every_result(talk: Talk) -> None:
     await starts(talk, previews="always")
     await talk.time.passes(15)
     assert SHOWN in end(talk).blocks
+    assert "The preview is ready" not in "\n".join(talk.replies())
     talk.everything()
 
 

@@ -24,9 +24,11 @@ pytestmark = pytest.mark.slow
 BOT = Path(__file__).parents[2] / "bot"
 PROMPT = "Add a quickstart for the Python SDK"
 _DOUBT = "none there?"
+_DONE = ("is done", "New page")
+"""The words of a good end, before and after the pull request is read."""
 _TALK = "The quickstart lacks Python"
 _REMINDED = "has been ready"
-_QUESTION, _GAP, _WRITTEN = "What are the kinds of keys?", "Didn't help", "It is written now"
+_QUESTION, _GAP, _WRITTEN = "What are the kinds of keys?", "Didn't help", "in the docs now"
 INBOX = tuple(f"inbox/{name}" for name in ("receive", "hear", "act", "requests", "send", "release"))
 """The modules between a message's event and its request."""
 _LATER = 6
@@ -45,6 +47,10 @@ def replies(story: Story, *phrases: str) -> list[str]:
     """Return the texts of the bot's replies with one of these phrases, or of all."""
     texts = [reply["text"] for root in story.roots() for reply in story.replies_in(root)]
     return [text for text in texts if not phrases or any(phrase in text for phrase in phrases)]
+
+
+def _is_end(text: str) -> bool:
+    return any(phrase in text for phrase in (*_DONE, _DOUBT))
 
 
 async def merge(story: Story) -> None:
@@ -66,7 +72,7 @@ class AskedForAJob(Tale):
         return [await story.command("/docs-agent", PROMPT)]
 
     def is_over(self, story: Story) -> bool:
-        return bool(replies(story, "is done", _DOUBT))
+        return bool(replies(story, *_DONE, _DOUBT))
 
     def is_settled(self, story: Story, answers: Sequence[Json]) -> bool:
         """Return whether the job is over; an unacknowledged command may have no job."""
@@ -74,7 +80,7 @@ class AskedForAJob(Tale):
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
         """Insist on one root and one end or doubt, or fewer if the command failed."""
-        calls, ends = await requests(story.world), replies(story, "is done", _DOUBT)
+        calls, ends = await requests(story.world), replies(story, *_DONE, _DOUBT)
         state = f"{dict(calls)} {replies(story)}"
         assert calls["create"] <= 1, state
         assert len(story.roots()) <= 1, state
@@ -118,7 +124,7 @@ class Steered(Tale):
         assert len(doubts) <= 1, state
 
     def _ends(self, story: Story) -> list[str]:
-        return replies(story, "is done", "follow-up done")
+        return replies(story, *_DONE)
 
 
 class AddedTo(Tale):
@@ -162,7 +168,7 @@ class Mentioned(Tale):
         return [story.reply(self._talk(story), f"@docs-agent {PROMPT}")]
 
     def is_over(self, story: Story) -> bool:
-        return any("is done" in text or _DOUBT in text for text in self._texts(story))
+        return any(_is_end(text) for text in self._texts(story))
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
         """Insist on one job at most, and on its messages in the thread only."""
@@ -170,7 +176,7 @@ class Mentioned(Tale):
         state = f"{dict(calls)} {texts}"
         assert calls["create"] <= 1, state
         assert sum("· Job " in text.partition("\n")[0] for text in texts) == 1, state
-        assert sum("is done" in text or _DOUBT in text for text in texts) == 1, state
+        assert sum(_is_end(text) for text in texts) == 1, state
         assert story.roots() == [], state
 
     def _talk(self, story: Story) -> Json:
@@ -270,7 +276,7 @@ class Merged(Tale):
     async def act(self, story: Story) -> Sequence[Json]:
         while not (await story.command("/docs-agent", PROMPT))["ok"]:
             await asyncio.sleep(0.1)  # the bot was killed at its start
-        await story.until(lambda: replies(story, "is done") or None, "the end")
+        await story.until(lambda: replies(story, *_DONE) or None, "the end")
         await merge(story)
         return []
 
@@ -279,7 +285,7 @@ class Merged(Tale):
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
         """Insist on one report, in the status message and in the only end."""
-        reports, ends = replies(story, "was merged"), replies(story, "is done", "is merged")
+        reports, ends = replies(story, "was merged"), replies(story, *_DONE, "is merged")
         assert len(reports) == len(ends) == 1, replies(story)
         assert "*Merged*" in story.roots()[0]["text"], story.roots()[0]["text"]
         assert "+46" in ends[0], ends
@@ -317,11 +323,11 @@ class Previewed(Tale):
         calls = await requests(story.world)
         assert calls["preview"] <= 2, calls
         assert self.is_over(story) or not answers[0]["ok"], replies(story)
-        assert len(replies(story, "is done")) == 1, replies(story)
+        assert len(replies(story, *_DONE)) == 1, replies(story)
 
     def _end(self, story: Story) -> Json:
         [root] = story.roots()
-        return next(reply for reply in story.replies_in(root) if "is done" in reply["text"])
+        return next(reply for reply in story.replies_in(root) if _is_end(reply["text"]))
 
 
 class AskedForNumbers(Tale):
@@ -376,7 +382,7 @@ def _files(story: Story) -> list[str]:
 class Inquired(Tale):
     """A person asks the docs; another notes a gap and drafts the answer, and it is merged."""
 
-    watched = (*INBOX, "answers/ask", "answers/gaps")
+    watched = (*INBOX, "answers/ask", "answers/gaps", "answers/publications")
     world = PersistentWorld
 
     async def begin(self, story: Story) -> None:
@@ -399,7 +405,7 @@ class Inquired(Tale):
         while view := story.view(BEN):
             await story.people.submit_view(BEN, view["id"], prompt)
             await asyncio.sleep(0.1)
-        await story.until(lambda: self._replies(story, "is done", _DOUBT) or None, "the end")
+        await story.until(lambda: self._replies(story, *_DONE, _DOUBT) or None, "the end")
         if not self._replies(story, _DOUBT):
             await merge(story)
         return []

@@ -65,7 +65,7 @@ async def test_each_of_two_projects_keeps_its_jobs(world: World, beta: Caller) -
         await story.command("/docs-agent", "project beta", channel=PRODUCT)
         await story.answer("From now on, what you ask here is for *Beta*")
         other = await story.asked("Add a page on keys to Beta", PRODUCT)
-        await replies_with(story, other, " is done", 1)
+        await replies_with(story, other, ":memo:", 1)
         assert "Beta · <@" in other["text"]
         assert (await calls(beta)).count("create") == 1
         await story.command("/docs-visitors", "last week compare none project:beta", channel=DOCS)
@@ -76,7 +76,7 @@ async def test_each_of_two_projects_keeps_its_jobs(world: World, beta: Caller) -
         )
     async with running_bot(settings_for(world, beta, "beta", "acme"), timeouts=STEADY):
         story.reply(root, "Now for Acme again")
-        await replies_with(story, root, " is done", 2)
+        await replies_with(story, root, ":memo:", 2)
     async with running_bot(settings_for(world, beta, "acme"), timeouts=STEADY):
         before = list(await calls(beta))
         story.reply(other, "Add an example")

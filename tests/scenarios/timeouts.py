@@ -19,6 +19,7 @@ SHORT = Timeouts(
     doubt_seconds=0.1,
     look_seconds=0.5,
     build_seconds=0.2,
+    live_seconds=0.5,
     unread_pace_seconds=0.05,
 )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy.engine import Connection
 
-from bot.answers.model import InquiryState
+from bot.answers.model import InquiryState, PublicationState
 from bot.inbox.model import MessageState
 from bot.jobs.model.jobs import JobState
 from bot.jobs.model.prompts import PromptKind, PromptState
@@ -116,6 +116,13 @@ def _inquiries(count: int, now: datetime) -> Rows:
     return [{**values, "key": f"i{n}"} for n in range(count)]
 
 
+def _publications(count: int, now: datetime) -> Rows:
+    """Return merged pages to look for."""
+    values: dict[str, Any] = {"project": PROJECT, "requester": ANA, "merged_at": now, "due_at": now}
+    values |= {"state": PublicationState.AWAITED}
+    return [{**values, "job": n} for n in range(count)]
+
+
 def _messages(count: int, now: datetime) -> Rows:
     """Return messages to decide."""
     values: dict[str, Any] = {"channel": "C00", "user": ANA, "state": MessageState.NEW}
@@ -147,6 +154,7 @@ async def fill(
         connection.execute(s.deliveries.insert(), _deliveries(deliveries, now))
         connection.execute(s.questions.insert(), _questions(questions, now))
         connection.execute(s.inquiries.insert(), _inquiries(questions, now))
+        connection.execute(s.publications.insert(), _publications(questions, now))
         if looks:
             connection.execute(s.pull_requests.insert(), _looks(looks, now))
             connection.execute(s.previews.insert(), _previews(looks, now))

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, Engine, Executable, Table, event, select
 
-from bot.answers.model import InquiryState
+from bot.answers.model import InquiryState, PublicationState
+from bot.answers.publication_store import Publications
 from bot.answers.store import Inquiries
 from bot.inbox.store import Inbox, MissedMessages
 from bot.jobs.model import lifecycle
@@ -107,6 +108,14 @@ QUEUES = {
             one, replace(one, state=InquiryState.ANSWERED), owner=owner
         ),
         {"state": InquiryState.ASKED, "audience": "channel"},
+    ),
+    "publications": Queue(
+        s.publications,
+        lambda tx, who: Publications(tx).claim_due(who, 1),
+        lambda tx, one, owner: Publications(tx).save(
+            one, replace(one, state=PublicationState.LIVE), owner=owner
+        ),
+        {"state": PublicationState.AWAITED},
     ),
     "missed messages": Queue(
         s.missed,

@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from bot.access.model import members
+from bot.answers.publication_store import publications
 from bot.answers.store import inquiries
 from bot.ids import ChannelId, JobNumber, Message
 from bot.inbox.store import inbox
@@ -38,7 +39,7 @@ SECRET = "the secret plan"
 BY_AGE = [rule.name for rule in RULES]
 TABLES: tuple[AnyTable, ...] = (
     *(jobs, prompts, pull_requests, previews, deliveries, questions),
-    *(inquiries, subscriptions, members, audit, inbox),
+    *(inquiries, publications, subscriptions, members, audit, inbox),
 )
 
 
@@ -101,6 +102,11 @@ async def everything_else(store: Store) -> None:
             {**common, "key": "i", "user": ANA, "text": SECRET, "gap_key": SECRET, "state": "gap"}
             | {"audience": "workspace", "asked_at": LONG_AGO, "due_at": LONG_AGO}
             | {"answer": {"text": SECRET, "blocks": []}},
+        ),
+        (
+            publications,
+            {"project": PROJECT, "job": 1, "requester": ANA, "state": "live", "address": SECRET}
+            | {"merged_at": LONG_AGO, "due_at": LONG_AGO, "title": SECRET},
         ),
         (
             inbox,

@@ -25,7 +25,7 @@ _DUE = (
         "jobs.poll_at",
         "prompts.due_at",
     ),
-    *("previews.due_at", "deliveries.due_at", "questions.due_at"),
+    *("previews.due_at", "deliveries.due_at", "questions.due_at", "publications.due_at"),
     *("inbox.due_at", "inquiries.due_at", "missed.due_at", "prompts.held_until"),
 )
 """Columns with due times."""
@@ -35,7 +35,7 @@ _OF_QUESTIONS = ("questions.asked_at", "readings.retry_at")
 """Times before which a due question is put back: its numbers may be read ahead, or rest after a failure."""
 TABLES = (
     *("jobs", "prompts", "deliveries", "back_offs", "limits", "questions", "readings"),
-    *("subscriptions", "inbox", "missed", "pull_requests", "previews", "inquiries"),
+    *("subscriptions", "inbox", "missed", "pull_requests", "previews", "inquiries", "publications"),
 )
 
 

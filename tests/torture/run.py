@@ -284,6 +284,16 @@ async def _after(seconds: float, act: Coroutine[Any, Any, None]) -> None:
     await act
 
 
+def _publications(rows: Rows, latest: datetime) -> list[str]:
+    """Return descriptions of the merged pages that are looked for in the docs before ``latest``."""
+    descriptions = []
+    for row in rows["publications"]:
+        when = max(filter(None, (row["due_at"], row["claimed_until"])))
+        if row["state"] == "awaited" and when <= latest:
+            descriptions.append(f"publication of job {row['job']} due {when.isoformat()}")
+    return descriptions
+
+
 def due(rows: Rows, now: datetime, until: datetime | None = None) -> list[str]:
     """Return descriptions of the open rows that are due before ``until``, or of all open rows."""
     latest = until or datetime.max.replace(tzinfo=UTC)
@@ -307,6 +317,7 @@ def due(rows: Rows, now: datetime, until: datetime | None = None) -> list[str]:
                         f"{table} {row['id']} {row['state']} due {when.isoformat()}"
                     )
     descriptions += [*_unread_or_weekly(rows, now, latest), *_polls(rows, now, latest)]
+    descriptions += _publications(rows, latest)
     for row in rows["jobs"]:
         if row["poll_at"] is not None:
             when = max(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -83,7 +83,7 @@ def changes_view(job: TrackedJob, files: Sequence[ChangedFile]) -> Block:
     ordered = sorted(files[:MAX_FILES], key=_count_lines, reverse=True)
     pages: list[Block] = []
     others: list[ChangedFile] = []
-    room = _Room()
+    room = _Room(titles=job.pull_request.titles if job.pull_request else {})
     for file in ordered:
         page = list(_page(file, url, room)) if room.is_left(pages) else []
         if page and room.take(page):
@@ -93,7 +93,7 @@ def changes_view(job: TrackedJob, files: Sequence[ChangedFile]) -> Block:
     total = job.pull_request.size.files if job.pull_request else len(files)
     total = max(total, len(files))
     heading = f"*{b.link(url, open_words(url, 'PR'))}* · {counted(total, 'file', 'files')}"
-    blocks = [b.section(heading), *pages, *_names(others, url)]
+    blocks = [b.section(heading), *pages, *_names(others, url, room.titles)]
     if total > MAX_FILES:
         blocks.append(b.context(f"I read the first {MAX_FILES} files of {number(total)}."))
     return b.modal("What changed", *blocks, callback_id="changes")
@@ -111,6 +111,8 @@ class _Room:
     bytes: int = _MAX_PAGES_BYTES
     read_length: int = _MAX_READ_LENGTH
     steps: Steps = field(default_factory=lambda: Steps(_MAX_STEPS))
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """The titles of pages by their paths, where they are known."""
 
     def is_left(self, pages: Sequence[Block]) -> bool:
         """Return whether another page may be drawn."""
@@ -131,12 +133,12 @@ def _size_in_bytes(blocks: Sequence[Block]) -> int:
     return len(json.dumps(blocks))
 
 
-def _names(files: Sequence[ChangedFile], url: str) -> Iterator[Block]:
+def _names(files: Sequence[ChangedFile], url: str, titles: Mapping[str, str]) -> Iterator[Block]:
     """Yield the names of files whose changes are not shown, as many as the view may have."""
     left = _MAX_REST_BYTES
     for at in range(0, len(files), _LINKS_IN_A_BLOCK):
         names = [
-            f"{_name(file, url)} {lines_changed(Size(file.additions, file.deletions, 1))}"
+            f"{_name(file, url, titles)} {lines_changed(Size(file.additions, file.deletions, 1))}"
             for file in files[at : at + _LINKS_IN_A_BLOCK]
         ]
         block = b.context("Also: " + " · ".join(names))
@@ -150,7 +152,7 @@ def _names(files: Sequence[ChangedFile], url: str) -> Iterator[Block]:
 
 def _page(file: ChangedFile, url: str, room: _Room) -> Iterator[Block]:
     """Yield the heading of a changed file, and the changed paragraphs that fit."""
-    yield b.section(" · ".join(_facts(file, url)))
+    yield b.section(" · ".join(_facts(file, url, room.titles)))
     if file.patch is None or file.status == "removed":
         return
     length = min(room.read_length, MAX_PATCH_LENGTH)
@@ -165,10 +167,10 @@ def _page(file: ChangedFile, url: str, room: _Room) -> Iterator[Block]:
         yield {"type": "rich_text", "elements": elements}
     left = len(every) - len(chosen)
     if len(patch) < len(file.patch):
-        yield b.context(f"And {b.link(_address(file, url), 'more changes')}")
+        yield b.context(f"And {b.link(file_address(file.path, url), 'more changes')}")
     elif left:
         others = counted(left, "more change", "more changes")
-        yield b.context(f"And {b.link(_address(file, url), others)}")
+        yield b.context(f"And {b.link(file_address(file.path, url), others)}")
 
 
 def _longest(changes: Sequence[Change], length: int) -> Sequence[int]:
@@ -188,9 +190,9 @@ def _size_of_numbered(numbered: tuple[int, Change]) -> int:
     return change.size
 
 
-def _facts(file: ChangedFile, url: str) -> Iterator[str]:
+def _facts(file: ChangedFile, url: str, titles: Mapping[str, str]) -> Iterator[str]:
     """Yield the name of a changed file, and how it was changed."""
-    yield f"*{_name(file, url)}*"
+    yield f"*{_name(file, url, titles)}*"
     match file.status:
         case "added":
             yield "new"
@@ -252,13 +254,14 @@ def _shortened(text: str, *, begins: bool, ends: bool) -> str:
     return f"{first} … {last}"
 
 
-def _name(file: ChangedFile, url: str) -> str:
-    title = title_of(file.path, file.patch or "")
-    return b.link(_address(file, url), clip(title, _TITLE_LENGTH) or file.path)
+def _name(file: ChangedFile, url: str, titles: Mapping[str, str]) -> str:
+    title = titles.get(file.path) or title_of(file.path, file.patch or "")
+    return b.link(file_address(file.path, url), clip(title, _TITLE_LENGTH) or file.path)
 
 
-def _address(file: ChangedFile, url: str) -> str:
-    anchor = hashlib.sha256(file.path.encode("utf-8", "replace")).hexdigest()
+def file_address(path: str, url: str) -> str:
+    """Return the address of a file's changes on the pages of a pull request, ``url``."""
+    anchor = hashlib.sha256(path.encode("utf-8", "replace")).hexdigest()
     pull_request, *_ = re.split("[?#]", url, maxsplit=1)
     return f"{pull_request.rstrip('/')}/files#diff-{anchor}"
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bot.ids import Block, Message, UserId
-from bot.jobs.messages.changes import changed_line
+from bot.jobs.messages.changes import changed_line, file_address
 from bot.jobs.messages.problems import Problem
 from bot.jobs.messages.status_message import (
     by_whom,
@@ -21,15 +21,19 @@ from bot.jobs.messages.status_message import (
     view,
     withdrawn_words,
 )
+from bot.jobs.model.changes import MAX_HEADINGS
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt
 from bot.jobs.model.pull_requests import Preview, PreviewState, SeenPullRequest
 from bot.messages import blocks as b
-from bot.messages.plain_text import visible
+from bot.messages.blocks import counted
+from bot.messages.plain_text import clip, visible
 from bot.messages.quotations import Quotation, QuoteSource
 
 _PART_LENGTH = 8_000
 _SUBJECT_LENGTH = 80
+_TITLE_LENGTH = 80
+_HEADING_LENGTH = 40
 SEND_AGAIN = "Send again"
 """A decision about an unconfirmed prompt, as its button calls it."""
 DISMISS = "Dismiss"
@@ -62,13 +66,18 @@ def format_result(
     is_newcomer: bool = False,
     preview: Preview | None = None,
     offers_preview: bool = False,
+    mends_preview: bool = False,
 ) -> Message:
     """Return the reply at the end of an iteration: the result, and the way on.
 
     ``subject``: the iteration's request. ``is_first``: no other job in the thread offers its pull
     request, so this one's button stands out. ``is_newcomer``: it is the requester's first job.
+    ``mends_preview``: the iteration was to mend the preview.
     """
-    result, advice = _end(job, subject)
+    is_ready = preview is not None and preview.state is PreviewState.READY
+    is_of_this = preview is not None and preview.iteration == job.iteration
+    is_mended = mends_preview and is_ready and is_of_this
+    result, advice = _end(job, subject, is_mended=is_mended)
     if is_newcomer and job.version < 2 and job.state is JobState.PULL_REQUEST and not advice:
         advice = _about(job, _STEERING[job.needs_mention])
     lines = [f"{result} {advice}".rstrip()]
@@ -103,9 +112,15 @@ def outdated_end(job: TrackedJob, subject: str) -> Message:
     return b.words(result)
 
 
-def _end(job: TrackedJob, subject: str) -> tuple[str, str]:
-    """Return the result of a job, and the advice, which may be empty."""
-    result, advice = _end_texts(job)
+def _end(job: TrackedJob, subject: str, *, is_mended: bool = False) -> tuple[str, str]:
+    """Return the result of a job, and the advice, which may be empty.
+
+    ``is_mended``: its preview builds again.
+    """
+    result, advice = _end_texts(job, subject)
+    is_open = job.pull_request is None or job.pull_request.ended_at is None
+    if is_mended and is_open:
+        result = _MENDED
     url = b.web_address(job.pr_link)
     is_merged = job.pull_request is not None and job.pull_request.is_merged
     is_live = job.ref and job.branch is None
@@ -114,6 +129,7 @@ def _end(job: TrackedJob, subject: str) -> tuple[str, str]:
         "link": b.link(url, open_words(url, "PR")) if url else "",
         "odd": b.quoted(job.pr_link or "", 300),
         "change": _change(job),
+        "page": _page(job, url or ""),
         "over": "merged" if is_merged else "closed",
         "live": f" It may be on {b.code(job.ref or '')} already." if is_live else "",
     }
@@ -121,7 +137,7 @@ def _end(job: TrackedJob, subject: str) -> tuple[str, str]:
     return result, _about(job, advice, (), **more)
 
 
-def _end_texts(job: TrackedJob) -> tuple[str, str]:
+def _end_texts(job: TrackedJob, subject: str) -> tuple[str, str]:
     """Return the texts of the result and the advice, to be filled in."""
     result, advice = _ENDS[job.state]
     if job.state is not JobState.PULL_REQUEST:
@@ -130,10 +146,45 @@ def _end_texts(job: TrackedJob) -> tuple[str, str]:
         return _ODD_ADDRESS
     pull = job.pull_request
     if pull is None or pull.ended_at is None:
-        return result, advice
+        return _named_by_page(job, subject) or result, advice
     if job.ended_at is not None and pull.ended_at < job.ended_at:
         return result, _TOO_LATE
     return _OVER[pull.is_merged], ""
+
+
+def _named_by_page(job: TrackedJob, subject: str) -> str:
+    """Return the text of a result that is named by the page that it adds or changes.
+
+    Return "" where its pages are unknown, or its own words say more.
+    """
+    pull = _seen(job)
+    if pull is None or not pull.pages or made_nothing(pull):
+        return ""
+    if pull.pages[0].is_new:
+        return _NEW_PAGE
+    is_short = len(subject.split()) <= _SHORT_WORDS and len(subject) <= _SHORT_LENGTH
+    return _CHANGED_PAGE if job.version > 1 and is_short else ""
+
+
+def _page(job: TrackedJob, url: str) -> str:
+    """Return the page that an iteration adds or changes, as its result names it; "" for none."""
+    pull = _seen(job)
+    if pull is None or not pull.pages:
+        return ""
+    first, *others = pull.pages
+    title = b.link(file_address(first.path, url), clip(first.title, _TITLE_LENGTH))
+    if not first.is_new:
+        more = counted(len(others), "more page", "more pages")
+        return f"{title} and {more}" if others else title
+    shown = [b.quoted(heading, _HEADING_LENGTH) for heading in first.headings[:MAX_HEADINGS]]
+    if len(first.headings) > MAX_HEADINGS:
+        shown.append("…")
+    headings = " · ".join(shown)
+    draft = ", a draft" if pull.is_draft else ""
+    size = f"({counted(first.length, 'line', 'lines')}{draft})"
+    named = f"{title}: {headings} {size}" if headings else f"{title} {size}"
+    new = [page for page in others if page.is_new]
+    return f"{named}, and {counted(len(new), 'more', 'more')}" if new else named
 
 
 def _change(job: TrackedJob) -> str:
@@ -211,6 +262,12 @@ _ENDS = {
     ),
 }
 """The result of each end, and its advice, which is removed when the job goes on."""
+_MENDED = ":wrench: Preview builds again{change}."
+_NEW_PAGE = ":memo: New page {page}."
+_CHANGED_PAGE = ":memo: {page}: changed after “{subject}”{change}."
+_SHORT_WORDS = 3
+_SHORT_LENGTH = 30
+"""A follow-up of so few words and characters does not say what it is about."""
 _BAD_ENDS = frozenset({JobState.FAILED, JobState.ARCHIVED, JobState.GONE})
 ENDS_WITH_BUTTONS = _BAD_ENDS | {JobState.PULL_REQUEST}
 """The states whose end has a button in the thread."""
@@ -422,12 +479,16 @@ def _broken_preview_line(preview: Preview) -> str:
 
 def _ready_preview_line(job: TrackedJob, preview: Preview) -> str:
     if b.web_address(preview.url) is None:
-        address = b.code(preview.url or "", 300)
-        return f"The preview is ready, but I can't link to its address: {address}."
+        return _unlinked_preview_line(preview)
     text = b.link(preview.url, b.host_of(preview.url or ""))
     if preview.iteration != job.iteration:
         text = "the docs service renews it, which takes about two minutes"
     return f"Preview: {text}. It may ask you to log in."
+
+
+def _unlinked_preview_line(preview: Preview) -> str:
+    address = b.code(preview.url or "", 300)
+    return f"The preview is ready, but I can't link to its address: {address}."
 
 
 def preview_buttons(job: TrackedJob, preview: Preview | None, *, is_offered: bool) -> list[Block]:
@@ -441,6 +502,33 @@ def preview_buttons(job: TrackedJob, preview: Preview | None, *, is_offered: boo
     if preview.state is PreviewState.BROKEN:
         return [b.button("Fix it", b.Action.FIX_PREVIEW, number)]
     return []
+
+
+FIXING_PREVIEW = b.words(":wrench: Fixing the preview…")
+"""The message in the thread of a job whose preview the agent is to mend."""
+
+
+def preview_built(preview: Preview, *, is_mended: bool = False) -> Message:
+    """Return the reply, sent once, to the person who has asked for a preview that is built now.
+
+    ``is_mended``: it did not build before.
+    """
+    whom = b.mention(preview.requester)
+    number = str(preview.job)
+    if preview.state is PreviewState.BROKEN:
+        button = b.button("Fix it", b.Action.FIX_PREVIEW, number)
+        return b.with_buttons(f"{whom} {_broken_preview_line(preview)}", [button])
+    url = b.web_address(preview.url)
+    if url is None:
+        return b.words(f"{whom} {_unlinked_preview_line(preview)}")
+    button = b.button("Open preview", b.Action.OPEN_PREVIEW, number, url=url)
+    news = "builds again" if is_mended else "is ready"
+    return b.with_buttons(f"{whom} The preview {news}.", [button])
+
+
+def outdated_preview(preview: Preview) -> Message:
+    """Return the reply about a broken preview without its button, once the job goes on."""
+    return b.words(f"{b.mention(preview.requester)} {_broken_preview_line(preview)}")
 
 
 def fix_preview_prompt(preview: Preview) -> str:

@@ -234,6 +234,8 @@ def running(job: TrackedJob, usual: timedelta | None) -> str:
     if job.state is not JobState.WORKING or job.iteration_started_at is None:
         return ""
     usually = f", usually done in {lasted(usual)}" if usual else ""
+    if job.is_slow:
+        usually = f", longer than usual ({lasted(usual)})" if usual else ", longer than usual"
     return f"started {b.moment(job.iteration_started_at, '{ago}')}{usually}"
 
 

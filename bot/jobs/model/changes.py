@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import Match, SequenceMatcher
 from enum import StrEnum
-from itertools import groupby, zip_longest
+from itertools import groupby, islice, zip_longest
 from typing import NamedTuple
 
 _PROSE = (".md", ".mdx", ".markdown", ".rst", ".adoc", ".txt", ".html")
@@ -29,6 +29,13 @@ MAX_PATCH_LENGTH = 40_000
 """Characters of a file's patch that are read. Later changes of the file are not shown."""
 _MAX_LINE_LENGTH = 100
 """In characters: longer lines are not shown in an end."""
+MAX_PAGES = 3
+"""The most changed pages that an end may name."""
+MAX_HEADINGS = 3
+"""The most headings of a new page that an end shows."""
+_MAX_HEADING_LENGTH = 60
+_MAX_HEAD_LINES = 12
+_MAX_HEAD_LENGTH = 4_000
 _MAX_PATCHES_LENGTH = 10_000
 """Characters of all patches together, above which an end shows no lines."""
 
@@ -74,6 +81,18 @@ class ChangedLine(NamedTuple):
     page: str
     old: str
     new: str
+
+
+class ChangedPage(NamedTuple):
+    """A page that a pull request changes, as an end names it."""
+
+    path: str
+    title: str
+    is_new: bool = False
+    headings: tuple[str, ...] = ()
+    """The headings of a new page's sections: the first ones, one more than an end shows."""
+    length: int = 0
+    """The lines of a new page."""
 
 
 @dataclass
@@ -148,7 +167,7 @@ def _joined(lines: Sequence[str]) -> str:
 
 def changes_in(path: str, patch: str) -> Iterator[Change]:
     """Yield the changes of a file in order, divided at blank lines, fences of code and hunks."""
-    is_prose = path.lower().endswith(_PROSE)
+    is_prose = is_page(path)
     for hunk in re.split(r"^@@[^\n]*\n?", patch, flags=re.MULTILINE):
         for change in _changes_of_hunk(hunk, is_prose=is_prose):
             if change.size:
@@ -259,10 +278,15 @@ def _pieces(before: Sequence[str], after: Sequence[str], blocks: list[Match]) ->
             yield Piece("".join(after[block.b : new_at]), Mark.KEPT)
 
 
-def changed_lines(files: Sequence[ChangedFile], most: int) -> tuple[ChangedLine, ...]:
+def changed_lines(
+    files: Sequence[ChangedFile], most: int, titles: Mapping[str, str] | None = None
+) -> tuple[ChangedLine, ...]:
     """Return the changed lines of files if they are few and short; else none.
 
-    ``most``: of how many lines.
+    Args:
+        files: The changed files.
+        most: The most lines.
+        titles: The titles of pages by their paths, where they are known.
     """
     if sum(len(file.patch or "") for file in files) > _MAX_PATCHES_LENGTH:
         return ()
@@ -270,7 +294,8 @@ def changed_lines(files: Sequence[ChangedFile], most: int) -> tuple[ChangedLine,
     for file in files:
         if file.patch is None:
             return ()
-        for line in _lines_of(file, file.patch):
+        title = (titles or {}).get(file.path) or title_of(file.path, file.patch)
+        for line in _lines_of(file, file.patch, title[:_MAX_LINE_LENGTH]):
             is_short = line is not None and max(map(len, line)) <= _MAX_LINE_LENGTH
             if line is None or not is_short or len(lines) == most:
                 return ()
@@ -278,12 +303,11 @@ def changed_lines(files: Sequence[ChangedFile], most: int) -> tuple[ChangedLine,
     return tuple(lines)
 
 
-def _lines_of(file: ChangedFile, patch: str) -> Iterator[ChangedLine | None]:
+def _lines_of(file: ChangedFile, patch: str, title: str) -> Iterator[ChangedLine | None]:
     """Yield the changed lines of a file, beside those that they replace.
 
     Yield None where other lines replace them.
     """
-    title = title_of(file.path, patch)[:_MAX_LINE_LENGTH]
     for change in changes_in(file.path, patch):
         for old, new in change.runs():
             before = [text.strip() for text in old if text.strip()]
@@ -295,24 +319,85 @@ def _lines_of(file: ChangedFile, patch: str) -> Iterator[ChangedLine | None]:
                     yield ChangedLine(title, was, becomes)
 
 
+def changed_pages(
+    files: Sequence[ChangedFile], titles: Mapping[str, str] | None = None
+) -> tuple[ChangedPage, ...]:
+    """Return the first pages that a pull request adds or changes, new ones first.
+
+    ``titles``: see `changed_lines`.
+    """
+    pages = [file for file in files if is_page(file.path) and file.status != "removed"]
+    ordered = sorted(pages, key=_is_old)
+    return tuple(_to_page(file, titles or {}) for file in ordered[:MAX_PAGES])
+
+
+def _is_old(file: ChangedFile) -> bool:
+    return file.status != "added"
+
+
+def _to_page(file: ChangedFile, titles: Mapping[str, str]) -> ChangedPage:
+    patch = (file.patch or "")[:MAX_PATCH_LENGTH]
+    title = (titles.get(file.path) or title_of(file.path, patch))[:_MAX_LINE_LENGTH]
+    if file.status != "added":
+        return ChangedPage(file.path, title)
+    # One more shows that there are more.
+    headings = tuple(islice(_headings_in(patch), MAX_HEADINGS + 1))
+    return ChangedPage(file.path, title, True, headings, file.additions)
+
+
+def _headings_in(patch: str) -> Iterator[str]:
+    """Yield the second-level headings that a patch adds, without those in code."""
+    is_code = False
+    for line in patch.split("\n"):
+        if line[:1] != "+":
+            continue
+        text = line[1:].strip()
+        if text.startswith(_FENCES):
+            is_code = not is_code
+        elif not is_code and line.startswith("+## "):
+            heading = text.lstrip("# ").rstrip("# ")[:_MAX_HEADING_LENGTH]
+            if heading:
+                yield heading
+
+
+def is_page(path: str) -> bool:
+    """Return whether a file is a page of the docs, by its name."""
+    return path.lower().endswith(_PROSE)
+
+
+def pages_without_title(files: Sequence[ChangedFile]) -> list[str]:
+    """Return the paths of the first changed pages whose patches do not show their titles."""
+    changed = [file for file in files if is_page(file.path) and file.status != "removed"]
+    return [file.path for file in changed[:MAX_PAGES] if not _title_in(file.patch or "")]
+
+
 def title_of(path: str, patch: str) -> str:
     """Return the title of a page by its patch, else by its path; of other files the path."""
-    if not path.lower().endswith(_PROSE):
+    if not is_page(path):
         return path
     return _title_in(patch) or _title_by_path(path)
 
 
 def _title_in(patch: str) -> str:
     """Return the title in a patch that shows the page's beginning; "" if there is none."""
-    head = patch[:MAX_PATCH_LENGTH].split("\n", 12)[:12]
+    head = patch[:MAX_PATCH_LENGTH].split("\n", _MAX_HEAD_LINES)[:_MAX_HEAD_LINES]
     if not re.match(r"@@ -[01](?:,[0-9]+)? ", head[0]):
         return ""
-    for line in head[1:]:
-        if line[:1] in ("+", " "):
-            if line[1:].startswith("title:"):
-                return line[7:].strip().strip("\"'")
-            if line[1:].startswith("# "):
-                return line[3:].strip()
+    is_deleted = " +0,0 " in f"{head[0][:60]} "
+    shown = ("-",) if is_deleted else ("+", " ")
+    return title_in_text("\n".join(line[1:] for line in head[1:] if line[:1] in shown))
+
+
+def title_in_text(text: str) -> str:
+    """Return the title at the beginning of a page: of its front matter, else its first heading.
+
+    Return "" if there is none.
+    """
+    for line in text[:_MAX_HEAD_LENGTH].split("\n", _MAX_HEAD_LINES)[:_MAX_HEAD_LINES]:
+        if line.startswith("title:"):
+            return line[6:].strip().strip("\"'")
+        if line.startswith("# "):
+            return line[2:].strip()
     return ""
 
 

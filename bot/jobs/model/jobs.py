@@ -303,6 +303,8 @@ class TrackedJob:
     """The time since which polls of the job fail; None when the last one was answered."""
     ended_at: datetime | None = None
     told_running_at: datetime | None = None
+    is_slow: bool = False
+    """Whether the iteration takes longer than the project's jobs usually do."""
     problem: str | None = None
     queue_until: datetime | None = None
     """The earliest time at which a waiting prompt is sent."""

@@ -104,6 +104,7 @@ def iteration_started(
         saw_active=saw_active,
         uses_left=uses_left,
         told_running_at=None,
+        is_slow=False,
         review=None,
         reviewed_by=None,
         reviewed_at=None,

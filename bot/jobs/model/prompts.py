@@ -62,6 +62,8 @@ _NO_NAMES = frozenset((
 """Words before ``page`` that do not belong to its name."""
 _LONGEST = 3
 _SUBJECT_LENGTH = 200
+MENDED_PREVIEW = "Fix of the preview"
+"""The subject of a prompt about a preview that does not build, in place of its first line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,8 @@ class Prompt:
     """When its messages, its author and its channel were last known to be as stored."""
     app: str | None = None
     """The app that posted its message with the own token of ``asked_by``."""
+    mends_preview: bool = False
+    """Whether it is the bot's own prompt about a preview that does not build."""
 
     @classmethod
     def new(
@@ -142,6 +146,7 @@ class Prompt:
             held_until=request.held_until,
             seen_at=request.seen_at or asked_at,
             app=origin.app,
+            mends_preview=request.mends_preview,
         )
 
 
@@ -174,6 +179,8 @@ class PromptRequest:
     """Until when its author may add to it or change it; None if it is sent at once."""
     seen_at: datetime | None = None
     """When its message was read; None for now."""
+    mends_preview: bool = False
+    """Whether it is the bot's own prompt about a preview that does not build."""
 
 
 @dataclass(frozen=True, slots=True)

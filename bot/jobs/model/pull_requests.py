@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from bot.ids import JobNumber, ProjectId, UserId
-from bot.jobs.model.changes import ChangedLine
+from bot.jobs.model.changes import ChangedLine, ChangedPage
 from bot.masking import masked
 
 _OFTEN_FOR = timedelta(days=1)
@@ -54,6 +54,13 @@ class SeenPullRequest:
     """The lines that the iteration changed, where they are few."""
     paths: tuple[str, ...] = ()
     """The first files that it changes, if they were read."""
+    pages: tuple[ChangedPage, ...] = ()
+    """The pages that the iteration changed, if its files were read."""
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Return the titles of changed pages by their paths."""
+        return {page.path: page.title for page in self.pages}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +150,8 @@ class Preview:
     """The end of a failed build's log."""
     due_at: datetime | None = None
     """When the service is asked next; None for never."""
+    notifies: bool = False
+    """Whether its requester is told when it is built: they have asked for it."""
 
     @property
     def is_put_off(self) -> bool:

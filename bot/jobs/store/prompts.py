@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, 
 from bot.ids import JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobState, QueueWhy, TakeThread, TrackedJob
-from bot.jobs.model.prompts import Prompt, PromptKind, PromptState, subject_of
+from bot.jobs.model.prompts import MENDED_PREVIEW, Prompt, PromptKind, PromptState, subject_of
 from bot.jobs.model.quota import QUOTA_PERIOD, Queued, Use
 from bot.jobs.store.audit import write_prompt_end
 from bot.jobs.store.limits import SKEW
@@ -265,12 +265,23 @@ class Prompts(Rows[Prompt]):
 
         A prompt that the bot suggested at a row is about the row.
         """
-        newest = self._last_follow_up(job) if job.version > 1 and job.ended_at else None
+        newest = self._newest_of_version(job)
+        if newest is not None and newest.mends_preview:
+            return MENDED_PREVIEW
         if newest is not None and newest.text:
             return subject_of(newest.text)
         if job.about is not None and job.about.title:
             return subject_of(job.about.title)
         return subject_of(job.text)
+
+    def mends_preview(self, job: TrackedJob) -> bool:
+        """Return whether the prompt that made a job's current version is to mend its preview."""
+        newest = self._newest_of_version(job)
+        return newest is not None and newest.mends_preview
+
+    def _newest_of_version(self, job: TrackedJob) -> Prompt | None:
+        """Return the follow-up that made a job's current version; None for its first prompt."""
+        return self._last_follow_up(job) if job.version > 1 and job.ended_at else None
 
     def _last_follow_up(self, job: TrackedJob) -> Prompt | None:
         """Return the last follow-up that was sent before a job's end; None if there is none."""

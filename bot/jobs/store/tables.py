@@ -54,6 +54,7 @@ jobs = Table(
     Column("ref", UserText),
     Column("ended_at", UtcDateTime),
     Column("told_running_at", UtcDateTime),
+    Column("is_slow", Boolean, nullable=False, server_default=text("false")),
     Column("problem", UserText),
     Column("queue_until", UtcDateTime),
     Column("queue_why", Choice(QueueWhy)),
@@ -122,6 +123,7 @@ prompts = Table(
     Column("held_until", Due(minutes=11)),
     Column("seen_at", UtcDateTime),
     Column("app", Id(40)),
+    Column("mends_preview", Boolean, nullable=False, server_default=text("false")),
     *lease(),
     if_set("ix_prompts_held_until", "held_until"),
     Index("ix_prompts_state", "state", "due_at"),
@@ -167,6 +169,7 @@ previews = Table(
     Column("url", UserText),
     Column("log", UserText),
     Column("due_at", Due(minutes=65)),
+    Column("notifies", Boolean, nullable=False, server_default=text("false")),
     *lease(),
     if_set("ix_previews_due_at", "due_at"),
 )

@@ -4,7 +4,7 @@ import { el, safeUrl } from "./dom.js";
 import { nameOf, state, userOf } from "./store.js";
 
 const EMOJI = {
-  eyes: "👀", memo: "📝", x: "❌", gear: "⚙️", warning: "⚠️", tada: "🎉", hourglass_flowing_sand: "⏳",
+  eyes: "👀", memo: "📝", x: "❌", gear: "⚙️", wrench: "🔧", warning: "⚠️", tada: "🎉", hourglass_flowing_sand: "⏳",
   heavy_minus_sign: "➖", file_folder: "📁", no_entry: "⛔", no_entry_sign: "🚫", grey_question: "❔", leftwards_arrow_with_hook: "↩️",
   ghost: "👻", zzz: "💤", white_check_mark: "✅", double_vertical_bar: "⏸️", thumbsup: "👍", "+1": "👍", "-1": "👎",
   heart: "❤️", robot_face: "🤖", bust_in_silhouette: "👤", smile: "😄", raised_hands: "🙌", pray: "🙏",

@@ -6,11 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.answers import messages
-from bot.answers.model import DocsPage, Inquiry, InquiryId, InquiryState
+from bot.answers.model import (
+    DocsPage,
+    Inquiry,
+    InquiryId,
+    InquiryState,
+    Publication,
+    PublicationState,
+)
+from bot.answers.page_changes import PageChange
 from bot.ids import JobNumber, MessageTs, RequestKey
 from bot.jobs.model.jobs import JobState
 from bot.messages.markdown import is_blank, parse
-from tests.builders import ANA, CHANNEL, NOW, PROJECT
+from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
 from tests.messages.samples import job
 
 QUESTION = Inquiry(
@@ -51,7 +59,8 @@ def samples() -> Mapping[str, object]:
         "nothing in the docs": messages.nothing_found(IN_THREAD),
         "the docs cannot be read": messages.pages_unreadable(IN_THREAD),
         "shared": messages.shared(QUESTION, answer),
-        "a gap now": messages.noted(QUESTION),
+        "a gap now, for another person": messages.noted(QUESTION, BEN),
+        "a gap now, for its asker": messages.noted(QUESTION, ANA),
         "a question that is gone": messages.NOT_HERE,
         "open gaps": messages.gap_list([[QUESTION], [QUESTION, QUESTION]]),
         "a page of gaps": messages.gap_list([[QUESTION]] * 22, 20),
@@ -64,4 +73,30 @@ def samples() -> Mapping[str, object]:
         "written without a pull request": messages.written_notice(
             QUESTION, job(JobState.NO_PULL_REQUEST)
         ),
+        "written, of a private channel": messages.written_notice(QUESTION, None),
+        **_publications(),
+    }
+
+
+def _publications() -> Mapping[str, object]:
+    """The notices about a page that was looked for in the docs."""
+    merged = job(JobState.PULL_REQUEST)
+    change = PageChange("docs/keys.md", "Rotate an <API> key", " press rotate twice ")
+    address = "https://docs.example/keys"
+    publication = Publication(
+        merged.number, PROJECT, ANA, PublicationState.LIVE, NOW, NOW, 3, change, address, None
+    )
+    gone = replace(change, is_removed=True)
+    shown = {
+        "live": publication,
+        "live, with the title that the search returned": replace(publication, title="Keys & you"),
+        "live, at a path": replace(publication, address="keys"),
+        "gone": replace(publication, change=gone),
+        "not seen": replace(publication, state=PublicationState.UNSEEN),
+        "not recognised": replace(publication, state=PublicationState.UNKNOWN, change=None),
+    }
+    return {
+        f"{what}{where}": messages.written_notice(QUESTION, of, one)
+        for what, one in shown.items()
+        for where, of in (("", merged), (", of a private channel", None))
     }

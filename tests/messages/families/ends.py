@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.ids import JobNumber, Message
 from bot.jobs.messages import jobs
-from bot.jobs.model.changes import ChangedLine
+from bot.jobs.model.changes import ChangedLine, ChangedPage
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.pull_requests import Preview, PreviewState, Size
 from tests.builders import ANA, BEN, NOW, PROJECT
@@ -20,6 +20,11 @@ LINES = (
     ChangedLine("Rate limits", "| Free | 60 | 5 |", "| Free | 100 | 5 |"),
     ChangedLine("Home", "", "New <line> with *marks* and ~more~"),
 )
+NEW_PAGES = (
+    ChangedPage("docs/sso.mdx", "<SSO>", True, ("Before *you* start", "Steps", "Example"), 39),
+    ChangedPage("docs/index.mdx", "Home"),
+)
+PAGES = (ChangedPage("docs/quickstart.mdx", "Quickstart"), ChangedPage("docs/index.mdx", "Home"))
 DIFFERENCES: Mapping[str, Mapping[str, Any]] = {
     "its difference": {"made": Size(4, 0, 1)},
     "no difference": {"made": Size(0, 0, 0)},
@@ -64,6 +69,28 @@ def _results() -> Mapping[str, object]:
             )
             for content, values in DIFFERENCES.items()
         },
+        "end: a new page": ended(
+            job(pull_request=replace(SEEN, made=Size(39, 1, 2), pages=NEW_PAGES))
+        ),
+        "end: a new page with many sections": ended(
+            job(pull_request=replace(SEEN, pages=(NEW_PAGES[0]._replace(headings=("Step",) * 4),)))
+        ),
+        "end: two new pages, a draft": ended(
+            job(pull_request=replace(SEEN, is_draft=True, pages=(*NEW_PAGES, *NEW_PAGES)))
+        ),
+        "end: a short follow-up": ended(
+            job(version=2, pull_request=replace(SEEN, made=Size(3, 5, 1), pages=PAGES[:1])),
+            "<shorter>",
+        ),
+        "end: a short follow-up about two pages": ended(
+            job(version=2, pull_request=replace(SEEN, made=Size(3, 5, 1), pages=PAGES)), "shorter"
+        ),
+        "end: a short follow-up that changed nothing": ended(
+            job(version=2, pull_request=replace(SEEN, made=Size(0, 0, 0), pages=PAGES)), "shorter"
+        ),
+        "end: a follow-up that says what it is about": ended(
+            job(version=2, pull_request=replace(SEEN, made=Size(3, 5, 1), pages=PAGES))
+        ),
         "end: a follow-up of one that was merged before": ended(job(version=2, pull_request=over)),
         "end: a follow-up of one that was closed before": ended(
             job(version=2, pull_request=replace(over, is_merged=False))
@@ -108,5 +135,30 @@ def samples() -> Mapping[str, object]:
             job(), preview=preview(PreviewState.ASKED, due_at=NOW + timedelta(minutes=1))
         ),
         "preview: the prompt that mends it": jobs.fix_preview_prompt(preview(log="one\ntwo")),
+        "preview: the message while it is mended": jobs.FIXING_PREVIEW,
+        "preview: mended": ends(
+            job(version=2, pull_request=replace(SEEN, made=Size(8, 0, 1))),
+            preview=preview(),
+            mends_preview=True,
+        ),
+        **{
+            f"preview: the end of its fix, {state}": ended(
+                job(version=2), "Fix of the preview", preview=preview(state), mends_preview=True
+            )
+            for state in (PreviewState.BUILDING, PreviewState.BROKEN)
+        },
+        "preview: its requester reads that it is ready": jobs.preview_built(preview()),
+        "preview: its requester reads that it builds again": jobs.preview_built(
+            preview(), is_mended=True
+        ),
+        "preview: its requester reads that it is at no link": jobs.preview_built(
+            preview(url="http://preview.example")
+        ),
+        "preview: its requester reads that it is broken": jobs.preview_built(
+            preview(PreviewState.BROKEN, log="npm\nERR <b>")
+        ),
+        "preview: its requester reads that it was broken, once the job goes on": (
+            jobs.outdated_preview(preview(PreviewState.BROKEN, log="npm\nERR <b>"))
+        ),
         "preview: none came": jobs.no_preview(job()),
     }

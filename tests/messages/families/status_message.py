@@ -72,6 +72,9 @@ def status_messages() -> Mapping[str, object]:
         "working, with the pull request of an earlier version": status(
             replace(working, pr_link=PULL_REQUEST), usual=timedelta(minutes=5)
         ),
+        "working, for longer than usual": status(
+            replace(working, is_slow=True), usual=timedelta(seconds=6)
+        ),
         "a pull request at an address without a link": status(job(pr_link="javascript:alert(1)")),
         "a pull request that the bot sees": status(job(pull_request=SEEN)),
         "a merged one": status(job(pull_request=MERGED, review=Review.MERGED)),

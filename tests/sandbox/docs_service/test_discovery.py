@@ -44,6 +44,7 @@ async def write_page(caller: Caller, clock: HeldClock, prompt: str) -> None:
     clock.forward(7)
     pull = (await caller.job(job)).json["prLink"].removeprefix(caller.base_url)
     assert (await caller.request("POST", f"{pull}/merge")).status == 303
+    clock.forward(3)
 
 
 async def test_search_returns_passages_best_first(caller: Caller) -> None:
@@ -83,6 +84,35 @@ async def test_page_is_found_by_the_path_of_a_search_and_opens(caller: Caller) -
     missing = await discover(caller, PAGE, path="/sdks/rust")
     assert (missing.status, list(missing.json)) == (404, ["message"])
     assert (await caller.request("GET", "/acme-docs/docs/sdks/rust")).status == 404
+
+
+async def test_merged_page_is_live_three_seconds_after_its_merge(
+    caller: Caller, clock: HeldClock
+) -> None:
+    await write_page(caller, clock, "Add a guide on rotating API keys")
+    [found] = (await discover(caller, SEARCH, query="Rotating API keys", pageSize=1)).json
+    clock.forward(-0.1)
+    for path in (found["path"], "/guides/rotating-api-keys"):
+        assert (await discover(caller, PAGE, path=path)).status == 404
+    assert (await caller.request("GET", "/acme-docs/docs/guides/rotating-api-keys")).status == 404
+    clock.forward(0.1)
+    page = (await discover(caller, PAGE, path="/guides/rotating-api-keys")).json
+    assert page["content"].startswith("# Rotating API keys\n")
+
+
+async def test_faults_keep_pages_from_going_live_and_searches_from_finding(
+    caller: Caller, clock: HeldClock
+) -> None:
+    await write_page(caller, clock, "Add a guide on rotating API keys")
+    orders = [
+        {"match": "page", "fault": "never_live"},
+        {"match": "search", "fault": "finds_nothing"},
+    ]
+    await caller.request("POST", "/sandbox/faults", json={"next": orders})
+    assert (await discover(caller, PAGE, path="/guides/rotating-api-keys")).status == 404
+    assert (await discover(caller, SEARCH, query="Rotating API keys")).json == []
+    assert (await discover(caller, PAGE, path="/guides/rotating-api-keys")).status == 200
+    assert (await discover(caller, SEARCH, query="Rotating API keys")).json
 
 
 async def test_answer_streams_a_passage_and_its_sources(caller: Caller) -> None:
@@ -196,7 +226,7 @@ async def test_the_bots_client_reads_answers_and_their_faults(caller: Caller) ->
     )
     async with client:
         [passage] = await client.search("install the Python SDK", limit=1)
-        assert "pip install" in (await client.page(passage.path)).content
+        assert "pip install" in await client.page(passage.path)
         reply = await client.ask("How do I install the Python SDK?", key="1")
         assert "pip install" in reply.text
         assert reply.sources[0].url == passage.path

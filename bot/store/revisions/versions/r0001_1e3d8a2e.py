@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001_1be585f4"
+revision = "0001_1e3d8a2e"
 down_revision = None
 
 
@@ -163,6 +163,7 @@ def upgrade() -> None:
         sa.Column("ref", sa.Text(), nullable=True),
         sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("told_running_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("is_slow", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
         sa.Column("problem", sa.Text(), nullable=True),
         sa.Column("queue_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("queue_why", sa.String(20), nullable=True),
@@ -286,6 +287,24 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_missed")),
         sqlite_autoincrement=True,
     )
+    op.create_table(
+        "publications",
+        sa.Column("job", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("project", sa.String(200), nullable=False),
+        sa.Column("requester", sa.String(40), nullable=False),
+        sa.Column("state", sa.String(20), nullable=False),
+        sa.Column("merged_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("due_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("attempts", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("change", sa.JSON(), nullable=True),
+        sa.Column("address", sa.Text(), nullable=True),
+        sa.Column("title", sa.Text(), nullable=True),
+        sa.Column("claimed_by", sa.String(80), nullable=True),
+        sa.Column("claimed_until", sa.DateTime(timezone=True), nullable=True),
+        sa.PrimaryKeyConstraint("job", name=op.f("pk_publications")),
+    )
+    op.create_index("ix_publications_merged_at", "publications", ["merged_at"], unique=False)
+    op.create_index("ix_publications_state", "publications", ["state", "due_at"], unique=False)
     op.create_table(
         "readings",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
@@ -457,6 +476,7 @@ def upgrade() -> None:
         sa.Column("url", sa.Text(), nullable=True),
         sa.Column("log", sa.Text(), nullable=True),
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("notifies", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
         sa.Column("claimed_by", sa.String(80), nullable=True),
         sa.Column("claimed_until", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["job"], ["jobs.number"], name=op.f("fk_previews_job")),
@@ -496,6 +516,7 @@ def upgrade() -> None:
         sa.Column("held_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("seen_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("app", sa.String(40), nullable=True),
+        sa.Column("mends_preview", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
         sa.Column("claimed_by", sa.String(80), nullable=True),
         sa.Column("claimed_until", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["job"], ["jobs.number"], name=op.f("fk_prompts_job")),
