@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from bot.access.admit import Allowed, reads_channel
 from bot.context import Context
 from bot.ids import ChannelId, Message, is_direct_message
-from bot.jobs.access import administering
+from bot.jobs.access import admin_request
 from bot.jobs.messages import job_answers as say
 from bot.jobs.messages.sending import note_for_admins
 from bot.jobs.model.jobs import TrackedJob
@@ -51,7 +51,7 @@ async def welcome(context: Context, allowed: Allowed) -> Message:
 
 async def _note_for_admins(context: Context, allowed: Allowed) -> str:
     """Return the line about sending that is switched off; "" while it is on, or for others."""
-    if administering(context, allowed) is None:
+    if admin_request(context, allowed) is None:
         return ""
     stop = await find_stop(context)
     return note_for_admins(stop.at, stop.user) if stop else ""
