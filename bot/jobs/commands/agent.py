@@ -29,7 +29,14 @@ from bot.intent.vocabulary import ButtonLabel
 from bot.jobs.access import Readable, admin_request, if_visible, steerable
 from bot.jobs.ask import ask
 from bot.jobs.commands import unsent
-from bot.jobs.commands.job_lists import WORDS, choose, projects_to_choose, status_of, turn_page
+from bot.jobs.commands.job_lists import (
+    WORDS,
+    choose,
+    projects_to_choose,
+    see_page,
+    status_of,
+    turn_page,
+)
 from bot.jobs.commands.job_references import for_reader
 from bot.jobs.commands.sending import SENDING
 from bot.jobs.conversation import offer_thread
@@ -305,17 +312,11 @@ async def _keep_quiet(context: Context, _press: Press, target: Readable) -> Answ
 
 
 async def _ask_by_press(context: Context, press: Press) -> Answer:
-    """Open the form with a prompt of the welcome.
-
-    On the Home tab it asks for the channel.
-    """
-    prompt = ""
-    if press.value in set(say.PROMPTS):
-        _, prompt = say.PROMPTS[Action(press.value)]
+    """Open the form. On the Home tab it asks for the channel."""
     place = press.origin
     if place.message_ts is None:
         place = replace(place, channel=ChannelId(""))
-    return await _ask_form(context, place, prompt)
+    return await _ask_form(context, place)
 
 
 @_on_job
@@ -442,7 +443,8 @@ COMMAND = Command(
         Action.CANCEL: _cancel,
         Action.KEEP_QUIET: _keep_quiet,
         Action.DETAILS: _details,
-        **dict.fromkeys(say.PROMPTS, _ask_by_press),
+        Action.HELLO_ASK: _ask_by_press,
+        Action.SEE_NEEDS_YOU: see_page,
         Action.USE_REPOSITORY: _use_repository,
         Action.TRY: _tried,
     },
