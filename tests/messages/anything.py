@@ -264,6 +264,10 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "private": st.just("{}"),
     "welcome_message.note": st.sampled_from(["", note_for_admins(NOW, ANA)]),
     "Numbers.own": st.just(OwnQuestions()),
+    **dict.fromkeys(
+        ("press_me.token", "trial_form.token", "further_trial_form.token"),
+        st.just("doctor-0123456789ab"),
+    ),
     "CommandHelp.name": st.just("/docs-agent"),
     "CommandHelp.options": st.just("*Options*: `csv`."),
     "CommandHelp.summary": st.just("Asks the agent."),
