@@ -48,17 +48,17 @@ class Steerable:
 
 
 @dataclass(frozen=True, slots=True)
-class Administering:
-    """An act of an admin of the bot."""
+class AdminRequest:
+    """A request of an admin of the bot."""
 
     allowed: Allowed
     maker: InitVar[_Maker] = field(kw_only=True)
 
 
-def administering(context: Context, allowed: Allowed) -> Administering | None:
-    """Return the act of an admin; None for everybody else's."""
+def admin_request(context: Context, allowed: Allowed) -> AdminRequest | None:
+    """Return the request of an admin; None for everybody else's."""
     is_admin = allowed.user in context.settings.admins
-    return Administering(allowed, maker=_MAKER) if is_admin else None
+    return AdminRequest(allowed, maker=_MAKER) if is_admin else None
 
 
 async def if_visible(context: Context, allowed: Allowed, job: TrackedJob | None) -> Readable | None:

@@ -17,7 +17,7 @@ from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import QueueWhy, ThreadContext, TrackedJob
 from bot.jobs.model.prompts import Act, Prompt, PromptKind
 from bot.jobs.names import names_in
-from bot.jobs.service_health import FIRST_SECONDS, show_obstacle
+from bot.jobs.service_health import FIRST_SECONDS, with_known_wait
 from bot.jobs.settle_prompt import tell_behind_unconfirmed
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
@@ -131,11 +131,11 @@ def _write(
         new = replace(job, text=text, earlier=earlier)
         if prompt.held_until is not None:
             new = replace(new, queue_until=prompt.held_until, queue_why=QueueWhy.HELD)
-        job = Jobs(tx).save(job, show_obstacle(tx, new, now))
+        job = Jobs(tx).save(job, with_known_wait(tx, new, now))
         open_thread(tx, job, now)
     else:
         new = replace(job, earlier=earlier)
-        job = Jobs(tx).save(job, show_obstacle(tx, new, now))
+        job = Jobs(tx).save(job, with_known_wait(tx, new, now))
         if prompt.message_ts is None:
             message = FIXING_PREVIEW
             if not prompt.mends_preview:

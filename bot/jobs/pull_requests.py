@@ -29,7 +29,7 @@ from bot.github import (
     RefusedToken,
 )
 from bot.ids import ProjectId
-from bot.jobs.access import Readable
+from bot.jobs.access import AdminRequest, Readable
 from bot.jobs.messages import jobs as messages
 from bot.jobs.messages.job_answers import repository_notice
 from bot.jobs.model.changes import (
@@ -52,7 +52,6 @@ from bot.jobs.store.repositories import Repositories
 from bot.jobs.thread import say, update_result, update_status_message
 from bot.logs import reason_of
 from bot.messages.blocks import web_address
-from bot.ports import Origin
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
@@ -118,7 +117,7 @@ def watch(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     tell_admins(context, tx, f"repository:{job.project}:{which.repository}", message, now)
 
 
-async def use_repository(context: Context, origin: Origin, value: str) -> str:
+async def use_repository(context: Context, admin: AdminRequest, value: str) -> str:
     """Pin a project to another repository, as an admin chose by a button with this value.
 
     Return the repository's name.
@@ -128,7 +127,7 @@ async def use_repository(context: Context, origin: Origin, value: str) -> str:
 
     def change(tx: Transaction) -> None:
         Repositories(tx).change(ProjectId(project), name, now)
-        Audit(tx).chose(Act.CHOSE_REPOSITORY, origin, ProjectId(project), now)
+        Audit(tx).chose(Act.CHOSE_REPOSITORY, admin.allowed.origin, ProjectId(project), now)
 
     await context.store.write(change)
     return name

@@ -10,7 +10,7 @@ from datetime import timedelta
 import structlog
 
 from bot.context import Context
-from bot.jobs.access import Administering
+from bot.jobs.access import AdminRequest
 from bot.jobs.model.lifecycle import not_queued
 from bot.jobs.model.prompts import Act
 from bot.jobs.store.audit import Audit
@@ -24,7 +24,7 @@ _LOOK = timedelta(seconds=3)
 """The time in which messages that have waited are read again, so that all go in one order."""
 
 
-async def switch_off(context: Context, admin: Administering) -> SendingStop:
+async def switch_off(context: Context, admin: AdminRequest) -> SendingStop:
     """Let nothing go to the agent from now on. Return the stop, which may be an earlier one."""
     origin = admin.allowed.origin
 
@@ -39,7 +39,7 @@ async def switch_off(context: Context, admin: Administering) -> SendingStop:
     return stop
 
 
-async def switch_on(context: Context, admin: Administering) -> bool:
+async def switch_on(context: Context, admin: AdminRequest) -> bool:
     """Let everything go that waits. Return False if sending is on already."""
     origin = admin.allowed.origin
 

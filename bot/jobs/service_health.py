@@ -80,7 +80,7 @@ def failing_since(tx: Transaction, project: ProjectId, now: datetime) -> datetim
     return back_off.since if is_recent or Jobs(tx).has_failed_polls(project) else None
 
 
-def show_obstacle(tx: Transaction, job: TrackedJob, now: datetime) -> TrackedJob:
+def with_known_wait(tx: Transaction, job: TrackedJob, now: datetime) -> TrackedJob:
     """Return a job whose new prompt cannot be sent at once; unchanged if nothing is in its way.
 
     Sending is switched off, or the project has a back-off.

@@ -47,7 +47,7 @@ from bot.jobs.service_health import (
     postpone_prompts,
     service_failed,
     settle_refused_key,
-    show_obstacle,
+    with_known_wait,
 )
 from bot.jobs.settle_prompt import accepted, back_to_waiting, settle_refused, settle_unconfirmed
 from bot.jobs.store.jobs import Jobs
@@ -204,7 +204,7 @@ def _keep_back(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None:
     now = context.clock()
     back_to_waiting(context, tx, prompt, now)
     job = Jobs(tx).get_or_raise(prompt.job)
-    Jobs(tx).save(job, show_obstacle(tx, job, now))
+    Jobs(tx).save(job, with_known_wait(tx, job, now))
 
 
 async def _call(context: WorkerContext, job: TrackedJob, prompt: Prompt) -> Job:

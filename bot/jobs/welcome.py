@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.access.admit import Allowed
 from bot.context import Context
 from bot.ids import Message, is_direct_message
-from bot.jobs.access import administering
+from bot.jobs.access import admin_request
 from bot.jobs.messages import job_answers as say
 from bot.jobs.messages.sending import note_for_admins
 from bot.jobs.model.jobs import JobScope, Listed
@@ -45,7 +45,7 @@ async def welcome(context: Context, allowed: Allowed) -> Message:
 
 async def _note_for_admins(context: Context, allowed: Allowed) -> str:
     """Return the line about sending that is switched off; "" while it is on, or for others."""
-    if administering(context, allowed) is None:
+    if admin_request(context, allowed) is None:
         return ""
     stop = await find_stop(context)
     return note_for_admins(stop.at, stop.user) if stop else ""

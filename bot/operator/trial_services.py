@@ -72,7 +72,7 @@ async def _search(trial: Trial) -> str:
     if not found:
         return "answered, with no page"
     page = await trial.call(lambda: discovery.page(found[0].path))
-    return f"answered, with a page of {len(page.content)} characters"
+    return f"answered, with a page of {len(page)} characters"
 
 
 async def _assistant(trial: Trial) -> str:

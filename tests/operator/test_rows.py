@@ -135,7 +135,12 @@ def test_command_needs_only_the_database_and_names_its_mistake(
     "arguments", [["jobs"], ["audit"], ["export", "U0ANA"], ["forget", "U0ANA"]]
 )
 def test_before_the_first_start_one_is_advised(arguments: list[str], tmp_path: Path) -> None:
-    ran = docs_bot(*arguments, DATABASE_URL=f"sqlite:///{tmp_path / 'bot.db'}")
+    file = tmp_path / "bot.db"
+    ran = docs_bot(*arguments, DATABASE_URL=f"sqlite:///{file}")
+    assert (ran.exit_code, "first start of the bot makes the file" in ran.stderr) == (69, True)
+    assert not file.exists()
+    file.touch()
+    ran = docs_bot(*arguments, DATABASE_URL=f"sqlite:///{file}")
     assert (ran.exit_code, "a start of the bot creates its tables" in ran.stderr) == (69, True)
 
 

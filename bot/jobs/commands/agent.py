@@ -26,7 +26,7 @@ from bot.context import Context
 from bot.ids import Block, ChannelId, JobNumber, PromptId
 from bot.intent.kinds import STARTS_JOB, Place
 from bot.intent.vocabulary import ButtonLabel
-from bot.jobs.access import Readable, if_visible, steerable
+from bot.jobs.access import Readable, admin_request, if_visible, steerable
 from bot.jobs.ask import ask
 from bot.jobs.commands import unsent
 from bot.jobs.commands.job_lists import (
@@ -371,11 +371,11 @@ async def _cancel(_context: Context, _press: Press) -> Answer:
 
 async def _use_repository(context: Context, press: Press) -> Answer:
     """Read a project's pull requests in another repository, as an admin chose."""
-    if press.origin.user not in context.settings.admins:
+    admin = admin_request(context, press.allowed)
+    if admin is None:
         return Answer(message=say.ONLY_ADMINS)
-    return Answer(
-        message=say.repository_used(await use_repository(context, press.origin, press.value))
-    )
+    name = await use_repository(context, admin, press.value)
+    return Answer(message=say.repository_used(name))
 
 
 COMMAND = Command(

@@ -7,7 +7,7 @@ import re
 from bot.commands.command import Answer, Invocation, Word
 from bot.context import Context
 from bot.ids import Message
-from bot.jobs.access import administering
+from bot.jobs.access import admin_request
 from bot.jobs.messages import sending as say
 from bot.jobs.sending import find_stop, switch_off, switch_on
 from bot.messages import blocks as b
@@ -16,7 +16,7 @@ from bot.messages import blocks as b
 async def _sending(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
     """Switch sending. A bare word shows its state to everybody."""
     choice = (match[1] or "").lower()
-    admin = administering(context, invocation.allowed)
+    admin = admin_request(context, invocation.allowed)
     if not choice:
         return Answer(message=await _show(context, is_admin=admin is not None))
     if admin is None:
@@ -35,7 +35,7 @@ async def _show(context: Context, *, is_admin: bool) -> Message:
         return say.IS_ON
     if is_admin:
         return say.switched_off(stop.at, stop.user)
-    return b.words(say.is_off(stop.at))
+    return b.words(say.off_note(stop.at))
 
 
 SENDING = Word(

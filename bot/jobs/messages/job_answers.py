@@ -9,7 +9,7 @@ from datetime import datetime
 
 from bot.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal, UserId
 from bot.jobs.messages.problems import key_setting, refusal, title
-from bot.jobs.messages.sending import is_off
+from bot.jobs.messages.sending import off_note
 from bot.jobs.messages.status_message import (
     facts,
     file_names,
@@ -680,7 +680,7 @@ def limits(projects: Sequence[Limits], off_since: datetime | None = None) -> Mes
 
     ``off_since``: since when sending to the agent is switched off; None while it is on.
     """
-    lines = [is_off(off_since)] if off_since else []
+    lines = [off_note(off_since)] if off_since else []
     return b.words("\n".join([*lines, *map(_left, projects)]))
 
 

@@ -30,7 +30,7 @@ def switched_off(since: datetime, by: UserId | None) -> Message:
     )
 
 
-def is_off(since: datetime) -> str:
+def off_note(since: datetime) -> str:
     """Return the line for everybody, in mrkdwn."""
     return f"{_off_since(since, None)} What you ask for waits until an admin switches it on."
 

@@ -16,6 +16,6 @@ def samples() -> Mapping[str, object]:
         "switched on": say.SWITCHED_ON,
         "switched off": say.switched_off(NOW, ANA),
         "switched off by a forgotten admin": say.switched_off(NOW, None),
-        "off, for everybody": say.is_off(NOW),
+        "off, for everybody": say.off_note(NOW),
         "off, for admins": say.note_for_admins(NOW, ANA),
     }
