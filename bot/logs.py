@@ -43,6 +43,7 @@ _QUIET = {
     "slack_bolt": logging.ERROR,
     "slack_sdk": logging.ERROR,
     "aiohttp": logging.WARNING,
+    "alembic": logging.WARNING,
     # It warns of each run that it drops, which the bot runs again.
     "apscheduler": logging.ERROR,
     "asyncio": logging.WARNING,

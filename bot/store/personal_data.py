@@ -14,12 +14,12 @@ from functools import partial
 from typing import cast
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, null, select
+from sqlalchemy import Column, ColumnElement, null, select
 from sqlalchemy.engine import RowMapping
 
 from bot.ids import UserId
 from bot.store.retention import RULES, MentionRule, RetentionRule, mentions_of
-from bot.store.schema import Repository, Transaction, emptied_values
+from bot.store.schema import OthersText, People, Person, Repository, Transaction, emptied_values
 from bot.store.store import Store
 
 _BATCH_SIZE = 500
@@ -27,7 +27,7 @@ _BATCH_SIZE = 500
 MASKED = "(a secret, not written)"
 """Stands for a value that no file may show, such as an address at which Slack takes answers."""
 SOMEBODY_ELSES = "(somebody else's words, not written)"
-"""Stands for what another person said in a job of this one: it is forgotten with the job."""
+"""Stands for what others said in a job of this person's: it is forgotten with the job."""
 _ENDED = "row_ended_at"
 _FINISHED = "row_is_finished"
 
@@ -68,14 +68,14 @@ class PersonalData(Repository):
     def owned(self, user: UserId, rule: RetentionRule, keys: Sequence[object]) -> list[PersonalRow]:
         """Return the person's rows, and the parts that are forgotten with them."""
         rows = self._rows(rule, rule.key.in_(keys))
-        found = [_to_row(rule, row, _values_of(rule, row)) for row in rows]
+        found = [_to_row(rule, row, _values_of(user, rule, row)) for row in rows]
         open_rows = {row[rule.key] for row in rows if not row[_FINISHED]}
         for part in RULES:
             if part.name in rule.parts:
                 refers = rule.parts[part.name]
                 for row in self._rows(part, refers.in_(keys)):
                     if part.owner is None or row[part.owner] != user:  # else read by its own rule
-                        made = _to_row(part, row, _values_of_part(part, row))
+                        made = _to_row(part, row, _values_of_part(user, part, row))
                         found.append(replace(made, is_under_way=row[refers] in open_rows))
         return found
 
@@ -97,20 +97,35 @@ def _to_row(rule: RetentionRule, row: RowMapping, values: Mapping[str, object]) 
     )
 
 
-def _values_of(rule: RetentionRule, row: RowMapping) -> dict[str, object]:
-    """Return the values that forgetting would take from a row."""
+def _values_of(user: UserId, rule: RetentionRule, row: RowMapping) -> dict[str, object]:
+    """Return what forgetting would take from a row, without words and ids of others."""
     values = dict[str, object]()
     for name in emptied_values(rule.table):
         value = row[name]
-        if value in (None, "", [], {}):
-            continue
-        values[name] = MASKED if isinstance(value, SecretStr) else value
+        if value not in (None, "", [], {}):
+            shown = _value_for(user, rule.table.c[name], value)
+            if shown is not None:
+                values[name] = shown
     return values
 
 
-def _values_of_part(part: RetentionRule, row: RowMapping) -> dict[str, object]:
+def _value_for(user: UserId, column: Column[object], value: object) -> object:
+    """Return a column's value as a person may see it; None for the id of somebody else."""
+    kind = column.type
+    if isinstance(value, SecretStr):
+        return MASKED
+    if isinstance(kind, OthersText):
+        return SOMEBODY_ELSES
+    if isinstance(kind, People):
+        return [user] if user in cast("list[str]", value) else None
+    if isinstance(kind, Person):
+        return value if value == user else None
+    return value
+
+
+def _values_of_part(user: UserId, part: RetentionRule, row: RowMapping) -> dict[str, object]:
     """Return the values of a part, without the words of others."""
-    values = _values_of(part, row)
+    values = _values_of(user, part, row)
     if part.owner is not None and row[part.owner]:
         return dict.fromkeys(values, SOMEBODY_ELSES)
     return values
@@ -123,7 +138,8 @@ async def read_personal_data(store: Store, user: UserId) -> AsyncIterator[Person
         for start in range(0, len(keys), _BATCH_SIZE):
             batch = keys[start : start + _BATCH_SIZE]
             for row in await store.read(partial(_read, user, mention, batch)):
-                yield row
+                if row.values:
+                    yield row
 
 
 def _keys_of(mention: MentionRule, tx: Transaction) -> list[object]:

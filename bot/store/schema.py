@@ -162,6 +162,12 @@ class UserText(Note, Forgotten):
     cache_ok = True
 
 
+class OthersText(UserText):
+    """A text with words and names of others than the row's owner, which goes with the row."""
+
+    cache_ok = True
+
+
 class Secret(TypeDecorator[SecretStr], Forgotten):
     """A text that no log may show."""
 

@@ -108,16 +108,18 @@ async def test_others_words_and_names_stay_theirs(store: Store) -> None:
     await add_prompt(store, mine, key="bens", kind=PromptKind.FOLLOW_UP, asked_by=BEN, raw="Ben's")
     bens = await old_job(store, key="ben", requester=BEN, iteration_requester=ANA)
     await execute(store, update(prompts).where(prompts.c.job == bens).values(asked_by=BEN))
-    followed = {"watchers": [BEN, ANA]} if "watchers" in jobs.c else {}
-    if followed:
-        await execute(store, update(jobs).where(jobs.c.number == bens).values(followed))
+    quoted = {"attachments": "> Ben: Only how to make one"}
+    await execute(store, update(prompts).where(prompts.c.job == mine).values(quoted))
+    others = {"iteration_requester": BEN}
+    await execute(store, update(jobs).where(jobs.c.number == mine).values(others))
 
     rows = await export(store)
 
     assert "Ben's" not in str(rows)
+    assert "Only how to make one" not in str(rows)
     assert BEN not in str([row.values for row in rows])
     theirs = [row for row in rows if SOMEBODY_ELSES in row.values.values()]
-    assert [row.kind for row in theirs] == ["prompts"]
+    assert [row.kind for row in theirs] == ["prompts", "prompts"]
     names = [row for row in rows if row.kind == "jobs" and row.key == bens]
     assert {name for row in names for name in row.values} >= {"iteration_requester"}
 

@@ -16,6 +16,7 @@ from bot.store.schema import (
     Id,
     Json,
     Note,
+    OthersText,
     Owner,
     People,
     Person,
@@ -111,7 +112,8 @@ prompts = Table(
     Column("message_ts", Id(40)),
     Column("response_url", Secret),
     Column("take_thread", Choice(TakeThread)),
-    Column("attachments", UserText),
+    # Earlier messages of a thread, and files.
+    Column("attachments", OthersText),
     Column("files", UserJson(tuple[SharedFile, ...])),
     Column("due_at", Due(minutes=65), nullable=False),
     Column("sent_at", UtcDateTime),
