@@ -201,6 +201,21 @@ async def test_request_waits_until_slack_describes_the_author_of_its_edit(talk: 
     talk.everything()
 
 
+async def test_request_waits_until_slack_describes_the_author_of_an_addition(talk: Talk) -> None:
+    await talk.ana.replies("Add a table")
+    await talk.time.passes(1)
+    await talk.process.stops()
+    await talk.process.starts(allowed_users=talk.ana.id)
+    talk.faults.goes_down("users.info")
+    await talk.ana.replies("and a picture")
+    await talk.time.passes(60)
+    assert later(talk) == []
+    talk.faults.comes_back()
+    await talk.time.passes(minutes=6)
+    assert later(talk) == ["Add a table\n\nand a picture"]
+    talk.everything()
+
+
 async def test_reply_that_is_written_while_the_clock_is_ahead_goes_once_it_is_set_back(
     talk: Talk,
 ) -> None:
