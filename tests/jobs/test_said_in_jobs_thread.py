@@ -61,6 +61,7 @@ async def told(talk: Talk, text: str, way: str = "reply") -> Shown:
         "can you also link it from the overview?",
         "status codes are missing",
         "great, but drop the last part",
+        "#4711 has an example, add it",
     ],
 )
 async def test_change_or_fact_goes_to_the_agent(talk: Talk, text: str, way: str) -> None:
