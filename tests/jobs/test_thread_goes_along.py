@@ -46,6 +46,20 @@ async def test_earlier_messages_are_quoted_and_no_instructions(talk: Talk) -> No
     assert "with 2 earlier messages" in talk.job(1)
 
 
+async def test_words_for_the_bot_alone_that_it_has_missed_are_left_out(talk: Talk) -> None:
+    root = await begins(talk, "The page on keys is wrong")
+    talk.slack.line.drops_events = True
+    await talk.ben.replies("@docs-agent limits", to=root)
+    await talk.ben.replies("@docs-agent How do I rotate a key?", to=root)
+    talk.slack.line.drops_events = False
+    prompt = await asked(talk, root, "Fix the page on keys")
+    assert prompt.partition("> ")[2] == (
+        "Ben Okafor: The page on keys is wrong\n"
+        "> Ben Okafor: @docs-agent How do I rotate a key?"
+    )
+    talk.everything()
+
+
 async def test_guests_and_asides_are_left_out_and_counted(talk: Talk) -> None:
     root = await begins(talk, "From a guest", by=talk.gus)
     await talk.sol.replies("From another guest", to=root)
