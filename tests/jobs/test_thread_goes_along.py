@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from sandbox.workspace.state import Json
 from tests.talk import Talk
 from tests.talk_people import Person
@@ -134,9 +136,13 @@ async def test_private_thread_is_left_out(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_status_shows_that_slack_returned_no_thread(talk: Talk) -> None:
+@pytest.mark.parametrize("code", [None, "missing_scope"])
+async def test_status_shows_that_slack_returned_no_thread(talk: Talk, code: str | None) -> None:
     root = await begins(talk, "Before")
-    talk.faults.fails("conversations.replies")
+    if code is None:
+        talk.faults.fails("conversations.replies")
+    else:
+        talk.faults.refuses("conversations.replies", code)
     assert await asked(talk, root, "Fix the page on keys") == "Fix the page on keys"
     assert "Slack didn't let me read them" in talk.job(1)
 
