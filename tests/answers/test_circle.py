@@ -68,8 +68,8 @@ async def test_mark_counts_where_the_bot_cannot_see_the_pull_request(talk: Talk)
     for _ in ("marks", "takes it back", "marks again"):
         await talk.ben.presses("Reviewed")
         await talk.time.passes()
-    notices = [reply for reply in talk.all_replies() if "It is written now" in reply]
-    assert len(notices) == 1
+        notices = [reply for reply in talk.all_replies() if "It is written now" in reply]
+        assert len(notices) == 1
     gaps = await talk.ana.answer_to("/docs-agent gaps")
     assert gaps.startswith("No open questions here.")
     talk.everything()
