@@ -72,6 +72,12 @@ async def test_change_or_fact_goes_to_the_agent(talk: Talk, text: str, way: str)
     talk.everything()
 
 
+async def test_reply_may_begin_with_the_number_of_its_job(talk: Talk) -> None:
+    await replies(talk, "#1 make it shorter")
+    assert talk.agent_got() == [ASKED, "make it shorter"]
+    talk.everything()
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("text", ["what did you change?", "which page is this on?", "changes"])
 async def test_question_about_the_changes_leads_to_them(talk: Talk, text: str, way: str) -> None:
