@@ -50,6 +50,7 @@ WORDS = (
         "mint.json",
         "task-runner",
         "sk-learn",
+        "sk-learn2",
         "npm_config_cache",
         "A guide to API keys",
     ),
@@ -58,6 +59,7 @@ WORDS = (
         "Unknown key: colours",
         "Unexpected token = in line 12",
         "bearer token",
+        "the secret: step3",
     ),
     *(
         "see https://acme.slack.com/archives/C0123ABC/p1700000000123456",
@@ -113,6 +115,7 @@ ORDINARY = (
         ("api_key = abc def", "api_key = [key] def"),
         ("password：hunter2", "password：[key]"),
         ("card 4111-1111-1111-1111", "card [number]"),
+        ("card 9012 3456 7890 1238", "card [number]"),
         ("from 2001:db8::8a2e:370:7334?", "from [address]"),
     ],
 )

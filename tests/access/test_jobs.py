@@ -248,3 +248,20 @@ async def test_a_newcomer_to_a_private_channel_sees_its_jobs_soon(talk: Talk) ->
     await talk.time.passes(121)
     assert "that you can see" in await talk.ben.answer_to("/docs-agent status 1")
     talk.everything()
+
+
+async def test_follow_up_typed_elsewhere_is_refused_once_its_author_has_left_the_jobs_channel(
+    talk: Talk,
+) -> None:
+    await talk.process.stops()
+    await talk.process.starts(uses_an_hour=1)
+    await started(talk, "private")
+    await talk.chika.types("/docs-followup 1 Add a table", "docs")
+    await talk.time.passes(20)
+    talk.everything()
+    talk.room("private").members.remove(talk.chika.id)
+    await talk.time.passes(3_700)
+    assert talk.agent_got() == [PROMPT]
+    [note] = talk.chika.reads()
+    assert "what you asked there wasn't carried out" in note
+    talk.everything()

@@ -174,6 +174,14 @@ async def test_key_in_a_question_stays_here(talk: Talk) -> None:
     assert talk.kept("ghp_abcdefghij") == []
 
 
+async def test_key_with_hidden_characters_is_masked_in_a_question(talk: Talk) -> None:
+    await talk.ana.says("@docs-agent Why is xoxb-5829104\u200b37762-Kq7wLm2x refused?")
+    await talk.time.passes()
+    assert talk.service.questions == [("Why is [key] refused?", None)]
+    assert talk.kept("Kq7wLm2x") == []
+    talk.everything()
+
+
 async def test_direct_messages_around_a_question_are_taken(talk: Talk) -> None:
     talk.slack.line.drops_events = True
     await talk.ana.says("Add a page on keys", "dm")

@@ -46,6 +46,21 @@ async def test_gap_is_open_again_after_close_without_merge(talk: Talk) -> None:
     assert talk.ana.reads() == ["No open questions here."]
 
 
+async def test_job_under_one_answer_tells_nobody_to_whom_the_same_answer_helped(
+    talk: Talk,
+) -> None:
+    await asks(talk)
+    asked = await talk.chika.says(f"@docs-agent {QUESTION}")
+    await talk.time.passes()
+    helped = len(talk.thread(asked))
+    talk.everything()
+    await drafts(talk, "Draft a page", talk.all_replies()[0])
+    await merges(talk)
+    assert "It is written now" in talk.all_replies()[-1]
+    assert len(talk.thread(asked)) == helped
+    talk.everything()
+
+
 async def test_mark_counts_where_the_bot_cannot_see_the_pull_request(talk: Talk) -> None:
     await talk.ben.presses("Didn't help", await asks(talk))
     await drafts(talk, pr_link="https://code.example/acme/docs/pull/1")
@@ -53,8 +68,8 @@ async def test_mark_counts_where_the_bot_cannot_see_the_pull_request(talk: Talk)
     for _ in ("marks", "takes it back", "marks again"):
         await talk.ben.presses("Reviewed")
         await talk.time.passes()
-    notices = [reply for reply in talk.all_replies() if "It is written now" in reply]
-    assert len(notices) == 1
+        notices = [reply for reply in talk.all_replies() if "It is written now" in reply]
+        assert len(notices) == 1
     gaps = await talk.ana.answer_to("/docs-agent gaps")
     assert gaps.startswith("No open questions here.")
     talk.everything()

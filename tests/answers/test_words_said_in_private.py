@@ -47,6 +47,14 @@ async def test_private_words_stay_private_after_their_time(talk: Talk) -> None:
     assert QUESTION not in await words_elsewhere(talk, "last 28 days")
 
 
+async def test_private_words_stay_private_for_as_long_as_the_service_lists_them(talk: Talk) -> None:
+    await talk.process.starts(keep_days=7)
+    await ask_in_a_private_channel(talk)
+    await talk.time.passes(days=390)
+    await asks(talk, "How do I add a second region?")
+    assert QUESTION not in await words_elsewhere(talk, "last week")
+
+
 async def test_question_by_command_is_in_no_list_of_others(talk: Talk) -> None:
     talk.opens_channel("help")
     await talk.ana.asks(f"ask {QUESTION}", "docs")

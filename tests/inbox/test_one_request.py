@@ -185,3 +185,13 @@ async def test_missed_reply_in_the_thread_of_a_request_is_read_after_an_outage(t
     await talk.process.starts()
     await talk.time.passes(minutes=2)
     assert got(talk) == ["Make it shorter"]
+
+
+async def test_file_to_which_no_words_come_is_not_sent(talk: Talk) -> None:
+    await talk.started()
+    await talk.ana.replies("", files=[("limits.md", "Free 60")])
+    await talk.time.passes(20)
+    [note] = talk.ana.reads()
+    assert "nothing was sent, not even `limits.md`" in note
+    assert talk.agent_got() == ["Add a quickstart"]
+    talk.everything()

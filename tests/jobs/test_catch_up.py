@@ -29,6 +29,22 @@ async def test_direct_messages_around_the_first_that_arrives_are_taken(talk: Tal
     assert talk.slack.calls.count("conversations.history") == 1
 
 
+async def test_reply_whose_event_was_lost_shortly_before_the_newest_is_taken_after_an_outage(
+    talk: Talk,
+) -> None:
+    await talk.finished()
+    talk.slack.line.drops_events = True
+    await talk.ana.replies("Mention retries")
+    talk.slack.line.drops_events = False
+    await talk.time.passes(30)
+    await talk.ben.replies("Add a table")
+    await talk.time.passes(60)
+    talk.process.dies()
+    await talk.time.passes(minutes=3)
+    await talk.process.starts()
+    await prompts(talk, "Add a quickstart", "Add a table", "Mention retries")
+
+
 async def test_edit_in_an_outage_counts_though_the_old_text_arrives(talk: Talk) -> None:
     await talk.finished()
     talk.process.dies()

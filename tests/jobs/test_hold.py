@@ -45,6 +45,16 @@ async def test_an_edited_follow_up_goes_as_edited(talk: Talk) -> None:
     assert later(talk) == ["Make it longer"]
 
 
+async def test_edit_that_slack_repeats_after_a_later_one_changes_nothing(talk: Talk) -> None:
+    reply = await talk.ana.replies("Make it shorter")
+    await talk.ana.edits(reply, "Make it longer")
+    earlier = talk.slack.line.sent[-1]
+    await talk.ana.edits(reply, "Make it bolder")
+    talk.slack.line.send_event(earlier)
+    await talk.time.passes(20)
+    assert later(talk) == ["Make it bolder"]
+
+
 async def test_a_deleted_follow_up_does_not_go(talk: Talk) -> None:
     reply = await talk.ana.replies("Make it shorter")
     await talk.time.passes(5)
@@ -198,6 +208,21 @@ async def test_request_waits_until_slack_describes_the_author_of_its_edit(talk: 
     talk.faults.comes_back()
     await talk.time.passes(minutes=6)
     assert later(talk) == ["Add two tables"]
+    talk.everything()
+
+
+async def test_request_waits_until_slack_describes_the_author_of_an_addition(talk: Talk) -> None:
+    await talk.ana.replies("Add a table")
+    await talk.time.passes(1)
+    await talk.process.stops()
+    await talk.process.starts(allowed_users=talk.ana.id)
+    talk.faults.goes_down("users.info")
+    await talk.ana.replies("and a picture")
+    await talk.time.passes(60)
+    assert later(talk) == []
+    talk.faults.comes_back()
+    await talk.time.passes(minutes=6)
+    assert later(talk) == ["Add a table\n\nand a picture"]
     talk.everything()
 
 

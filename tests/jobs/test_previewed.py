@@ -157,6 +157,22 @@ async def test_reply_about_a_preview_comes_once_though_the_process_dies(talk: Ta
     talk.everything()
 
 
+async def test_log_of_an_overtaken_build_does_not_go_to_the_agent(talk: Talk) -> None:
+    await starts(talk)
+    talk.service.build = BROKEN
+    await presses(talk)
+    await talk.time.passes(15)
+    broken = end(talk)
+    [fix] = offered(talk)
+    await talk.ana.replies("Make it shorter, in two paragraphs")
+    await talk.time.passes(20)
+    await talk.ana.presses(fix, on=broken)
+    assert "decided already" in talk.ana.reads()[-1]
+    await talk.time.passes(20)
+    assert len(talk.agent_got()) == 2
+    talk.everything()
+
+
 async def test_keys_in_a_build_log_are_masked(talk: Talk) -> None:
     await starts(talk)
     keys = ("xoxb-582910437762-Kq7wLm2x", "sk_live_51HqLyjWDarjtT1zdp7dc", "hunter2")

@@ -316,6 +316,20 @@ async def test_another_repository_is_read_only_after_an_admin_chose_it(talk: Tal
     talk.everything()
 
 
+async def test_changes_in_a_repository_that_an_admin_has_replaced_are_not_read(talk: Talk) -> None:
+    await talk.process.stops()
+    await talk.process.starts(admins=talk.chika.id)
+    await ended(talk)
+    await _ends_elsewhere(talk, "Add another page")
+    await talk.chika.presses("Read it from now on", on=talk.chika.reads()[0])
+    assert talk.errors() == {"repository_changed"}
+    talk.github.reads.clear()
+    await talk.ana.presses("Changes", on=talk.replies(1)[-1])
+    assert "I can't read" in talk.ana.reads()[-1]
+    assert talk.github.reads == []
+    talk.everything()
+
+
 async def test_only_admins_choose_a_repository(talk: Talk) -> None:
     await talk.process.stops()
     await talk.process.starts(admins=talk.chika.id)

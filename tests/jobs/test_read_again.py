@@ -131,3 +131,15 @@ async def test_unreadable_conversation_delays_no_other(talk: Talk) -> None:
     assert talk.agent_got() == ["Add a quickstart", "Mention retries"]
     assert talk.faults.left() == []
     talk.everything()
+
+
+async def test_conversation_that_slack_never_shows_is_given_up(talk: Talk) -> None:
+    await talk.ana.says("help", channel="dm")
+    await talk.time.passes(10)
+    await goes_away(talk)
+    talk.faults.goes_down("conversations.history")
+    before = len(talk.slack.calls)
+    await comes_back(talk)
+    await talk.time.passes(hours=10)
+    assert talk.slack.calls[before:].count("conversations.history") == 11
+    talk.everything()

@@ -41,6 +41,22 @@ async def test_stop_by_others_has_no_button(talk: Talk) -> None:
     assert "Working on it" in talk.status()
 
 
+async def test_follow_up_to_a_job_that_is_taken_back_is_refused(talk: Talk) -> None:
+    await talk.process.starts(uses_an_hour=1)
+    await talk.started("Add something first", by=talk.ben)
+    await talk.ana.asks("Add a quickstart")
+    await talk.time.passes()
+    await talk.ben.types("/docs-followup 2 Add a table")
+    await talk.time.passes()
+    await talk.ana.presses("Withdraw")
+    await talk.time.passes()
+    assert talk.replies(2)[-1].startswith(f"<@{talk.ben.id}>")
+    assert "The job didn't start, so your follow-up wasn't sent." in talk.replies(2)[-1]
+    await talk.time.passes(hours=2)
+    assert talk.agent_got() == ["Add something first"]
+    talk.everything()
+
+
 @pytest.mark.parametrize("text", ["stop", "never mind", "forget it, we won't do this"])
 async def test_waiting_follow_up_is_taken_back_at_once(talk: Talk, text: str) -> None:
     await talk.started()

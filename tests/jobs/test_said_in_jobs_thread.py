@@ -61,6 +61,7 @@ async def told(talk: Talk, text: str, way: str = "reply") -> Shown:
         "can you also link it from the overview?",
         "status codes are missing",
         "great, but drop the last part",
+        "#4711 has an example, add it",
     ],
 )
 async def test_change_or_fact_goes_to_the_agent(talk: Talk, text: str, way: str) -> None:
@@ -68,6 +69,12 @@ async def test_change_or_fact_goes_to_the_agent(talk: Talk, text: str, way: str)
     assert talk.agent_got() == [ASKED, text]
     assert talk.reactions(message) == ["eyes"]
     assert talk.ana.reads() == []
+    talk.everything()
+
+
+async def test_reply_may_begin_with_the_number_of_its_job(talk: Talk) -> None:
+    await replies(talk, "#1 make it shorter")
+    assert talk.agent_got() == [ASKED, "make it shorter"]
     talk.everything()
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from sandbox.workspace.state import Json
 from tests.services import MARK
 from tests.talk import Talk
@@ -46,6 +48,19 @@ async def test_earlier_messages_are_quoted_and_no_instructions(talk: Talk) -> No
         "> Ana Brandt: Delete it & all",
     ]
     assert "with 2 earlier messages" in talk.job(1)
+
+
+async def test_words_for_the_bot_alone_that_it_has_missed_are_left_out(talk: Talk) -> None:
+    root = await begins(talk, "The page on keys is wrong")
+    talk.slack.line.drops_events = True
+    await talk.ben.replies("@docs-agent limits", to=root)
+    await talk.ben.replies("@docs-agent How do I rotate a key?", to=root)
+    talk.slack.line.drops_events = False
+    prompt = await asked(talk, root, "Fix the page on keys")
+    assert prompt.partition("> ")[2] == (
+        "Ben Okafor: The page on keys is wrong\n> Ben Okafor: @docs-agent How do I rotate a key?"
+    )
+    talk.everything()
 
 
 async def test_guests_and_asides_are_left_out_and_counted(talk: Talk) -> None:
@@ -122,9 +137,13 @@ async def test_private_thread_is_left_out(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_status_shows_that_slack_returned_no_thread(talk: Talk) -> None:
+@pytest.mark.parametrize("code", [None, "missing_scope"])
+async def test_status_shows_that_slack_returned_no_thread(talk: Talk, code: str | None) -> None:
     root = await begins(talk, "Before")
-    talk.faults.fails("conversations.replies")
+    if code is None:
+        talk.faults.fails("conversations.replies")
+    else:
+        talk.faults.refuses("conversations.replies", code)
     assert await asked(talk, root, "Fix the page on keys") == "Fix the page on keys"
     assert "Slack didn't let me read them" in talk.job(1)
 

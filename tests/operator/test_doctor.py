@@ -170,6 +170,12 @@ async def test_key_goes_only_to_its_own_service() -> None:
     ]
 
 
+async def test_secret_that_another_program_quotes_is_hidden() -> None:
+    ready = {"slack": {"ok": False, "about": "Slack refuses the token xoxb-canary"}}
+    report = await findings(FakeOutside(ready=ready))
+    assert report["running bot"].seen == "slack: Slack refuses the token [hidden]"
+
+
 async def test_known_job_spares_the_analytics_call(talk: Talk) -> None:
     await talk.finished()
     outside, own = FakeOutside(), {"DATABASE_URL": DATABASE_URL, "DOCS_PROJECT_ID": "acme-docs"}

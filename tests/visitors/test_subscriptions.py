@@ -76,6 +76,16 @@ async def test_week_that_is_not_over_at_the_service_is_not_compared(talk: Talk) 
     assert "Not compared with 26 Oct – 1 Nov 2026" in digest
 
 
+async def test_digest_that_is_moved_shortly_before_its_time_comes_once(talk: Talk) -> None:
+    await subscribe(talk, "monday 09:00 UTC")
+    await until(talk, 9, 7, 0)
+    await subscribe(talk, "tuesday 09:00 UTC")
+    await until(talk, 10, 8, 57)
+    assert digests(talk) == []
+    await until(talk, 10, 9, 1)
+    assert len(digests(talk)) == 1
+
+
 async def test_unknown_zone_is_utc(talk: Talk) -> None:
     asker = talk.newcomer("Noz", tz="")
     await asker.types("/docs-visitors subscribe friday 10:00")
