@@ -58,6 +58,16 @@ _DONE_BY_OTHERS = {
     ),
     **dict.fromkeys(
         (
+            "sha256sum --check --ignore-missing SHA256SUMS",
+            "python3 -m venv .venv",
+            ".venv/bin/pip install --require-hashes -r requirements.txt",
+            ".venv/bin/pip install --no-deps docs_bot-*.whl",
+        ),
+        "They install a release, which no test builds: `make release` does.",
+    ),
+    **dict.fromkeys(
+        (
+            "docker compose version",
             "git pull",
             "sudo git -C /opt/docs-bot pull",
             "sudo make -C /opt/docs-bot setup",
