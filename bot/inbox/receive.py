@@ -31,9 +31,9 @@ class Relevance(Enum):
     """What is stored of a message."""
 
     NOTHING = "nothing"
-    """It is for others, or plain talk."""
+    """It is for others."""
     KEY = "key"
-    """It is for others by a choice that may change, so its place and time are kept."""
+    """It is for others by a choice or by words that may change, so its place and time are kept."""
     ALL = "all"
 
 
@@ -107,7 +107,8 @@ def _relevance_in_job(context: Context, message: ThreadReply, job: TrackedJob) -
     if job.needs_mention:
         return Relevance.KEY
     is_plain_talk = not message.content.files and is_talk(context, message, job)
-    return Relevance.NOTHING if is_plain_talk else Relevance.ALL
+    # Another version of the bot, which reads the thread again, does not decide about it anew.
+    return Relevance.KEY if is_plain_talk else Relevance.ALL
 
 
 def _store(
