@@ -11,7 +11,7 @@ from bot.commands.command import Answer, Command, PressRun, Word
 from bot.commands.own_words import Used
 from bot.context import Context, WorkerContext
 from bot.engine import Worker
-from bot.ids import ChannelId, JobNumber, Message, MessageTs, ProjectId, Recommendation
+from bot.ids import ChannelId, JobNumber, Message, MessageTs, ProjectId, Recommendation, RequestKey
 from bot.jobs.ask import Also
 from bot.jobs.questions import Answered, DocsQuestion
 from bot.outbox.model import CsvFile, Delivery, NotPosted
@@ -31,6 +31,10 @@ async def _wait_for_nothing(*_arguments: object) -> None:
 
 def _list_nothing(*_arguments: object) -> tuple[()]:
     return ()
+
+
+async def _find_nothing(*_arguments: object) -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +74,11 @@ class Hooks:
         _list_nothing
     )
     """Returns the messages of a channel, between two, that are parts of prompts of open jobs."""
+    must_wait: Callable[[WorkerContext, RequestKey, bool], Awaitable[bool]] = _find_nothing
+    """Returns whether a message of a request was changed, and is to be decided again first.
+
+    The last argument: Slack is asked, too. Raises a SlackError or TimeoutError.
+    """
     list_recommendations: Callable[
         [Transaction, ProjectId, ChannelId, datetime, datetime, bool], Sequence[Recommendation]
     ] = _list_nothing

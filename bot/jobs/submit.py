@@ -8,6 +8,7 @@ from functools import partial
 
 import structlog
 
+from bot.access.obstacles import find_exclusion
 from bot.context import WorkerContext, make_claim
 from bot.docs_api import (
     DocsApiError,
@@ -22,7 +23,7 @@ from bot.docs_api import (
     Unavailable,
 )
 from bot.engine import back_off_seconds, unless_taken_over
-from bot.ids import ProjectId
+from bot.ids import ChannelId, ProjectId, RequestKey
 from bot.jobs.messages import problems
 from bot.jobs.messages.status_message import AS_DATA, IN_A_REPLY
 from bot.jobs.model.jobs import QueueWhy, TrackedJob
@@ -54,6 +55,7 @@ from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import show_wait
 from bot.logs import about_request, reason_of
+from bot.ports import Origin
 from bot.store import LeaseLost, Transaction
 
 log = structlog.get_logger(__name__)
@@ -163,6 +165,11 @@ async def submit(context: WorkerContext, prompt: Prompt) -> None:
 
 async def _send(context: WorkerContext, prompt: Prompt) -> None:
     job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(prompt.job))
+    origin = Origin(RequestKey(prompt.key), prompt.asked_by, prompt.channel or ChannelId(""))
+    if await find_exclusion(context, origin, is_private=True) is not None:
+        log.info("author_may_no_longer", prompt=prompt.id)
+        await context.settle(partial(_look_again, context, prompt))
+        return
     needed_seconds = context.timeouts.lease_seconds * _CALL_SHARE
     if prompt.claimed_until is not None and context.after(needed_seconds) > prompt.claimed_until:
         # The process was suspended, and another one may have taken the prompt for abandoned.
@@ -185,6 +192,13 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
     log.info(
         "prompt_sent", prompt=prompt.id, job=prompt.job, kind=prompt.kind, service_job=answer.id
     )
+
+
+def _look_again(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None:
+    """Let a prompt that was not sent be looked at, which refuses it to its author."""
+    now = context.clock()
+    back_to_waiting(context, tx, prompt, now)
+    Prompts(tx).look_again([prompt.id], now)
 
 
 async def _call(context: WorkerContext, job: TrackedJob, prompt: Prompt) -> Job:
