@@ -37,13 +37,8 @@ class Relevance(Enum):
     ALL = "all"
 
 
-async def receive(context: Context, message: Message) -> None:
-    """Store a message that may be for the bot."""
-    await receive_missed(context, [message], is_missed=False)
-
-
-async def receive_missed(
-    context: Context, messages: Sequence[Message], *, is_missed: bool = True
+async def receive(
+    context: Context, messages: Sequence[Message], *, is_missed: bool = False
 ) -> None:
     """Store the messages of a conversation that may be for the bot, all at once.
 
