@@ -14,9 +14,10 @@ from bot.commands.own_words import run_other_word
 from bot.context import Context
 from bot.ids import Block, Message, ProjectId, QuestionId
 from bot.intent.vocabulary import ButtonLabel
-from bot.jobs.commands.job_lists import projects_to_choose, turn_page
+from bot.jobs.commands.job_lists import projects_to_choose, see_page
 from bot.jobs.messages import forms
 from bot.jobs.model.jobs import About
+from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import status_message_link
 from bot.messages import blocks as b
 from bot.messages import slack_text
@@ -182,10 +183,6 @@ def _on_answer(
     return press
 
 
-async def _see_reviews(context: Context, press: Press) -> Answer:
-    return replace(await turn_page(context, press), replaces=False)
-
-
 async def _show_more_ideas(context: Context, press: Press) -> Answer:
     """Open the view with the recommendations for which a digest had no room."""
     private = FormState.at(press.origin).dumps()
@@ -216,6 +213,8 @@ async def _improve(context: Context, press: Press) -> Answer:
     offered = await projects_to_choose(context, channel, context.projects.with_id(project))
     rival = await find_open_job(context, channel, project, reference.title)
     notes = [forms.job_note(rival, status_message_link(context, rival))] if rival else []
+    if not await context.store.read(lambda tx: Jobs(tx).opens_pull_requests(project)):
+        notes.append(forms.review_note())
     form = forms.ask_form(
         channel=channel, private=state.dumps(), text=text, projects=offered, notes=notes
     )
@@ -357,7 +356,7 @@ COMMAND = Command(
         Action.MORE: _on_answer(show_rest),
         Action.ALL_NUMBERS: _on_answer(post_all_numbers, writes=True),
         Action.IDEAS: _show_more_ideas,
-        Action.SEE_REVIEWS: _see_reviews,
+        Action.SEE_REVIEWS: see_page,
         Action.RUN_VISITORS: _run_corrected,
         Action.HELLO_IDEAS: _ideas,
         Action.IMPROVE: _improve,

@@ -73,7 +73,7 @@ async def test_post_of_a_private_channel_stays_there(talk: Talk) -> None:
     talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
     answer = await asks(talk, channel="secret")
     prompt = await requests(talk, answer.message)
-    assert prompt.startswith("Write that on the security page\n\n")
+    assert prompt == "Write that on the security page"
     assert QUESTION not in prompt
     assert [note.buttons for note in talk.ben.reads()] == [["Choose messages"]]
     talk.everything()

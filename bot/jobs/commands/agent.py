@@ -29,7 +29,14 @@ from bot.intent.vocabulary import ButtonLabel
 from bot.jobs.access import Readable, if_visible, steerable
 from bot.jobs.ask import ask
 from bot.jobs.commands import unsent
-from bot.jobs.commands.job_lists import WORDS, choose, projects_to_choose, status_of, turn_page
+from bot.jobs.commands.job_lists import (
+    WORDS,
+    choose,
+    projects_to_choose,
+    see_page,
+    status_of,
+    turn_page,
+)
 from bot.jobs.commands.job_references import for_reader
 from bot.jobs.conversation import offer_thread
 from bot.jobs.decisions import (
@@ -139,9 +146,14 @@ async def _is_answered(
 
 
 async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
-    """Open the form with a message and the rest of its thread."""
+    """Open the form with a message and the rest of its thread.
+
+    The message of somebody else is quoted.
+    """
     content = used.content
     text = slack_text.to_plain(content.text, {}, {})
+    if not used.is_own and not slack_text.is_blank(text):
+        text = forms.prompt_about(text)
     left_out = [*(file.name for file in content.files), *content.omitted]
     if len(text) > _FORM_LENGTH:
         text = text[:_FORM_LENGTH]
@@ -299,17 +311,11 @@ async def _keep_quiet(context: Context, _press: Press, target: Readable) -> Answ
 
 
 async def _ask_by_press(context: Context, press: Press) -> Answer:
-    """Open the form with a prompt of the welcome.
-
-    On the Home tab it asks for the channel.
-    """
-    prompt = ""
-    if press.value in set(say.PROMPTS):
-        _, prompt = say.PROMPTS[Action(press.value)]
+    """Open the form. On the Home tab it asks for the channel."""
     place = press.origin
     if place.message_ts is None:
         place = replace(place, channel=ChannelId(""))
-    return await _ask_form(context, place, prompt)
+    return await _ask_form(context, place)
 
 
 @_on_job
@@ -436,7 +442,8 @@ COMMAND = Command(
         Action.CANCEL: _cancel,
         Action.KEEP_QUIET: _keep_quiet,
         Action.DETAILS: _details,
-        **dict.fromkeys(say.PROMPTS, _ask_by_press),
+        Action.HELLO_ASK: _ask_by_press,
+        Action.SEE_NEEDS_YOU: see_page,
         Action.USE_REPOSITORY: _use_repository,
         Action.TRY: _tried,
     },
