@@ -114,11 +114,14 @@ class Action(StrEnum):
     RUN_VISITORS = "run_visitors"
     USE_REPOSITORY = "use_repository"
     TRY = "try"
+    TRY_FURTHER = "try_further"
     TAKE_MISSED = "take_missed"
 
 
 LINKS = (Action.VIEW_PULL_REQUEST, Action.OPEN_PREVIEW)
 """The buttons that only lead to an address, which Slack opens."""
+TRIAL_BUTTONS = (Action.TRY, Action.TRY_FURTHER)
+"""The buttons of ``docs-bot doctor --try``, of which the running bot notes the presses."""
 
 
 def section(mrkdwn: str) -> Block:

@@ -108,6 +108,17 @@ class People:
         self.state.publish("message_deleted", channel=channel, ts=ts)
         self._events.send_deletion(before)
 
+    def delete_file(self, file: str) -> None:
+        """Delete a file. The messages with it stay, without it."""
+        del self.state.files[file]
+        self.state.shelf.put("file", file, None)
+        for messages in self.state.messages.values():
+            for message in messages.values():
+                left = [one for one in message["files"] or () if one["id"] != file]
+                if len(left) != len(message["files"] or ()):
+                    message["files"] = left
+                    self.state.publish("message", message=message)
+
     def react(self, user: str, message: Json, name: str) -> None:
         """Add the user's reaction, or remove it if it is there."""
         reactions: list[Json] = message["reactions"]
@@ -263,6 +274,14 @@ class People:
         with_ids(made["blocks"])
         self.state.views[made["id"]] = made
         self.state.publish("view", user=user, view=made)
+        return made
+
+    def change_view(self, shown: Json, view: Json) -> Json:
+        """Show a modal in place of one that is open, which keeps its id."""
+        made: Json = {**shown, **view, "hash": secrets.token_hex(6)}
+        with_ids(made["blocks"])
+        self.state.views[shown["id"]] = made
+        self.state.publish("view", user=shown["user"], view=made)
         return made
 
     def open_home(self, user: str) -> None:

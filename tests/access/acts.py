@@ -109,7 +109,6 @@ _NAMELESS = frozenset(
         "help_more",
         "improve",
         "improve_miss",
-        "try",
         "hello_ask",
         "hello_ideas",
     }

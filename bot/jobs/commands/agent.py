@@ -31,7 +31,6 @@ from bot.jobs.ask import ask
 from bot.jobs.commands import unsent
 from bot.jobs.commands.job_lists import (
     WORDS,
-    choose,
     projects_to_choose,
     see_page,
     status_of,
@@ -56,13 +55,13 @@ from bot.jobs.messages import job_answers as say
 from bot.jobs.messages import unsent as unsent_messages
 from bot.jobs.messages.forms import NOT_SERVED
 from bot.jobs.model.jobs import About, Review, TakeThread
-from bot.jobs.model.prompts import Act, Prompt, PromptRequest, PromptState
+from bot.jobs.model.prompts import Prompt, PromptRequest, PromptState
 from bot.jobs.previews import ask_by_press
 from bot.jobs.pull_requests import read_changes, use_repository
 from bot.jobs.respond import answer_unless_request, respond
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.messages import general, slack_text
+from bot.messages import slack_text
 from bot.messages.blocks import Action
 from bot.messages.general import EXAMPLE
 from bot.messages.help import about_replies
@@ -369,12 +368,6 @@ async def _cancel(_context: Context, _press: Press) -> Answer:
     return Answer(message=unsent_messages.CANCELLED, replaces=True)
 
 
-async def _tried(context: Context, press: Press) -> Answer:
-    """Store the press of the button that the doctor waits for."""
-    await choose(context, press.origin, Act.TRIED)
-    return Answer(message=general.PRESSED)
-
-
 async def _use_repository(context: Context, press: Press) -> Answer:
     """Read a project's pull requests in another repository, as an admin chose."""
     if press.origin.user not in context.settings.admins:
@@ -445,7 +438,6 @@ COMMAND = Command(
         Action.HELLO_ASK: _ask_by_press,
         Action.SEE_NEEDS_YOU: see_page,
         Action.USE_REPOSITORY: _use_repository,
-        Action.TRY: _tried,
     },
     forms={"ask": _submit, "run_again": _submit_again},
     shortcuts={"ask_about": _ask_about},

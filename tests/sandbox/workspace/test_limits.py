@@ -180,6 +180,28 @@ async def test_a_trigger_opens_one_dialogue_within_three_seconds(
     assert late["error"] == "expired_trigger_id"
 
 
+async def test_an_open_form_is_changed_by_its_id_and_its_newest_hash(
+    workspace: Workspace, client: AsyncWebClient
+) -> None:
+    trigger = workspace.people.tickets.trigger(ANA)
+    opened = (await client.views_open(trigger_id=trigger, view=FORM))["view"]
+    changed = (await client.views_update(view_id=opened["id"], view=FORM))["view"]
+    assert changed["id"] == opened["id"]
+    stale = {"view_id": opened["id"], "view": FORM, "hash": opened["hash"]}
+    assert (await _refusal(client, "views.update", **stale))["error"] == "hash_conflict"
+    assert (await client.views_update(**stale | {"hash": changed["hash"]}))["ok"]
+    gone = await _refusal(client, "views.update", view_id="V0GONE", view=FORM)
+    assert gone["error"] == "not_found"
+
+
+async def test_a_reaction_of_the_bots_is_removed_once(client: AsyncWebClient) -> None:
+    posted = await client.chat_postMessage(channel=DOCS, text="x")
+    place = {"channel": DOCS, "timestamp": str(posted["ts"]), "name": "eyes"}
+    await client.reactions_add(**place)
+    await client.reactions_remove(**place)
+    assert (await _refusal(client, "reactions.remove", **place))["error"] == "no_reaction"
+
+
 async def test_what_was_said_is_kept_before_it_is_answered(open_workspace: Opener) -> None:
     first = await open_workspace()
     said = first.people.say(ANA, DOCS, "first")
