@@ -1,51 +1,89 @@
-"""Benchmark `message`: how soon the bot acknowledges a message, beside a Bolt app that only does that.
+"""Benchmark `message`: how soon the bot acknowledges a message, and how soon its author sees a sign.
 
-A mention is stored before it is acknowledged; a message for nobody is not stored. The bot runs on SQLite
-on disk without its workers (`bench.bot_app`). The sides are measured in turns, over HTTP.
+A mention is stored before it is acknowledged, as a command is; a message for nobody is not stored, and is
+measured beside a Bolt app that only acknowledges. The bot runs on SQLite on disk without its workers
+(`bench.bot_app`). The sides are measured in turns, over HTTP.
+
+The first sign of a mention is its status message, and that of a reply in a job's thread its eyes. They are
+measured with all workers, beside the status message of a command, through Socket Mode, in turns.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import median
+from typing import Any
 
-from bench.command import INTAKE, Size, Taken, in_turns
+from bench.command import INTAKE, Size, in_turns
+from bench.docs_server import docs_service
 from bench.processes import SIGNING_SECRET
-from bench.report import Report, Row, below
+from bench.report import Report, Row, at_most, below
 from bench.sides import Side, Typist, Way, bolt_side, bot_side
-from bench.slack import PlayedSlack, played_slack
+from bench.slack import (
+    ReadingSlack,
+    Said,
+    command_fields,
+    event_body,
+    played_slack,
+    reading_slack,
+)
 from sandbox.ports import free_port
 
-TEXTS = {
-    "a mention": "<@U0BOT> Add a quickstart for the Python SDK to the guides",
-    "a message for nobody": "I'll look at it after lunch",
-}
+_MENTION = "<@U0BOT> Add a quickstart number {} for the Python SDK to the guides"
+_FOR_NOBODY = "I'll look at it after lunch"
+
+
+_MENTION_SHARES = (1.0, None, 1.25)
+"""A mention's median and processor time as shares of a command's, which is stored like it."""
+_NOBODY_SHARES = (None, None, 1.25)
+"""The processor time of a message for nobody as a share of that in the bare app."""
 FULL = Size({1: 100, 10: 300, 50: 500}, 4)
 QUICK = Size({1: 20, 10: 40, 50: 100}, 1)
+_SIGNS_A_TURN = 5
+_SIGN_SHARE = 1.25
+"""The time of a mention's first sign as a share of a command's. Slack's own answers are in both."""
+_PAUSE_SECONDS = 0.3
+"""Between two requests: Slack takes 240 messages a minute."""
 
 
 async def measure(size: Size, folder: Path) -> list[Report]:
-    """Measure each kind of message beside the app that only acknowledges."""
-    async with played_slack(free_port()) as slack:
-        return [await _compared(kind, text, slack, size, folder) for kind, text in TEXTS.items()]
-
-
-async def _compared(kind: str, text: str, slack: PlayedSlack, size: Size, folder: Path) -> Report:
-    own = folder / kind.replace(" ", "-")
-    own.mkdir()
+    """Measure a mention beside a command, a message for nobody beside the app, and the first signs."""
     async with AsyncExitStack() as stack:
-        bot = await stack.enter_async_context(bot_side(Way.HTTP, slack, own, program=INTAKE))
-        bare = await stack.enter_async_context(bolt_side("bench.bolt_app", Way.HTTP, slack, own))
-        sides = (_saying(bot, text), _saying(bare, text))
-        times = await in_turns(sides, size)
-    report = Report(f"message: {kind} over HTTP", "the bot", "bare Bolt app")
+        slack = await stack.enter_async_context(played_slack(free_port()))
+        bot = await stack.enter_async_context(bot_side(Way.HTTP, slack, folder, program=INTAKE))
+        bare = await stack.enter_async_context(bolt_side("bench.bolt_app", Way.HTTP, slack, folder))
+        mentions = Report("message: a mention over HTTP", "a mention", "a command")
+        await _compare(mentions, (_saying(bot, _MENTION.format(1)), bot), size, _MENTION_SHARES)
+        others = Report("message: a message for nobody over HTTP", "the bot", "bare Bolt app")
+        sides = (_saying(bot, _FOR_NOBODY), _saying(bare, _FOR_NOBODY))
+        await _compare(others, sides, size, _NOBODY_SHARES)
+    return [mentions, others, await _signs(size.turns * _SIGNS_A_TURN, folder)]
+
+
+# ---- the acknowledgement
+
+
+async def _compare(
+    report: Report, sides: Sequence[Side], size: Size, shares: Sequence[float | None]
+) -> None:
+    """Add the rows of two sides to a report, by the number of messages at once.
+
+    ``shares``: the goals of the median, the 99th percentile and the processor time.
+    """
+    times = await in_turns(sides, size)
     for at_once, (ours, theirs) in times.items():
-        report.rows.extend(_rows(at_once, ours, theirs))
+        mine = ours.figures()
+        other = theirs.figures()
+        for name, share in zip(mine, shares, strict=True):
+            row = Row(f"{name}, {at_once} at once", "ms", mine[name], other[name])
+            report.rows.append(row if share is None else at_most(row, share))
     late = [sum(taken.unanswered for taken in side) for side in zip(*times.values(), strict=True)]
     row = Row("messages not acknowledged within 3 s", "", late[0], late[1])
     report.rows.append(below(row, 1))
-    return report
 
 
 def _saying(side: Side, text: str) -> Side:
@@ -54,6 +92,84 @@ def _saying(side: Side, text: str) -> Side:
     return replace(side, burst=typist.type)
 
 
-def _rows(at_once: int, ours: Taken, theirs: Taken) -> list[Row]:
-    a, b = ours.figures(), theirs.figures()
-    return [Row(f"{name}, {at_once} at once", "ms", a[name], b[name]) for name in a]
+# ---- the first sign
+
+
+@dataclass(slots=True)
+class Signs:
+    """The seconds until people saw that their requests were taken."""
+
+    of_commands: list[float] = field(default_factory=list)
+    of_mentions: list[float] = field(default_factory=list)
+    of_replies: list[float] = field(default_factory=list)
+
+
+async def _signs(count: int, folder: Path) -> Report:
+    """Measure the time until people see that their requests are taken."""
+    own = folder / "signs"
+    own.mkdir()
+    signs = Signs()
+    async with AsyncExitStack() as stack:
+        slack = await stack.enter_async_context(reading_slack(free_port()))
+        docs_url = await stack.enter_async_context(docs_service())
+        side = bot_side(Way.SOCKET, slack, own, docs_url=docs_url)
+        bot = await stack.enter_async_context(side)
+        for number in range(1, 3 * count, 3):
+            await _measure_signs(slack, str(bot.to), number, signs)
+    report = Report("message: the first sign, through Socket Mode", "a message", "a command")
+    command_ms = 1000 * median(signs.of_commands)
+    for name, seconds in (
+        ("the status message of a mention", signs.of_mentions),
+        ("the eyes of a reply", signs.of_replies),
+    ):
+        row = Row(f"until {name}, median", "ms", 1000 * median(seconds), command_ms)
+        report.rows.append(at_most(row, _SIGN_SHARE))
+    return report
+
+
+async def _measure_signs(slack: ReadingSlack, token: str, number: int, signs: Signs) -> None:
+    """Send a command, a mention, and a reply in the thread of the mention."""
+    status = slack.expect(_posts(number))
+    began = await slack.bring(token, command_fields(number), "slash_commands")
+    signs.of_commands.append(await _until(status, began))
+
+    said = event_body(number + 1, _MENTION.format(number + 1))
+    status = slack.expect(_posts(number + 1))
+    began = await slack.bring(token, said, "events_api")
+    signs.of_mentions.append(await _until(status, began))
+
+    reply = _reply_to(said, number + 2)
+    eyes = slack.expect(_reacts_to(reply["event"]["ts"]))
+    began = await slack.bring(token, reply, "events_api")
+    signs.of_replies.append(await _until(eyes, began))
+
+
+def _reply_to(said: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """Return the body of the event of a reply that its author writes under a message."""
+    body = event_body(number, f"Add an example number {number}, too")
+    place = {name: said["event"][name] for name in ("channel", "user")}
+    thread = {"thread_ts": said["event"]["ts"], "parent_user_id": said["event"]["user"]}
+    body["event"] |= place | thread
+    return body
+
+
+def _reacts_to(ts: str) -> Callable[[Said], bool]:
+    """Return whether a call reacts to the message with this timestamp."""
+    return lambda call: call.method == "reactions.add" and ts in call.text
+
+
+def _posts(number: int) -> Callable[[Said], bool]:
+    """Return whether a call posts the status message of the request with this number."""
+
+    def is_it(call: Said) -> bool:
+        return call.method == "chat.postMessage" and f"number {number} " in call.text
+
+    return is_it
+
+
+async def _until(call: asyncio.Future[Said], began: float) -> float:
+    """Return the seconds until a call of Slack, and leave a pause."""
+    async with asyncio.timeout(60):
+        said = await call
+    await asyncio.sleep(_PAUSE_SECONDS)
+    return said.at - began

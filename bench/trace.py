@@ -151,17 +151,24 @@ def is_of_reading(code: CodeType) -> bool:
     return path.startswith(_READING)
 
 
+def _place_of(code: CodeType) -> str:
+    path = Path(code.co_filename).relative_to(_BOT.parent)
+    return f"{path}:{code.co_firstlineno} {code.co_qualname}"
+
+
 def _main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         before, entered = asyncio.run(measure(Path(folder)))
     with tempfile.TemporaryDirectory() as folder:
         mention = asyncio.run(measure_mention(Path(folder)))
     for code, calls in entered.items():
-        path = Path(code.co_filename).relative_to(_BOT.parent)
-        print(f"{path}:{code.co_firstlineno} {code.co_qualname} × {calls}")
+        print(f"{_place_of(code)} × {calls}")
     files = len({code.co_filename for code in entered})
     print(f"before the acknowledgement: {before} functions")
     print(f"to the end of the thread: {len(entered)} functions in {files} files")
+    print("\na mention, before its two events are acknowledged:")
+    for code in mention:
+        print(_place_of(code))
     reading = sum(is_of_reading(code) for code in mention)
     print(
         f"a mention, before its two events are acknowledged: {len(mention) - reading} functions, "

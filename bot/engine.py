@@ -350,6 +350,10 @@ class Workers:
                     self._begin(worker, row)
                 if not worker.failures and (not rows or worker.places > 1):
                     worker.well_at = monotonic()
+        except asyncio.CancelledError:
+            # A stop has logged it by its name. APScheduler would log it as an error, with a traceback.
+            if not self._is_stopping:
+                raise
         except Exception as error:
             self._failed(worker, error, rests=True)
         finally:

@@ -18,6 +18,7 @@ from bot.ids import (
     MessageTs,
     ProjectId,
     Recommendation,
+    RequestKey,
     SentQuestion,
 )
 from bot.jobs.ask import Also
@@ -44,6 +45,10 @@ def _tell_nobody(*_arguments: object) -> bool:
 
 def _list_nothing(*_arguments: object) -> tuple[()]:
     return ()
+
+
+async def _find_nothing(*_arguments: object) -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +89,11 @@ class Hooks:
         _list_nothing
     )
     """Returns the messages of a channel, between two, that are parts of prompts of open jobs."""
+    must_wait: Callable[[WorkerContext, RequestKey, bool], Awaitable[bool]] = _find_nothing
+    """Returns whether a message of a request was changed, and is to be decided again first.
+
+    The last argument: Slack is asked, too. Raises a SlackError or TimeoutError.
+    """
     list_recommendations: Callable[
         [Transaction, ProjectId, ChannelId, datetime, datetime, bool], Sequence[Recommendation]
     ] = _list_nothing

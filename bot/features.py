@@ -19,7 +19,7 @@ from bot.feature import Feature, Hooks
 from bot.inbox.commands import BUTTONS
 from bot.inbox.hear import claim_messages, hear, tidy_inbox
 from bot.inbox.outage import Reader
-from bot.inbox.release import claim_held, release
+from bot.inbox.release import claim_held, must_wait, release
 from bot.inbox.store import Inbox
 from bot.intent.vocabulary import Vocabulary
 from bot.jobs import settle_prompt
@@ -180,7 +180,9 @@ JOB_HOOKS = Hooks(
 )
 
 
-INBOX_HOOKS = Hooks(find_sent=lambda tx, *between: Inbox(tx).sent_from(*between))
+INBOX_HOOKS = Hooks(
+    find_sent=lambda tx, *between: Inbox(tx).sent_from(*between), must_wait=must_wait
+)
 
 
 def list_hooks(features: Sequence[Feature]) -> tuple[Hooks, ...]:

@@ -67,7 +67,6 @@ _DONE_BY_OTHERS = {
     ),
     **dict.fromkeys(
         (
-            "docker compose version",
             "git pull",
             "sudo git -C /opt/docs-bot pull",
             "sudo make -C /opt/docs-bot setup",

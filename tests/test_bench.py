@@ -50,8 +50,11 @@ async def test_acknowledging_messages_is_measured(tmp_path: Path) -> None:
     assert [report.name for report in reports] == [
         "message: a mention over HTTP",
         "message: a message for nobody over HTTP",
+        "message: the first sign, through Socket Mode",
     ]
-    assert all(row.ours > 0 and row.theirs for report in reports for row in report.rows[:-1])
+    assert all(row.ours > 0 and row.theirs for report in reports[:2] for row in report.rows[:-1])
+    assert [sum(row.goal is not None for row in report.rows) for report in reports] == [5, 3, 2]
+    assert all(row.ours > 0 and row.theirs for row in reports[2].rows)
 
 
 async def _failing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

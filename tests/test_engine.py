@@ -290,6 +290,22 @@ async def test_rows_claimed_as_the_stop_begins_are_worked_on() -> None:
     assert rows.begun == ["a1"]
 
 
+async def test_claim_that_a_stop_cancels_is_no_error(caplog: pytest.LogCaptureFixture) -> None:
+    claiming = asyncio.Event()
+
+    async def claim(_limit: int, _full: Collection[str]) -> Sequence[str]:
+        claiming.set()
+        await asyncio.Event().wait()
+        return []
+
+    worker, workers = Rows([]).worker(), Workers()
+    worker.claim = claim
+    workers.start([worker], always(NOTHING))
+    await claiming.wait()
+    assert len(await workers.stop(0.1)) == 1
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
 async def test_look_wakes_only_workers_with_due_rows() -> None:
     poll, deliver = Run(), Run()
     looks = Looks(NOTHING, DueQueues(frozenset({"polls"}), None))

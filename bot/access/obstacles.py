@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
+import structlog
+
 from bot.access.admit import NotAllowed, Untold, admit
 from bot.consequences import Event
 from bot.context import Context
 from bot.ids import Message, Refusal, is_direct_message
 from bot.messages import blocks as b
-from bot.ports import Origin, SlackUnclear
+from bot.ports import Origin, SlackError, SlackUnclear
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +37,62 @@ async def find_obstacle(
     deleted, or without the bot. Raises a SlackError or TimeoutError while Slack does not say.
     ``is_private``: only its author gets an answer, wherever the bot can post.
     """
-    user = origin.user
-    channel = origin.channel
     try:
-        await admit(context, origin, channel=channel)
+        await _admit_author(context, origin)
     except Untold:
         raise SlackUnclear("an author whom Slack does not describe") from None
     except NotAllowed as error:
         return Obstacle(Event.AUTHOR_EXCLUDED, error.message)
-    if is_private or is_direct_message(channel) or user in context.settings.allowed_bots:
+    if is_private or _may_be_anywhere(context, origin):
         return None
     async with asyncio.timeout(context.timeouts.names_seconds):
-        refusal = await context.messenger.find_closed(channel)
+        refusal = await context.messenger.find_closed(origin.channel)
         if refusal is not None:
             return Obstacle(Event.CHANNEL_GONE, _channel_gone(origin), refusal)
-        is_public = await context.messenger.is_public(channel)
-        is_reader = is_public or await context.messenger.is_member(channel, user)
-    if is_reader or user in context.settings.admins:
+        return await _find_departure(context, origin)
+
+
+async def find_exclusion(
+    context: Context, origin: Origin, *, is_private: bool = False
+) -> Obstacle | None:
+    """Return why the author of a request may no longer ask; None while Slack does not say.
+
+    Slack's last answers count for as long as the bot remembers them, so that no request costs a
+    call of its own. ``is_private``: membership of the channel does not matter.
+    """
+    try:
+        await _admit_author(context, origin)
+        if is_private or _may_be_anywhere(context, origin):
+            return None
+        async with asyncio.timeout(context.timeouts.names_seconds):
+            return await _find_departure(context, origin)
+    except Untold:
+        return None
+    except NotAllowed as error:
+        return Obstacle(Event.AUTHOR_EXCLUDED, error.message)
+    except (SlackError, TimeoutError) as error:
+        log.info("author_not_looked_at", reason=str(error) or type(error).__name__)
+        return None
+
+
+async def _admit_author(context: Context, origin: Origin) -> None:
+    """Raise NotAllowed for an author who may not use the bot in the channel of a request."""
+    await admit(context, origin, channel=origin.channel or None)
+
+
+def _may_be_anywhere(context: Context, origin: Origin) -> bool:
+    """Return whether the membership of the channel does not matter."""
+    if not origin.channel or is_direct_message(origin.channel):
+        return True
+    return origin.user in context.settings.allowed_bots | context.settings.admins
+
+
+async def _find_departure(context: Context, origin: Origin) -> Obstacle | None:
+    """Return that an author has left the channel, if it is not public. Raises a SlackError."""
+    messenger = context.messenger
+    if await messenger.is_public(origin.channel):
+        return None
+    if await messenger.is_member(origin.channel, origin.user):
         return None
     return Obstacle(Event.AUTHOR_EXCLUDED, _left_channel(origin))
 

@@ -12,7 +12,7 @@ from functools import partial
 import structlog
 
 from bot.access.admit import Allowed, check_channel
-from bot.access.obstacles import find_obstacle
+from bot.access.obstacles import find_exclusion, find_obstacle
 from bot.answers import messages
 from bot.answers.gaps import audience_in, gap_key, sent_words, settle_notice
 from bot.answers.model import Audience, DocsPage, Inquiry, InquiryId, InquiryState
@@ -45,6 +45,7 @@ _PASSAGES = 3
 _LONG = 4_000
 MAX_WAITING = 5
 """The questions of one person that wait for their answers, so that others' come soon."""
+_LOOK_AGAIN_SECONDS = 1.0
 _OPEN = (InquiryState.ASKED, InquiryState.ANSWERED, InquiryState.GAP)
 """The states in which its author may still take a question back."""
 
@@ -63,11 +64,8 @@ async def ask_docs(
     origin = allowed.origin
     check_channel(context, origin.channel)
     draft = question.draft
-    _, named = context.projects.take(draft.raw)
-    if len(draft.raw) < _LONG:
-        text = asked_text(context, draft.raw)
-    else:  # which takes a tenth of a second to mask
-        text = await asyncio.to_thread(asked_text, context, draft.raw)
+    raw, named = context.projects.take(draft.raw)
+    text = await asked_text(raw)
     is_said = origin.message_ts is not None
     thread = origin.thread or origin.message_ts if is_said else None
 
@@ -147,10 +145,16 @@ def take_back_question(tx: Transaction, key: RequestKey) -> bool:
     return True
 
 
-def asked_text(context: Context, raw: str) -> str:
-    """Return the text of a question, as it is stored. Raises UnknownProject."""
-    text, _ = context.projects.take(raw)
-    return masked(visible(to_plain(text, {}, {})).strip())
+async def asked_text(raw: str) -> str:
+    """Return the text of a question, as it is stored. ``raw``: its wire text, without a project."""
+    if len(raw) < _LONG:
+        return _to_stored(raw)
+    # It takes a tenth of a second to mask.
+    return await asyncio.to_thread(_to_stored, raw)
+
+
+def _to_stored(raw: str) -> str:
+    return masked(visible(to_plain(raw, {}, {})).strip())
 
 
 def _show_read(tx: Transaction, allowed: Allowed, context: Context) -> None:
@@ -177,19 +181,33 @@ async def work_on_inquiry(context: WorkerContext, inquiry: Inquiry) -> None:
 async def _answer_or_refuse(
     context: WorkerContext, inquiry: Inquiry
 ) -> Callable[[Transaction], None]:
-    """Return the function that writes the answer, or the reason why there is none any more."""
+    """Return the function that writes the answer, or the reason why there is none any more.
+
+    A question waits while its message, which was changed, is not decided again. The message of one
+    that has waited for long is read in Slack, and its author and its channel are checked.
+    """
     waited = (context.clock() - inquiry.asked_at).total_seconds()
-    if waited > context.timeouts.seen_seconds:
-        origin = Origin(inquiry.key, inquiry.user, inquiry.channel)
-        try:
-            is_private = inquiry.thread_ts is None
-            obstacle = await find_obstacle(context, origin, is_private=is_private)
-        except (SlackError, TimeoutError) as error:
-            log.info("asker_not_looked_at", inquiry=inquiry.id, reason=type(error).__name__)
-            obstacle = None
-        if obstacle is not None:
-            return partial(_refuse, context, inquiry, obstacle.note)
+    is_old = waited > context.timeouts.seen_seconds
+    origin = Origin(inquiry.key, inquiry.user, inquiry.channel)
+    is_private = inquiry.thread_ts is None
+    obstacle = None
+    try:
+        for hooks in context.hooks:
+            if await hooks.must_wait(context, inquiry.key, is_old):
+                return partial(_put_back, context, inquiry)
+        find = find_obstacle if is_old else find_exclusion
+        obstacle = await find(context, origin, is_private=is_private)
+    except (SlackError, TimeoutError) as error:
+        log.info("question_not_looked_at", inquiry=inquiry.id, reason=type(error).__name__)
+    if obstacle is not None:
+        return partial(_refuse, context, inquiry, obstacle.note)
     return await _find_answer(context, inquiry)
+
+
+def _put_back(context: WorkerContext, inquiry: Inquiry, tx: Transaction) -> None:
+    """Let a question wait for a moment."""
+    new = replace(inquiry, due_at=context.after(_LOOK_AGAIN_SECONDS))
+    Inquiries(tx).save(inquiry, new, owner=context.owner)
 
 
 def _refuse(context: WorkerContext, inquiry: Inquiry, note: Message, tx: Transaction) -> None:

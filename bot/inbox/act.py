@@ -137,11 +137,11 @@ async def _respond(
     target: Readable | None,
 ) -> None:
     """Answer a message that is not for the agent. A question is answered by a worker."""
-    is_same = heard.kind in _QUESTIONS and message.request is not None
-    if is_same and await context.write(
-        partial(_keep_question, message, asked_text(then, heard.text))
-    ):
-        return
+    if heard.kind in _QUESTIONS and message.request is not None:
+        raw, _ = then.projects.take(heard.text)
+        text = await asked_text(raw)
+        if await context.write(partial(_keep_question, message, text)):
+            return
     also = asking(context, message)
     reply = await respond(then, allowed, heard.meaning, heard.place, target=target, also=also)
     occasion = "unsent"

@@ -305,7 +305,8 @@ async def take_missed(context: Context, press: Press) -> Answer:
         return Answer(message=say.SLACK_IS_SILENT)
     if found is None or found.content is None or found.origin.user != press.origin.user:
         return Answer(message=say.MISSED_IS_GONE)
-    await receive(context, Mention(found.origin, found.content, version=found.version))
+    mention = Mention(found.origin, found.content, version=found.version)
+    await receive(context, [mention])
     return Answer(message=say.MISSED_TAKEN, replaces=True)
 
 

@@ -10,7 +10,7 @@ from enum import Enum
 from bot.commands.meaning import Meaning, find_meaning
 from bot.context import Context
 from bot.ids import JobNumber, is_direct_message
-from bot.inbox.model import Door, InboxMessage
+from bot.inbox.model import Door, InboxMessage, MessageState
 from bot.inbox.store import Inbox
 from bot.intent.kinds import SILENT, STARTS_JOB, Kind, Place
 from bot.intent.own_words import FoundWord
@@ -180,6 +180,9 @@ def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot 
     thread = find_thread(context, tx, message.origin, raw, _begun_by(tx, message))
     job = thread.job
     if job is None:
+        if _is_below_held_files(tx, message):
+            # Its author talks to the bot, as in direct messages.
+            return Spot(Place.DIRECT)
         if Inbox(tx).is_undecided(message.channel, message.thread):
             return LATER
         # An app_mention, and a change, does not name the first author of its thread.
@@ -197,6 +200,14 @@ def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot 
     if job is not None and not (job.is_forgotten or job.state in _OVER):
         return Spot(place_of_job(job), job, thread.is_named)
     return _spot_without_job(context, tx, message, is_direct=is_direct)
+
+
+def _is_below_held_files(tx: Transaction, message: InboxMessage) -> bool:
+    """Return whether a reply has the words for which its author's files above it are held."""
+    root = Inbox(tx).at(message.channel, message.thread) if message.thread else None
+    if root is None or root.state is not MessageState.HELD:
+        return False
+    return (root.place, root.user) == (message.place, message.user)
 
 
 def _spot_without_job(

@@ -17,7 +17,7 @@ from bot.engine import back_off_seconds, unless_taken_over
 from bot.ids import ChannelId
 from bot.inbox import messages as say
 from bot.inbox.model import Conversation, Missed
-from bot.inbox.receive import receive_change, receive_missed
+from bot.inbox.receive import receive, receive_change
 from bot.inbox.store import KNOWN_FOR, REDELIVERED_FOR, Inbox, MissedMessages
 from bot.outbox.private_answers import private_answer
 from bot.outbox.store import Outbox
@@ -138,7 +138,7 @@ class Reader:
         if found:
             log.info("read_again", channel=channel, messages=len(found))
         said = [each for each in found if not isinstance(each, Changed)]
-        await context.retry(partial(receive_missed, context, said))
+        await context.retry(partial(receive, context, said, is_missed=True))
         for change in found:
             if isinstance(change, Changed):
                 await context.retry(partial(receive_change, context, change))

@@ -32,19 +32,14 @@ class Relevance(Enum):
     """What is stored of a message."""
 
     NOTHING = "nothing"
-    """It is for others, or plain talk."""
+    """It is for others."""
     KEY = "key"
-    """It is for others by a choice that may change, so its place and time are kept."""
+    """It is for others by a choice or by words that may change, so its place and time are kept."""
     ALL = "all"
 
 
-async def receive(context: Context, message: Message) -> None:
-    """Store a message that may be for the bot."""
-    await receive_missed(context, [message], is_missed=False)
-
-
-async def receive_missed(
-    context: Context, messages: Sequence[Message], *, is_missed: bool = True
+async def receive(
+    context: Context, messages: Sequence[Message], *, is_missed: bool = False
 ) -> None:
     """Store the messages of a conversation that may be for the bot, all at once.
 
@@ -111,7 +106,8 @@ def _relevance_in_job(context: Context, message: ThreadReply, job: TrackedJob) -
     if job.needs_mention:
         return Relevance.KEY
     is_plain_talk = not message.content.files and is_talk(context, message, job)
-    return Relevance.NOTHING if is_plain_talk else Relevance.ALL
+    # Another version of the bot, which reads the thread again, does not decide about it anew.
+    return Relevance.KEY if is_plain_talk else Relevance.ALL
 
 
 def _store(

@@ -2,7 +2,7 @@
 
 A prompt of messages is held for 8 seconds after its author's last word. One that has waited for
 more than a minute, for the hourly limit or in an outage, is looked at again: its messages are read
-in Slack, and its author and its channel are checked.
+in Slack, and its channel is checked. Whether its author still may is asked of each.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import partial
 
 import structlog
 
-from bot.access.obstacles import Obstacle, find_obstacle
+from bot.access.obstacles import Obstacle, find_exclusion, find_obstacle
 from bot.consequences import CONSEQUENCES, Consequence, Event
 from bot.context import WorkerContext, make_claim
 from bot.engine import unless_taken_over
@@ -52,7 +52,8 @@ async def release(context: WorkerContext, prompt: Prompt) -> None:
     with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
         messages = await context.store.read(lambda tx: Inbox(tx).parts(RequestKey(prompt.key)))
         if not _is_stale(context, prompt, messages):
-            seconds = await context.settle(partial(_let_go, context, prompt))
+            exclusion = await find_exclusion(context, _origin_of(prompt))
+            seconds = await context.settle(partial(_let_go, context, prompt, exclusion))
         else:
             seconds = await _look_again(context, prompt, messages)
         if seconds:
@@ -74,10 +75,16 @@ def _hold_end(context: WorkerContext, prompt: Prompt, messages: Sequence[InboxMe
     return hold_end(context, prompt.asked_at, max(said_at)) if said_at else prompt.asked_at
 
 
-def _let_go(context: WorkerContext, prompt: Prompt, tx: Transaction) -> float:
+def _origin_of(prompt: Prompt) -> Origin:
+    return Origin(RequestKey(prompt.key), prompt.asked_by, prompt.channel or ChannelId(""))
+
+
+def _let_go(
+    context: WorkerContext, prompt: Prompt, exclusion: Obstacle | None, tx: Transaction
+) -> float:
     """Let a prompt be sent after its hold, once its author's last words are carried out.
 
-    Return the seconds for which it stays held.
+    Return the seconds for which it stays held. ``exclusion``: why its author may no longer ask.
     """
     messages = Inbox(tx).parts(RequestKey(prompt.key))
     now = context.clock()
@@ -88,8 +95,22 @@ def _let_go(context: WorkerContext, prompt: Prompt, tx: Transaction) -> float:
     if now < until <= now + timedelta(seconds=context.timeouts.hold_most_seconds):
         Prompts(tx).keep_held(prompt, until, context.owner)
         return (until - now).total_seconds()
-    _send(context, tx, prompt)
+    if not _is_refused(context, prompt, exclusion, tx):
+        _send(context, tx, prompt)
     return 0.0
+
+
+def _is_refused(
+    context: WorkerContext, prompt: Prompt, obstacle: Obstacle | None, tx: Transaction
+) -> bool:
+    """Refuse a prompt if there is an obstacle, and its stage allows that. Return whether it is."""
+    if obstacle is None:
+        return False
+    consequence = CONSEQUENCES[stage_of_prompt(prompt)][obstacle.event]
+    if consequence is not Consequence.REFUSE:
+        return False
+    _refuse(context, prompt, obstacle, tx)
+    return True
 
 
 def _waits_for_words(tx: Transaction, messages: Sequence[InboxMessage]) -> bool:
@@ -132,9 +153,7 @@ async def _look_again(
         changes = await _find_changes(context, messages)
         seen = Sighting(changes)
         if not changes:
-            channel = prompt.channel or ChannelId("")
-            origin = Origin(RequestKey(prompt.key), prompt.asked_by, channel)
-            seen = Sighting(obstacle=await find_obstacle(context, origin))
+            seen = Sighting(obstacle=await find_obstacle(context, _origin_of(prompt)))
     except (SlackError, TimeoutError) as error:
         log.info(
             "prompt_not_looked_at", prompt=prompt.id, reason=str(error) or type(error).__name__
@@ -144,6 +163,26 @@ async def _look_again(
         # Typed words do not change, and Slack has let their author type.
         seen = Sighting()
     return await context.settle(partial(_settle, context, prompt, seen))
+
+
+async def must_wait(context: WorkerContext, request: RequestKey, asks_slack: bool) -> bool:
+    """Return whether a message of a request was changed, and is to be decided again first.
+
+    ``asks_slack``: the messages are read in Slack, too, and changes that were missed are stored.
+    Raises a SlackError or TimeoutError.
+    """
+    messages = await context.store.read(lambda tx: Inbox(tx).parts(request))
+    if any(message.state is MessageState.NEW for message in messages):
+        return True
+    changes = await _find_changes(context, messages) if asks_slack else ()
+
+    def write(tx: Transaction) -> None:
+        for change in changes:
+            store_change(context, change, Relevance.ALL, tx)
+
+    if changes:
+        await context.write(write)
+    return bool(changes)
 
 
 async def _find_changes(
@@ -173,11 +212,8 @@ def _settle(context: WorkerContext, prompt: Prompt, seen: Sighting, tx: Transact
     if seen.changes:
         Prompts(tx).keep_held(prompt, context.clock(), context.owner)
         return 0.0
-    if seen.obstacle is not None:
-        consequence = CONSEQUENCES[stage_of_prompt(prompt)][seen.obstacle.event]
-        if consequence is Consequence.REFUSE:
-            _refuse(context, prompt, seen.obstacle, tx)
-            return 0.0
+    if _is_refused(context, prompt, seen.obstacle, tx):
+        return 0.0
     messages = Inbox(tx).parts(RequestKey(prompt.key))
     if _waits_for_words(tx, messages):
         return _keep(context, tx, prompt)

@@ -115,12 +115,13 @@ _IS_BESIDE = and_(
 )
 _HAS_NEW_BESIDE = exists().where(_IS_BESIDE, _OTHER.c.state == MessageState.NEW)
 _IS_IN_TURN = and_(
-    ~_HAS_NEW_BESIDE.where(_OTHER.c.id < _c.id),
+    ~_HAS_NEW_BESIDE.where(_OTHER.c.ts < _c.ts),
     ~and_(_c.state == MessageState.HELD, _HAS_NEW_BESIDE),
 )
 """The condition that no other message of its author there goes first.
 
-Earlier messages go first, and words go before the files that are held for them.
+Earlier messages go first, by Slack's clock: a reply may arrive before the mention for which it
+waits. Words go before the files that are held for them.
 """
 INBOX_QUEUE = QueueTable("inbox", inbox, None, _c.due_at, _IS_IN_TURN)
 """New messages, also edited and deleted ones, and files whose words have not come."""

@@ -8,6 +8,7 @@ from functools import partial
 
 import structlog
 
+from bot.access.obstacles import find_exclusion
 from bot.context import WorkerContext, make_claim
 from bot.docs_api import (
     DocsApiError,
@@ -22,7 +23,7 @@ from bot.docs_api import (
     Unavailable,
 )
 from bot.engine import back_off_seconds, unless_taken_over
-from bot.ids import ProjectId
+from bot.ids import ChannelId, ProjectId, RequestKey
 from bot.jobs.messages import problems
 from bot.jobs.messages.agent_text import IN_A_REPLY
 from bot.jobs.model.jobs import QueueWhy, TrackedJob
@@ -57,6 +58,7 @@ from bot.jobs.store.sending import Sending
 from bot.jobs.thread import show_wait
 from bot.logs import about_request, reason_of
 from bot.messages.quotations import join_for_agent
+from bot.ports import Origin
 from bot.store import LeaseLost, Transaction
 
 log = structlog.get_logger(__name__)
@@ -170,6 +172,11 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
         # It was claimed just before sending was switched off.
         await context.settle(partial(_keep_back, context, prompt))
         return
+    origin = Origin(RequestKey(prompt.key), prompt.asked_by, prompt.channel or ChannelId(""))
+    if await find_exclusion(context, origin, is_private=True) is not None:
+        log.info("author_may_no_longer", prompt=prompt.id)
+        await context.settle(partial(_look_again, context, prompt))
+        return
     needed_seconds = context.timeouts.lease_seconds * _CALL_SHARE
     if prompt.claimed_until is not None and context.after(needed_seconds) > prompt.claimed_until:
         # The process was suspended, and another one may have taken the prompt for abandoned.
@@ -205,6 +212,13 @@ def _keep_back(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None:
     back_to_waiting(context, tx, prompt, now)
     job = Jobs(tx).get_or_raise(prompt.job)
     Jobs(tx).save(job, with_known_wait(tx, job, now))
+
+
+def _look_again(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None:
+    """Let a prompt that was not sent be looked at, which refuses it to its author."""
+    now = context.clock()
+    back_to_waiting(context, tx, prompt, now)
+    Prompts(tx).look_again([prompt.id], now)
 
 
 async def _call(context: WorkerContext, job: TrackedJob, prompt: Prompt) -> Job:

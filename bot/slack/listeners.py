@@ -170,7 +170,7 @@ class _Listeners:
         await self._outage.end()
         # The inbox may ignore the message, so only its row is logged.
         with about_request(message.origin.key):
-            await receive(self._context, message)
+            await receive(self._context, [message])
 
     async def _channel_moved(self, body: Body) -> None:
         """Follow a channel to its new id.

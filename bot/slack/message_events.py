@@ -119,9 +119,9 @@ def changed(event: Payload, bot: UserId, bots: Collection[UserId] = frozenset())
         return Changed(_origin(message, nobody), None, event["ts"], text)
     author = author_of(now, bots)
     content = read_content(now)
-    if author is None or not _edited_by(author, now) or text == content.text:
+    version = _version_of(author, now) if author else ""
+    if author is None or not version or text == content.text:
         return None
-    version = _version_of(author, now) or event["ts"]
     return Changed(_origin({**message, **now}, author), content, version, text)
 
 
@@ -149,13 +149,9 @@ def as_it_reads(message: Payload) -> Changed:
 
 def _version_of(author: Author, message: Payload) -> str:
     """Return the time of a message's last edit by its author; an empty text for none."""
-    return string(_edited_by(author, message).get("ts"))
-
-
-def _edited_by(author: Author, message: Payload) -> Payload:
-    """Return the last edit of a message, if its author made it; otherwise an empty one."""
     edited = mapping(message.get("edited"))
-    return edited if edited.get("user") == author.user and not author.is_listed else {}
+    is_own = edited.get("user") == author.user and not author.is_listed
+    return string(edited.get("ts")) if is_own else ""
 
 
 def said(message: Payload) -> Said | None:

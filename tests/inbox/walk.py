@@ -186,7 +186,6 @@ async def _forget(walk: Walk) -> None:
 
 async def _exclude(walk: Walk) -> None:
     await walk.talk.process.stops()
-    walk.talk.time.is_set(minutes=2)
     await walk.talk.process.starts(allowed_users=walk.talk.ben.id)
 
 

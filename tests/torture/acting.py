@@ -67,6 +67,8 @@ class Acting:
             "press": self._press,
             "edit": self._change,
             "delete": self._change,
+            "addition": self._say_beside,
+            "stop": self._say_beside,
             "repeat": self._command,
             "anyway": self._ask_anyway,
             "again": self._run_again,
@@ -187,6 +189,18 @@ class Acting:
             act.user, status["channel"], act.text, thread_ts=_thread_of(status)
         )
         self._messages[act.marker], done.ts = message, str(message["ts"])
+
+    async def _say_beside(self, act: Act, done: Done) -> None:
+        """Say something in the conversation of an earlier message, without a look at the bot."""
+        earlier = await self._until(lambda: self._messages.get(act.target))
+        is_direct = earlier["channel"].startswith("D")
+        thread = earlier["thread_ts"] or (None if is_direct else earlier["ts"])
+        mention = "@docs-agent " if act.kind == "stop" and not is_direct else ""
+        message = self._people.say(
+            act.user, earlier["channel"], f"{mention}{act.text}", thread_ts=thread
+        )
+        self._messages[act.marker] = message
+        done.ts = str(message["ts"])
 
     async def _change(self, act: Act, done: Done) -> None:
         message = await self._until(lambda: self._messages.get(act.target))
@@ -350,7 +364,7 @@ class Acting:
 
 
 def _is_mention(act: Act) -> bool:
-    return act.kind in ("mention", "question") and not act.channel.startswith("D")
+    return act.kind in ("mention", "question", "stop") and not act.channel.startswith("D")
 
 
 def _is_for(note: Json, act: Act) -> bool:

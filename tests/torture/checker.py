@@ -17,6 +17,7 @@ from __future__ import annotations
 from tests.torture.checks import Checks
 from tests.torture.record import Record
 from tests.torture.record_index import RecordIndex
+from tests.torture.rules_inbox import said_beside
 from tests.torture.rules_messages import messages
 from tests.torture.rules_pulls import pulls
 from tests.torture.rules_questions import questions
@@ -29,6 +30,6 @@ from tests.torture.rules_weekly import weekly
 def check(record: Record) -> Checks:
     """Apply all rules to a record and return the results."""
     index, checks = RecordIndex(record), Checks()
-    for rule in (requests, messages, pulls, visitors, weekly, questions, quiet):
+    for rule in (requests, said_beside, messages, pulls, visitors, weekly, questions, quiet):
         rule(index, checks)
     return checks

@@ -16,6 +16,8 @@ FOLLOW_UP = Act(0.9, "reply", ANA, DOCS, "mk03", "Add an example of mk03", "mk01
 VISITORS = Act(0.3, "visitors", ANA, DOCS, "mk04", "last week csv here")
 DIGEST = Act(0.4, "digest", BEN, PRODUCT, "mk05", "digest now")
 WEEKLY = Act(0.5, "weekly", BEN, PRODUCT, "mk06", "subscribe monday 09:00 UTC")
+ADDITION = Act(1.0, "addition", ANA, DOCS, "mk20", "Mention mk20 in the changelog", "mk03")
+STOP = Act(1.0, "stop", ANA, DOCS, "mk21", "stop", "mk03")
 QUESTION = Act(0.6, "question", BEN, DOCS, "mk07", "How do I rotate mk08?", "mk08")
 HIDDEN = Act(0.6, "inquire", ANA, SECRET, "mk09", "What does mk10 mean?", "mk10")
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -125,6 +127,17 @@ def add_questions(made: Record) -> None:
     button = {"action_id": "change_docs", "value": "2"}
     note = {"user": ANA, "channel": SECRET, "ts": ROOT, "text": "It means mk10"}
     made.private.append(note | {"blocks": [{"elements": [button]}]})
+
+
+def add_said_beside(made: Record) -> None:
+    """Add what Ana says beside her follow-up: an addition that joins it, and a late ``stop``."""
+    made.done += [Done(act, AT, acknowledged=True) for act in (ADDITION, STOP)]
+    joined = f"{FOLLOW_UP.text}\n\n{ADDITION.text}"
+    made.rows["prompts"][2].update(raw=joined)
+    made.service["messages"][2].update(prompt=joined)
+    settled = dict.fromkeys(("user", "text", "files", "omitted", "parent", "app", "request"))
+    made.rows["inbox"] = [{"id": 1, "state": "settled", "due_at": None} | settled]
+    made.private.append({"user": ANA, "channel": DOCS, "ts": ROOT, "text": "The agent has it"})
 
 
 def record() -> Record:

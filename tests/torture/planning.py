@@ -81,13 +81,16 @@ def make_plan(seed: int) -> Plan:
     if questions := _questions(chance):
         ends += questions
         troubles += _question_troubles(chance)
+    answers = chance.choice(("assistant", "assistant", "search"))
+    answers_a_day = chance.choice((50, 50, 1))
+    ends += [*_additions(chance, acts), *_stops(chance, acts)]
     return replace(
         plan,
         acts=tuple(sorted(ends, key=lambda act: act.at)),
         troubles=tuple(sorted(troubles, key=lambda trouble: trouble.at)),
         polls_pull_requests=polls_pull_requests,
-        answers=chance.choice(("assistant", "assistant", "search")),
-        answers_a_day=chance.choice((50, 50, 1)),
+        answers=answers,
+        answers_a_day=answers_a_day,
     )
 
 
@@ -149,6 +152,31 @@ def _change(chance: Random, message: Act) -> Act:
     kind, marker = chance.choice(("edit", "edit", "delete")), _marker(chance)
     text = f"{message.text} Also name {marker}." if kind == "edit" else ""
     return Act(at, kind, message.user, message.channel, marker, text, message.marker)
+
+
+def _additions(chance: Random, acts: Sequence[Act]) -> list[Act]:
+    """Return what people add to their messages, mostly while those are held."""
+    messages = [act for act in acts if act.kind in MESSAGES]
+    return [_addition(chance, message) for message in messages if chance.random() < 0.3]
+
+
+def _addition(chance: Random, message: Act) -> Act:
+    marker = _marker(chance)
+    text = chance.choice(FOLLOW_UPS).format(marker)
+    at = _after(chance, message, 0.0, chance.choice((0.2, 0.2, 1.0)))
+    return Act(at, "addition", message.user, message.channel, marker, text, message.marker)
+
+
+def _stops(chance: Random, acts: Sequence[Act]) -> list[Act]:
+    """Return the messages that take back what their authors have asked for before."""
+    messages = [act for act in acts if act.kind in MESSAGES]
+    return [_stop(chance, message) for message in messages if chance.random() < 0.2]
+
+
+def _stop(chance: Random, message: Act) -> Act:
+    at = _after(chance, message, 0.0, chance.choice((0.2, 1.5)))
+    user = message.user
+    return Act(at, "stop", user, message.channel, _marker(chance), "stop", message.marker)
 
 
 def _repeats(chance: Random, acts: Sequence[Act]) -> list[Act]:

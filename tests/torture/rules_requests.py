@@ -269,7 +269,11 @@ def _prompt(index: RecordIndex, checks: Checks, row: Row) -> None:
             markers = {marker for act in acts for marker in (act.marker, act.target)}
             pressed = any(index.pressed(marker, "withdraw", "dismiss") for marker in markers)
             deleted = any(done.act.target in row["raw"] for done in index.made("delete"))
-            checks.insist(pressed or deleted, f"{subject}: withdrawn, and nobody pressed that")
+            stops = {(done.act.user, done.act.channel) for done in index.made("stop")}
+            stopped = (row["asked_by"], job["channel"]) in stops
+            checks.insist(
+                pressed or deleted or stopped, f"{subject}: withdrawn, and nobody asked for that"
+            )
         case state:
             waits = state == "waiting" and job["state"] == "unconfirmed"
             checks.insist(waits, f"{subject}: still {state} at the end")

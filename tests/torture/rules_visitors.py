@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 
 from tests.torture.checks import Checks
 from tests.torture.plan import ADMIN
@@ -13,6 +14,8 @@ from tests.torture.rules_weekly import owner_of
 
 _NOT_POSTED = (":warning:", ":no_entry:", ":double_vertical_bar:")
 _DIGEST = "*Your docs"
+_KEY_NOTICE = re.compile("key:(?P<name>.+?):(?P<state>refused|accepted)(?::.+)?")
+"""The key of a delivery. The name of an assistant's key has a colon."""
 
 
 def visitors(index: RecordIndex, checks: Checks) -> None:
@@ -149,9 +152,13 @@ def _digests(index: RecordIndex, checks: Checks) -> None:
 
 
 def _key(index: RecordIndex, checks: Checks) -> None:
-    """Check that admins get one notice of a refused key until it is accepted."""
+    """Check that admins get one notice of each refused key until it is accepted."""
     rows = sorted(index.record.of("deliveries"), key=lambda row: int(row["seq"]))
-    keys = [row["key"] for row in rows if row["user"] == ADMIN]
-    states = [key.split(":")[2] for key in keys if key.startswith("key:")]
-    turns = [("refused", "accepted")[turn % 2] for turn in range(len(states))]
-    checks.insist(states == turns, f"an admin was told of the key: {states}")
+    told = defaultdict[str, list[str]](list)
+    for row in rows:
+        match = _KEY_NOTICE.fullmatch(row["key"]) if row["user"] == ADMIN else None
+        if match is not None:
+            told[match["name"]].append(match["state"])
+    for name, states in told.items():
+        turns = [("refused", "accepted")[turn % 2] for turn in range(len(states))]
+        checks.insist(states == turns, f"an admin was told of the key {name}: {states}")

@@ -21,6 +21,7 @@ from tests.torture.checker import check
 from tests.torture.checks import Checks
 from tests.torture.clocks import Clocks
 from tests.torture.made_up import (
+    ADDITION,
     ANA,
     ASK,
     AT,
@@ -31,6 +32,7 @@ from tests.torture.made_up import (
     QUESTION,
     ROOT,
     add_questions,
+    add_said_beside,
     book,
     delivery,
     digest,
@@ -90,9 +92,9 @@ def test_plans_contain_each_kind_of_trouble() -> None:
     assert {("line", "silent"), ("line", "refused"), ("week", "due")} <= kinds
     assert {("clock", "wrong"), ("clock", "outage")} <= kinds
     assert {True, False} == {trouble.seconds > 0 for trouble in troubles if trouble.kind == "wrong"}
-    assert {"weekly", "pull", "question", "inquire", "on_answer", "draft", "gaps"} <= {
-        act.kind for plan in plans for act in plan.acts
-    }
+    acts = {act.kind for plan in plans for act in plan.acts}
+    assert {"weekly", "pull", "question", "inquire", "on_answer", "draft", "gaps"} <= acts
+    assert {"edit", "delete", "addition", "stop"} <= acts
     assert {("docs", kind) for kind in (*POLL_FAULTS, *DISCOVERY_FAULTS)} <= kinds
     assert {plan.polls_pull_requests for plan in plans} == {True, False}
     assert {plan.limits for plan in plans} == {SLACK_MINUTE, SHORT_MINUTE}
@@ -264,7 +266,7 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "decided, and still in doubt": _undecided,
     "refused, and nobody was told": _refused_unsaid,
     "sent, and the job has no id": _spoil("jobs", service_id=None),
-    "withdrawn, and nobody pressed that": _spoil("prompts", state="withdrawn"),
+    "withdrawn, and nobody asked for that": _spoil("prompts", state="withdrawn"),
     "still waiting at the end": _spoil("prompts", state="waiting"),
     "nobody knows the service's job": lambda made: made.service["jobs"].append({"id": "job_9"}),
     # Messages.
@@ -440,6 +442,46 @@ def test_checker_finds_wrong_answers_and_notices(complaint: str) -> None:
     add_questions(made)
     assert check(made).complaints == []
     QUESTION_BREAKS[complaint](made)
+    assert [one for one in check(made).complaints if complaint in one]
+
+
+def _taken_back_and_sent(made: Record) -> None:
+    made.rows["prompts"][2].update(state="withdrawn", attempts=0)
+
+
+def _add_lonely(made: Record) -> None:
+    """Let the addition be acknowledged, and nothing come of it."""
+    made.rows["prompts"][2].update(raw=FOLLOW_UP.text)
+    _without_notes(made)
+
+
+def _without_notes(made: Record) -> None:
+    made.private = [note for note in made.private if note["user"] != ANA]
+
+
+BESIDE_BREAKS: dict[str, Callable[[Record], object]] = {
+    "addition mk20: stored 2 times": _add("prompts", prompt(9, ADDITION, 1, "follow_up")),
+    "addition mk20: arrived 2 times": lambda made: made.service["messages"].append(
+        book(1, 3, ADDITION, "changed")
+    ),
+    "addition mk20: said by U01ANA, kept as U02BEN": _spoil("prompts", 2, asked_by=BEN),
+    "addition mk20: said in C01DOCS, kept for C03PRODUCT": _spoil("jobs", channel=PRODUCT),
+    "addition mk20: said to be sent, and never": lambda made: made.service["messages"].pop(),
+    "addition mk20: refused, and sent all the same": _spoil("prompts", 2, state="refused"),
+    "addition mk20: acknowledged, not stored, and": _add_lonely,
+    "stop of mk03: acknowledged, and nothing was said": _without_notes,
+    "addition mk20: taken back, and sent all the same": _taken_back_and_sent,
+    "message 1 is settled, and ['user'] are kept": _spoil("inbox", user=ANA),
+    "message 1 is settled, and ['text'] are kept": _spoil("inbox", text="stop"),
+}
+
+
+@pytest.mark.parametrize("complaint", BESIDE_BREAKS)
+def test_checker_finds_what_goes_wrong_beside_requests(complaint: str) -> None:
+    made = record()
+    add_said_beside(made)
+    assert check(made).complaints == []
+    BESIDE_BREAKS[complaint](made)
     assert [one for one in check(made).complaints if complaint in one]
 
 
