@@ -36,7 +36,8 @@ _NOTHING = ("so nothing was started", "is not a valid command")
 async def talk(talk: Talk) -> Talk:
     """A conversation with two projects and a job of Ana's."""
     await talk.process.starts(
-        docs_projects=json.dumps({name: {"id": f"{name}-docs"} for name in NAMES})
+        docs_projects=json.dumps({name: {"id": f"{name}-docs"} for name in NAMES}),
+        admins=talk.ana.id,  # some commands are for them alone
     )
     await talk.started("Write page 1")
     talk.everything()
