@@ -46,6 +46,7 @@ NEEDS: dict[str, set[str]] = {
     "views_open": set(),
     "views_publish": set(),
     "views_push": set(),
+    "views_update": set(),
 }
 EVENTS: dict[str, set[str]] = {
     "app_home_opened": set(),

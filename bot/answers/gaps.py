@@ -20,6 +20,7 @@ from bot.ids import (
     ChannelId,
     JobNumber,
     Message,
+    MessageTs,
     ProjectId,
     Recommendation,
     Refusal,
@@ -226,16 +227,26 @@ def on_published(context: Context, tx: Transaction, number: JobNumber) -> None:
         return
     for inquiry in Inquiries(tx).with_gap_key(job.project, job.about.key):
         is_answered = inquiry.state is InquiryState.ANSWERED
-        if inquiry.state is InquiryState.GAP or (is_answered and _began(inquiry, job)):
+        if inquiry.state is InquiryState.GAP or (is_answered and _began(tx, inquiry, job)):
             state = InquiryState.WRITTEN
             now = context.clock()
             Inquiries(tx).save(inquiry, replace(inquiry, state=state, job=number, due_at=now))
 
 
-def _began(inquiry: Inquiry, job: TrackedJob) -> bool:
+def _began(tx: Transaction, inquiry: Inquiry, job: TrackedJob) -> bool:
     """Return whether a job was asked for under the answer of an inquiry."""
-    is_here = inquiry.channel == job.channel
-    return is_here and (inquiry.thread_ts == job.thread_ts or inquiry.user == job.requester)
+    if inquiry.channel != job.channel:
+        return False
+    return inquiry.user == job.requester or thread_of(tx, inquiry) == job.thread_ts
+
+
+def thread_of(tx: Transaction, inquiry: Inquiry) -> MessageTs | None:
+    """Return the thread of an answer, also of a shared one; None if only its asker saw it."""
+    return inquiry.thread_ts or Outbox(tx).posted_ts(_shared_key(inquiry))
+
+
+def _shared_key(inquiry: Inquiry) -> str:
+    return f"inquiry:{inquiry.id}:shared"
 
 
 async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[Transaction], None]:
@@ -296,7 +307,7 @@ def _is_for_good(error: SlackError) -> bool:
 def _notice(tx: Transaction, inquiry: Inquiry, job: TrackedJob, *, is_public: bool) -> NewDelivery:
     """Return the notice. A direct message names no job of a private channel."""
     key = f"inquiry:{inquiry.id}:job:{job.number}:written"
-    thread = inquiry.thread_ts or Outbox(tx).posted_ts(f"inquiry:{inquiry.id}:shared")
+    thread = thread_of(tx, inquiry)
     if thread is not None:
         message = messages.written_notice(inquiry, job)
         post = NewDelivery.post(key, inquiry.channel, inquiry.user, message)
@@ -317,7 +328,7 @@ async def share_answer(context: Context, allowed: Allowed, number: int) -> Messa
             return messages.NOT_HERE
         if inquiry.channel == allowed.origin.channel:
             Inquiries(tx).set_audience(inquiry, audience)
-        key = f"inquiry:{inquiry.id}:shared"
+        key = _shared_key(inquiry)
         message = messages.shared(inquiry, inquiry.answer)
         Outbox(tx).add(
             NewDelivery.post(key, inquiry.channel, allowed.user, message), context.clock()

@@ -14,7 +14,7 @@ from bot.jobs.files import read_files
 from bot.jobs.messages import status_message
 from bot.jobs.messages.jobs import follow_up_by_command
 from bot.jobs.model import lifecycle
-from bot.jobs.model.jobs import QueueWhy, ThreadContext, TrackedJob
+from bot.jobs.model.jobs import QueueWhy, TakeThread, ThreadContext, TrackedJob
 from bot.jobs.model.prompts import Act, Prompt, PromptKind
 from bot.jobs.names import names_in
 from bot.jobs.service_health import FIRST_SECONDS, show_back_off
@@ -52,7 +52,13 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     if files.other or files.unread or prompt.omitted:
         not_sent = status_message.parts_not_sent(files.other, files.unread, prompt.omitted)
     merged = await context.store.read(lambda tx: _find_merged(tx, prompt))
-    text = status_message.attachments(signed, conversation, files.texts, merged)
+    text = status_message.attachments(
+        signed,
+        conversation,
+        files.texts,
+        merged,
+        is_answer=prompt.take_thread is TakeThread.ANSWER,
+    )
     return Attachments(text, earlier, not_sent)
 
 

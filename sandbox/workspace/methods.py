@@ -134,6 +134,19 @@ async def open_view(api: WebApi, arguments: Json) -> Json:
     return {"view": api.people.show_view(user, view, tab)}
 
 
+@method("views.update", 4)
+async def update_view(api: WebApi, arguments: Json) -> Json:
+    view: Any = arguments.get("view")
+    if complaints := rules.view_complaints(view):
+        raise ApiError("invalid_arguments", **complained(complaints))
+    shown = api.state.views.get(str(arguments.get("view_id") or ""))
+    if shown is None:
+        raise ApiError("not_found")
+    if arguments.get("hash") not in (None, shown["hash"]):
+        raise ApiError("hash_conflict")
+    return {"view": api.people.update_view(shown, view)}
+
+
 @method("views.publish", 4)
 async def publish_view(api: WebApi, arguments: Json) -> Json:
     user, view = str(arguments.get("user_id") or ""), arguments.get("view")

@@ -265,6 +265,18 @@ class People:
         self.state.publish("view", user=user, view=made)
         return made
 
+    def update_view(self, shown: Json, view: Json) -> Json:
+        """Show other content in an open modal, which keeps its id.
+
+        https://docs.slack.dev/reference/methods/views.update
+        """
+        kept = {key: shown[key] for key in ("id", "team_id", "user", "app_id", "tab")}
+        made: Json = {**self._view_fields(shown["user"]), **view, **kept}
+        with_ids(made["blocks"])
+        self.state.views[made["id"]] = made
+        self.state.publish("view", user=made["user"], view=made)
+        return made
+
     def open_home(self, user: str) -> None:
         """Open the bot's Home tab, and send the bot the event.
 

@@ -130,6 +130,9 @@ def samples() -> Mapping[str, object]:
             "\n".join(newest_that_fit([("Ben", "Wrong page.\n> It is old."), ("", "")])),
             [("notes.txt", "one\ntwo")],
         ),
+        "to the agent: what was answered in Slack": attachments(
+            "", "Question: How?\nBen Okafor: Under Keys", is_answer=True
+        ),
         "to the agent: after a merge": attachments(
             signature("Ana", None),
             "",

@@ -180,6 +180,22 @@ async def test_a_trigger_opens_one_dialogue_within_three_seconds(
     assert late["error"] == "expired_trigger_id"
 
 
+async def test_an_open_dialogue_is_updated_and_a_closed_one_is_not(
+    workspace: Workspace, client: AsyncWebClient
+) -> None:
+    trigger = workspace.people.tickets.trigger(ANA)
+    opened = (await client.views_open(trigger_id=trigger, view=FORM))["view"]
+    other = FORM | {"title": {"type": "plain_text", "text": "Other"}}
+    updated = await client.views_update(view_id=opened["id"], hash=opened["hash"], view=other)
+    assert updated["view"]["id"] == opened["id"]
+    assert workspace.state.views[opened["id"]]["title"]["text"] == "Other"
+    called = {"view_id": opened["id"], "hash": opened["hash"], "view": FORM}
+    assert (await _refusal(client, "views.update", **called))["error"] == "hash_conflict"
+    workspace.people.close_view(ANA, opened["id"])
+    gone = await _refusal(client, "views.update", view_id=opened["id"], view=FORM)
+    assert gone["error"] == "not_found"
+
+
 async def test_what_was_said_is_kept_before_it_is_answered(open_workspace: Opener) -> None:
     first = await open_workspace()
     said = first.people.say(ANA, DOCS, "first")
