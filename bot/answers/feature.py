@@ -13,6 +13,7 @@ from operator import attrgetter
 
 from bot.answers import messages
 from bot.answers.ask import ask_docs, claim_inquiries, on_refused, work_on_inquiry
+from bot.answers.colleagues import on_posted
 from bot.answers.gaps import (
     about_inquiry,
     did_not_help,
@@ -26,7 +27,6 @@ from bot.answers.gaps import (
     recommend_gaps,
     refresh_privacy,
     share_answer,
-    thread_of,
 )
 from bot.answers.model import Inquiry, InquiryState
 from bot.commands.command import Answer, FormState, Invocation, Press, Word, number_in
@@ -43,7 +43,6 @@ from bot.jobs.questions import DocsQuestion
 from bot.messages.blocks import Action
 from bot.ports import ThreadRef, message_key
 from bot.projects import with_project
-from bot.store import Transaction
 
 _NOT_HERE = Answer(message=messages.NOT_HERE)
 
@@ -69,15 +68,10 @@ async def _draft(context: Context, press: Press) -> Answer:
     form may take to open.
     """
     number = number_in(press.value)
-
-    def find(tx: Transaction) -> tuple[Inquiry | None, MessageTs | None]:
-        inquiry = find_inquiry(context, tx, press.allowed, number)
-        is_here = inquiry is not None and inquiry.channel == press.origin.channel
-        return inquiry, thread_of(tx, inquiry) if inquiry and is_here else None
-
-    inquiry, thread = await context.store.read(find)
+    inquiry = await context.store.read(lambda tx: find_inquiry(context, tx, press.allowed, number))
     if inquiry is None:
         return _NOT_HERE
+    thread = inquiry.answer_thread if inquiry.channel == press.origin.channel else None
     if inquiry.is_topic or thread is None or context.settings.context == "none":
         return Answer(modal=await _draft_form(context, press, inquiry, thread))
     fill = partial(_draft_form_with_thread, context, press, inquiry, thread)
@@ -168,6 +162,7 @@ ANSWERS = Feature(
     },
     workers=_workers,
     hooks=Hooks(
+        on_posted=on_posted,
         on_refused=on_refused,
         on_made_private=on_made_private,
         on_published=on_published,

@@ -20,7 +20,6 @@ from bot.ids import (
     ChannelId,
     JobNumber,
     Message,
-    MessageTs,
     ProjectId,
     Recommendation,
     Refusal,
@@ -120,12 +119,12 @@ def list_gaps(tx: Transaction, channel: ChannelId, now: datetime) -> Sequence[Se
         (project, job.about.key)
         for project in {project for project, _ in groups}
         for job in Jobs(tx).about_gaps(ProjectId(project), now)
-        if job.about and job.channel == channel and _is_in_work(job)
+        if job.about and job.channel == channel and is_in_work(job)
     }
     return [rows for key, rows in groups.items() if key not in in_work]
 
 
-def _is_in_work(job: TrackedJob) -> bool:
+def is_in_work(job: TrackedJob) -> bool:
     """Return whether a job may still answer the question at which it was asked for."""
     return job.state.is_open or job.state is JobState.UNCONFIRMED or job.awaits_review
 
@@ -227,25 +226,21 @@ def on_published(context: Context, tx: Transaction, number: JobNumber) -> None:
         return
     for inquiry in Inquiries(tx).with_gap_key(job.project, job.about.key):
         is_answered = inquiry.state is InquiryState.ANSWERED
-        if inquiry.state is InquiryState.GAP or (is_answered and _began(tx, inquiry, job)):
+        if inquiry.state is InquiryState.GAP or (is_answered and _began(inquiry, job)):
             state = InquiryState.WRITTEN
             now = context.clock()
             Inquiries(tx).save(inquiry, replace(inquiry, state=state, job=number, due_at=now))
 
 
-def _began(tx: Transaction, inquiry: Inquiry, job: TrackedJob) -> bool:
+def _began(inquiry: Inquiry, job: TrackedJob) -> bool:
     """Return whether a job was asked for under the answer of an inquiry."""
     if inquiry.channel != job.channel:
         return False
-    return inquiry.user == job.requester or thread_of(tx, inquiry) == job.thread_ts
+    return inquiry.user == job.requester or inquiry.answer_thread == job.thread_ts
 
 
-def thread_of(tx: Transaction, inquiry: Inquiry) -> MessageTs | None:
-    """Return the thread of an answer, also of a shared one; None if only its asker saw it."""
-    return inquiry.thread_ts or Outbox(tx).posted_ts(_shared_key(inquiry))
-
-
-def _shared_key(inquiry: Inquiry) -> str:
+def shared_key(inquiry: Inquiry) -> str:
+    """Return the key of the post with a shared answer."""
     return f"inquiry:{inquiry.id}:shared"
 
 
@@ -271,7 +266,7 @@ async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[T
         state = InquiryState.NOTIFIED if is_public or is_here else InquiryState.GAP
         Inquiries(tx).save(inquiry, replace(inquiry, state=state), owner=owner)
         if (is_public or is_here) and is_reader:
-            Outbox(tx).add(_notice(tx, inquiry, job, is_public=is_public), context.clock())
+            Outbox(tx).add(_notice(inquiry, job, is_public=is_public), context.clock())
 
     return settle
 
@@ -304,10 +299,10 @@ def _is_for_good(error: SlackError) -> bool:
     return not error.meaning.needs_operator and error.meaning is not Refusal.PASSING
 
 
-def _notice(tx: Transaction, inquiry: Inquiry, job: TrackedJob, *, is_public: bool) -> NewDelivery:
+def _notice(inquiry: Inquiry, job: TrackedJob, *, is_public: bool) -> NewDelivery:
     """Return the notice. A direct message names no job of a private channel."""
     key = f"inquiry:{inquiry.id}:job:{job.number}:written"
-    thread = thread_of(tx, inquiry)
+    thread = inquiry.answer_thread
     if thread is not None:
         message = messages.written_notice(inquiry, job)
         post = NewDelivery.post(key, inquiry.channel, inquiry.user, message)
@@ -328,7 +323,7 @@ async def share_answer(context: Context, allowed: Allowed, number: int) -> Messa
             return messages.NOT_HERE
         if inquiry.channel == allowed.origin.channel:
             Inquiries(tx).set_audience(inquiry, audience)
-        key = _shared_key(inquiry)
+        key = shared_key(inquiry)
         message = messages.shared(inquiry, inquiry.answer)
         Outbox(tx).add(
             NewDelivery.post(key, inquiry.channel, allowed.user, message), context.clock()

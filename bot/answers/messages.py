@@ -126,6 +126,13 @@ def shared(inquiry: Inquiry, answer: Message) -> Message:
     return b.message(headline, *content, *b.actions(_buttons(inquiry, is_shared=True)))
 
 
+def with_offer(inquiry: Inquiry, answer: Message) -> Message:
+    """Return an answer with the offer to put a colleague's reply to its question in the docs."""
+    put = b.button("Put it in the docs", b.Action.CHANGE_DOCS, str(inquiry.id))
+    offer = {**b.section("Answered by a colleague?"), "accessory": put}
+    return b.message(*answer.blocks, offer)
+
+
 def quoted_question(inquiry: Inquiry) -> str:
     """Return the question in quotation marks, in mrkdwn."""
     return f"“{b.quoted(inquiry.text, _TITLE_LENGTH)}”"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import Enum
 
+from bot.answers.colleagues import awaits_reply
 from bot.commands.meaning import Meaning, find_meaning
 from bot.context import Context
 from bot.ids import JobNumber, is_direct_message
@@ -23,7 +24,7 @@ from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.messages import slack_text
 from bot.outbox.store import Outbox
-from bot.ports import Origin, SharedFile, ThreadRef, ThreadReply, message_key
+from bot.ports import Mention, Origin, SharedFile, ThreadRef, ThreadReply, message_key
 from bot.store import Transaction
 
 _NAMED = re.compile(r"#([0-9]{1,9})(?![^\s,:])[\s,:]*")
@@ -156,6 +157,17 @@ def is_talk(context: Context, message: ThreadReply, job: TrackedJob) -> bool:
     return meaning.kind in SILENT
 
 
+def may_answer(context: Context, tx: Transaction, message: ThreadReply | Mention) -> bool:
+    """Return whether a reply among people may answer the question of its thread."""
+    origin = message.origin
+    if origin.thread is None or origin.user in context.settings.allowed_bots:
+        return False
+    if not awaits_reply(tx, ThreadRef(origin.channel, origin.thread), origin.user):
+        return False
+    meaning = find_meaning(context, message.text, Place.ANSWER, author=origin.user)
+    return meaning.kind is Kind.COLLEAGUE_ANSWER
+
+
 # ---- where it stands
 
 
@@ -196,6 +208,9 @@ def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot 
             return Spot(place_of_job(named), named, is_named=True, is_elsewhere=True)
     if job is not None and not (job.is_forgotten or job.state in _OVER):
         return Spot(place_of_job(job), job, thread.is_named)
+    if not (is_mention or is_direct):
+        where = ThreadRef(message.channel, message.thread)
+        return Spot(Place.ANSWER) if awaits_reply(tx, where, message.user) else None
     return _spot_without_job(context, tx, message, is_direct=is_direct)
 
 
