@@ -40,6 +40,8 @@ from bot.jobs.messages import forms
 from bot.jobs.messages.status_message import FORM_CHARACTERS
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.questions import DocsQuestion
+from bot.jobs.rivals import find_open_job
+from bot.jobs.thread import status_message_link
 from bot.messages.blocks import Action
 from bot.ports import ThreadRef, message_key
 from bot.projects import with_project
@@ -107,12 +109,15 @@ async def _draft_form(
         row = about_inquiry(inquiry)
         state = replace(state, about=(row.key, row.title))
     project = context.projects.with_id(inquiry.project)
+    rival = await find_open_job(context, origin.channel, inquiry.project, inquiry.text)
+    notes = [forms.job_note(rival, status_message_link(context, rival))] if rival else []
     return forms.ask_form(
         channel=origin.channel,
         private=state.dumps(),
         text=inquiry.text if inquiry.is_topic else forms.draft_prompt(inquiry.text),
         projects=await projects_to_choose(context, origin.channel, project),
         earlier=conversation,
+        notes=notes,
     )
 
 

@@ -27,6 +27,7 @@ from bot.ids import (
 )
 from bot.jobs.messages.forms import draft_prompt
 from bot.jobs.model.jobs import About, JobState, TrackedJob
+from bot.jobs.model.subjects import group_by_subject
 from bot.jobs.questions import Answered
 from bot.jobs.store.jobs import Jobs
 from bot.masking import masked
@@ -37,7 +38,6 @@ from bot.outbox.store import Outbox
 from bot.ports import SlackError, SlackRefused, ThreadRef
 from bot.store import Transaction
 from bot.visitors.model.gaps import clean_text, question_key
-from bot.visitors.model.subjects import group_by_subject
 
 _RETRY = timedelta(minutes=1)
 _KEY_CHARACTERS = 2_000

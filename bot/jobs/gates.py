@@ -9,10 +9,10 @@ from bot.commands.meaning import Meaning
 from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
 from bot.intent.kinds import LIKELY_CHANGES
-from bot.jobs.ask import find_rival
 from bot.jobs.files import describe_files, fitting_files
 from bot.jobs.messages import unsent
 from bot.jobs.model.prompts import PromptRequest, Unsent
+from bot.jobs.rivals import find_rival
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import status_message_link
 from bot.ports import SlackError
@@ -40,7 +40,10 @@ async def ask_first(
     rival = await find_rival(context, allowed, request.raw, request.project, besides)
     if rival is None:
         return None
-    return unsent.page_is_taken(rival, status_message_link(context, rival), draft)
+    link = status_message_link(context, rival.job)
+    if rival.has_page:
+        return unsent.page_is_taken(rival.job, link, draft)
+    return unsent.subject_is_taken(rival.job, link, draft)
 
 
 async def note_start(

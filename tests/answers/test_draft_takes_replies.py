@@ -198,3 +198,13 @@ async def test_without_context_the_form_has_the_question_alone(talk: Talk) -> No
     await talk.chika.presses("Draft a page", answer)
     names = [block["block_id"] for block in talk.chika.form().message["blocks"]]
     assert names == ["prompt"]
+
+
+async def test_draft_beside_an_open_job_on_it_names_that_job(talk: Talk) -> None:
+    answer = await asks(talk)
+    await talk.started("Add a page on how to rotate an API key", by=talk.ben)
+    talk.everything()
+    await talk.chika.presses("Draft a page", answer)
+    note = talk.chika.form().blocks.splitlines()[0]
+    assert "Job 1>, open since" in note
+    assert note.endswith("is about this. Reply there, or send this for a new one.")

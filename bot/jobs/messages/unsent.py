@@ -215,6 +215,16 @@ def merged_before(job: TrackedJob) -> Message:
 
 def page_is_taken(job: TrackedJob, permalink: str | None, draft: Unsent) -> Message:
     """Return the question before a prompt about a page that ``job`` changes."""
+    return _ask_where(job, permalink, draft, "changes this page")
+
+
+def subject_is_taken(job: TrackedJob, permalink: str | None, draft: Unsent) -> Message:
+    """Return the question before a prompt for something new that ``job`` writes already."""
+    return _ask_where(job, permalink, draft, "is about this already")
+
+
+def _ask_where(job: TrackedJob, permalink: str | None, draft: Unsent, doing: str) -> Message:
+    """Return the question whether a prompt goes to another job. ``doing``: what that job does."""
     since = b.moment(job.asked_at, "{date_short_pretty}")
     whose = (
         f"{b.link(permalink, name(job.number))} ({b.mention(job.requester)}, open since {since})"
@@ -222,9 +232,7 @@ def page_is_taken(job: TrackedJob, permalink: str | None, draft: Unsent) -> Mess
     reply = replace(draft, job=job.number).dumps()
     to_job = b.button(f"Send it to {name(job.number)}", b.Action.SEND_TO_JOB, reply)
     anew = b.button("Start a new one", b.Action.SEND_ANYWAY, draft.dumps())
-    return b.with_buttons(
-        f"{whose} changes this page. Reply there, or start a new one.", [to_job, anew]
-    )
+    return b.with_buttons(f"{whose} {doing}. Reply there, or start a new one.", [to_job, anew])
 
 
 def files_cannot_go(files: Sequence[str], draft: Unsent) -> Message:

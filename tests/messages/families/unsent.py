@@ -76,6 +76,9 @@ def _started() -> Mapping[str, object]:
 
 def _before_a_use() -> Mapping[str, object]:
     return {
+        "the subject of an open job": unsent.subject_is_taken(
+            job(JobState.PULL_REQUEST), PERMALINK, TYPED
+        ),
         "a page of an open job": unsent.page_is_taken(job(JobState.PULL_REQUEST), PERMALINK, TYPED),
         "files that cannot go": unsent.files_cannot_go(["shot.png", "<b>.png"], TYPED),
         "files that cannot go, cancelled": unsent.CANCELLED,

@@ -1,10 +1,10 @@
-"""Two texts of readers are about one subject, or not."""
+"""Two texts of readers, or two requests, are about one subject, or not."""
 
 from __future__ import annotations
 
 import pytest
 
-from bot.visitors.model.subjects import find_subject, is_same_subject
+from bot.jobs.model.subjects import find_new_subject, find_subject, is_same_subject
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,21 @@ def test_subjects_are_compared_by_the_stems_of_their_words(
 
 def test_subject_stands_at_the_beginning_of_a_text() -> None:
     assert find_subject("word " * 1_000 + "quota") == find_subject("words")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("Add a page on SAML single sign-on", "Please write a guide about single sign-on", True),
+        ("Could you document rate limits?", "Write a section about the rate limit", True),
+        ("Add a quickstart", "Create a new quickstart guide", True),
+        ("Add a page on keys", "Add a page on rotating keys", False),
+        ("Add an example to the page on rate limits", "Explain retries", False),
+        ("Fix the typo in single sign-on", "Write a guide about single sign-on", False),
+        ("Shorten it", "Add it", False),
+    ],
+)
+def test_new_subjects_of_requests_are_compared_without_the_words_of_the_request(
+    one: str, other: str, is_same: bool
+) -> None:
+    assert is_same_subject(find_new_subject(one), find_new_subject(other)) == is_same
