@@ -11,6 +11,7 @@ from bot.ids import JobNumber, Message, is_direct_message
 from bot.intent.kinds import LIKELY_CHANGES
 from bot.jobs.files import describe_files, fitting_files
 from bot.jobs.messages import unsent
+from bot.jobs.model.jobs import TakeThread
 from bot.jobs.model.prompts import PromptRequest, Unsent
 from bot.jobs.rivals import find_rival
 from bot.jobs.store.jobs import Jobs
@@ -39,7 +40,9 @@ async def ask_first(
         return unsent.files_cannot_go([file.name for file in files], draft)
     rival = await find_rival(context, allowed, request.raw, request.project, besides)
     if rival is None:
-        return None
+        wants_thread = request.take_thread is TakeThread.IF_PUBLIC
+        is_private = wants_thread and await _is_in_private_channel(context, allowed)
+        return unsent.private_thread_stays(draft) if is_private else None
     link = status_message_link(context, rival.job)
     if rival.has_page:
         return unsent.page_is_taken(rival.job, link, draft)
@@ -52,7 +55,7 @@ async def note_start(
     """Return the private note to the author of a text that started a job; None if there is none.
 
     Of a text that is only likely a change: that it was taken as one. Of one in a private channel's
-    thread: that the thread stays there.
+    thread about which nobody was asked: that the thread stays there.
 
     Args:
         context: The store, Slack and the settings.

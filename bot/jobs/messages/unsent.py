@@ -191,6 +191,18 @@ NOT_STARTED = b.words("Okay, nothing was sent.")
 """The text in the place of that note once its author has taken the job back."""
 
 
+def private_thread_stays(draft: Unsent) -> Message:
+    """Return the question before a prompt in a private channel's thread, which does not go along.
+
+    A pull request may be public.
+    """
+    buttons = [
+        b.button("Choose messages", b.Action.WRITE_THREAD, draft.dumps()),
+        b.button("Start without them", b.Action.SEND_ANYWAY, draft.dumps()),
+    ]
+    return b.with_buttons("I don't take a private thread along.", buttons)
+
+
 def thread_stays_here(job: TrackedJob) -> Message:
     """Return the note that a private channel's thread does not go to the agent."""
     text = "This channel is private, so the thread's earlier messages stay here."

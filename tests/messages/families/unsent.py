@@ -67,6 +67,7 @@ def _started() -> Mapping[str, object]:
         "a fact, said, answers off": unsent.taken_as_change(SAID, can_answer=False, is_held=True),
         "a fact, typed": unsent.taken_as_change(TYPED, can_answer=True, is_held=False),
         "a fact, not sent": unsent.NOT_STARTED,
+        "a private thread, asked first": unsent.private_thread_stays(TYPED),
         "a private thread": unsent.thread_stays_here(job(JobState.WAITING)),
         "a private thread, its messages follow": unsent.MESSAGES_GO_ALONG,
         "after the merge": unsent.merged_before(job(JobState.PULL_REQUEST)),
