@@ -43,7 +43,7 @@ async def find_rival(
     project: ProjectId | None,
     besides: JobNumber | None = None,
 ) -> Rival | None:
-    """Return an open job about the page or the new subject of a prompt.
+    """Return an open job about the page of a prompt, or another person's about its new subject.
 
     Everybody here may know of it. A person's equal prompt is no rival: it is asked about by itself.
     ``besides``: the prompt's own job.
@@ -60,11 +60,11 @@ async def find_rival(
         return Jobs(tx).going(of_project, _MOST_RIVALS)
 
     for job in await context.store.read(find_going):
-        is_repeated = job.requester == allowed.user and job.text.strip() == raw.strip()
-        if job.number == besides or is_repeated:
+        is_own = job.requester == allowed.user
+        if job.number == besides or (is_own and job.text.strip() == raw.strip()):
             continue
         has_page = bool(pages & pages_of(job))
-        if not has_page and not _wants_the_same(job, subject):
+        if not has_page and (is_own or not _wants_the_same(job, subject)):
             continue
         if await _may_be_named(context, place, job):
             return Rival(job, has_page)
