@@ -13,7 +13,7 @@ AT_ONCE ?= 10
 WORKERS ?= 3
 MUTANTS ?= 600
 
-.PHONY: help setup sandbox services play test slow approve check torture seeds rolling mutants bench trace words size image pictures lock clean
+.PHONY: help setup sandbox services play test slow approve check torture seeds rolling mutants bench trace words size image pictures release evidence lock clean
 
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
@@ -36,6 +36,8 @@ help:
 	@echo "make size      how large and how dense the code of each room is"
 	@echo "make image     build the image on a base from Debian's packages, start, stop and kill it (root, on Debian)"
 	@echo "make pictures  take the pictures of the docs again (needs Chromium, and a font with emoji)"
+	@echo "make release   build a version's packages, image, list of parts and checksums into dist/ (of a clean tree)"
+	@echo "make evidence  words, torture, kills and the bench of this commit, as a file for a release (RUNS=$(RUNS); two hours)"
 	@echo "make lock      pin the newest versions that pyproject.toml allows (needs uv)"
 
 $(VENV)/.run: requirements.txt pyproject.toml
@@ -52,6 +54,10 @@ $(VENV)/.sandbox: $(VENV)/.run requirements-sandbox.txt
 
 $(VENV)/.dev: $(VENV)/.run requirements-dev.txt
 	$(PIP) --require-hashes -r requirements-dev.txt
+	@touch $@
+
+$(VENV)/.release: $(VENV)/.run requirements-release.txt
+	$(PIP) --require-hashes -r requirements-release.txt
 	@touch $@
 
 setup: $(VENV)/.run
@@ -116,10 +122,17 @@ pictures: $(VENV)/.dev
 LOCK := uv pip compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --universal \
 	--python-version 3.11 --upgrade pyproject.toml
 
+release: $(VENV)/.release
+	@$(BIN)/python .ci/release.py
+
+evidence: $(VENV)/.dev
+	@RUNS=$(RUNS) $(BIN)/python .ci/evidence.py
+
 lock:
 	$(LOCK) --extra build -o requirements.txt
 	$(LOCK) --extra sandbox -c requirements.txt -o requirements-sandbox.txt
-	$(LOCK) --all-extras -c requirements.txt -c requirements-sandbox.txt -o requirements-dev.txt
+	$(LOCK) --extra build --extra sandbox --extra dev -c requirements.txt -c requirements-sandbox.txt -o requirements-dev.txt
+	$(LOCK) --extra release -c requirements.txt -c requirements-dev.txt -o requirements-release.txt
 
 clean:
 	rm -rf $(VENV) var

@@ -68,7 +68,7 @@ def main(command: Sequence[str]) -> None:
 def running(folder: Path, command: Sequence[str]) -> Iterator[None]:
     """Run a program in a folder, and stop it at the end. It must stop in time and with a good exit code."""
     env = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    process = subprocess.Popen(command, cwd=folder, env=env)  # noqa: S603
+    process = subprocess.Popen(command, cwd=folder, env=env)
     try:
         yield
     finally:

@@ -34,9 +34,7 @@ class Container:
     def do(self, *words: str) -> str:
         """Run a command of the engine, and return its output."""
         command = [*self._engine, *words]
-        done = subprocess.run(  # noqa: S603
-            command, cwd=self._folder, check=True, capture_output=True, text=True
-        )
+        done = subprocess.run(command, cwd=self._folder, check=True, capture_output=True, text=True)
         return done.stdout
 
     def create(self) -> None:

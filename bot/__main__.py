@@ -144,6 +144,15 @@ def audit(first: date | None, user: str | None) -> None:
 
 @cli.command()
 @click.argument("user")
+def export(user: str) -> None:
+    """Write what is stored of one person (a Slack user id, U…) as JSON; needs only DATABASE_URL."""
+    from bot.operator.rows import export_user
+
+    with_store(lambda store: export_user(store, user, sys.stdout), "USER")
+
+
+@cli.command()
+@click.argument("user")
 def forget(user: str) -> None:
     """Forget one person (a Slack user id, U…) and their texts; needs only DATABASE_URL."""
     from bot.operator.rows import forget_user

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from pydantic import SecretStr
 
 from bot.health.stopping import CUT_SHORT
@@ -46,6 +47,16 @@ def test_every_setting_stands_in_the_docs_and_the_example_and_no_other_does() ->
     assert list(SETTINGS) == Settings.variables()
     example = (ROOT / ".env.example").read_text()
     assert set(re.findall(r"^([A-Z_]+)=", example, re.MULTILINE)) == set(Settings.variables())
+
+
+def test_every_scope_of_the_manifest_has_its_reason_for_admins() -> None:
+    page = (DOCS / "security.md").read_text()
+    explained = {
+        code for row in rows(page) if len(row) == 2 for code in codes(row[0]) if ":" in code
+    }
+    manifest = yaml.safe_load((ROOT / "manifest.yml").read_text())
+    scopes = set(manifest["oauth_config"]["scopes"]["bot"])
+    assert explained | {"commands"} == scopes
 
 
 def test_the_papers_name_no_variable_that_is_not_there() -> None:

@@ -1,7 +1,8 @@
-"""``docs-bot jobs``, ``audit`` and ``forget``: the operator's access to rows."""
+"""``docs-bot jobs``, ``audit``, ``export`` and ``forget``: the operator's access to rows."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, fields
@@ -23,6 +24,7 @@ from bot.messages.plain_text import csv_line, one_line
 from bot.outbox.model import DeadLetter
 from bot.outbox.store import Outbox
 from bot.store import Store, Transaction
+from bot.store.personal_data import PersonalRow, read_personal_data
 from bot.store.retention import RowCounts, forget_person
 
 _MAX_LENGTH = 300
@@ -156,12 +158,11 @@ async def forget_user(store: Store, user: str) -> str:
 
     Raises ValueError, with a text for people, if this is no user id.
     """
-    if not _USER.fullmatch(user):
-        raise ValueError("this is no id of a Slack user: it begins with U or W, such as U012AB3CD")
+    person = _user_id(user)
     now = datetime.now(UTC)
     store.before_commit = partial(update_status_messages, lambda: now)
-    await store.write(lambda tx: forget_open_requests(tx, UserId(user), now))
-    forgotten, under_way = await forget_person(store, UserId(user))
+    await store.write(lambda tx: forget_open_requests(tx, person, now))
+    forgotten, under_way = await forget_person(store, person)
     if forgotten:
         report = f"Forgotten of {user}: {_format_counts(forgotten)}."
     else:
@@ -174,6 +175,42 @@ async def forget_user(store: Store, user: str) -> str:
 
 def _format_counts(counts: RowCounts) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items() if count)
+
+
+async def export_user(store: Store, user: str, stdout: TextIO) -> None:
+    """Write as JSON what is stored of a person: all that `forget_user` would take, and open work.
+
+    Raises ValueError, with a text for people, if this is no user id.
+    """
+    person = _user_id(user)
+    exported_at = json.dumps(_timestamp(datetime.now(UTC)))
+    stdout.write(f'{{"user": {json.dumps(person)}, "exported_at": {exported_at}, "rows": [')
+    separator = "\n"
+    async for row in read_personal_data(store, person):
+        # ASCII only, so that nothing of it steers a terminal.
+        stdout.write(f"{separator}{json.dumps(_document(row), default=str)}")
+        separator = ",\n"
+    stdout.write("\n]}\n")
+
+
+def _document(row: PersonalRow) -> dict[str, object]:
+    return {
+        "kind": row.kind,
+        "key": row.key,
+        "ended_at": _timestamp(row.at) if row.at else None,
+        "under_way": row.is_under_way,
+        "values": row.values,
+    }
+
+
+def _user_id(user: str) -> UserId:
+    if not _USER.fullmatch(user):
+        raise ValueError("this is no id of a Slack user: it begins with U or W, such as U012AB3CD")
+    return UserId(user)
+
+
+def _timestamp(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 # ---- the audit
@@ -215,6 +252,5 @@ async def _read_audit(
 
 
 def _cells(row: AuditRow) -> list[str | int]:
-    at = row.at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    cells = asdict(row) | {"at": at}
+    cells = asdict(row) | {"at": _timestamp(row.at)}
     return ["" if cell is None else cell for cell in cells.values()]

@@ -124,7 +124,7 @@ def _is_kept(column: Column[object]) -> ColumnElement[bool]:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MentionRule:
-    """Rows of one rule that mention a person and are over."""
+    """Rows of one rule that mention a person."""
 
     rule: RetentionRule
     column: str | None
@@ -152,7 +152,10 @@ class Retention(Repository):
 
     def find_person(self, user: UserId) -> list[tuple[MentionRule, list[object]]]:
         """Return one person's mentions in finished rows, with the rows' keys."""
-        pairs = [(named, self._first(named.rule, named.condition)) for named in _mentions(user)]
+        pairs = list[tuple[MentionRule, list[object]]]()
+        for mention in mentions_of(user):
+            is_over = and_(mention.condition, mention.rule.is_finished)
+            pairs.append((mention, self._first(mention.rule, is_over)))
         return [(mention, keys) for mention, keys in pairs if keys]
 
     def forget_mention(self, mention: MentionRule, keys: Sequence[object]) -> RowCounts:
@@ -161,7 +164,7 @@ class Retention(Repository):
         Return how many rows were changed.
         """
         rule = mention.rule
-        still_names = and_(rule.key.in_(keys), mention.condition)
+        still_names = and_(rule.key.in_(keys), mention.condition, rule.is_finished)
         if mention.column is None:
             return self.forget(rule, self._first(rule, still_names))
         values = {mention.column: blank_of(rule.table.c[mention.column])}
@@ -219,13 +222,13 @@ class Retention(Repository):
         return self.connection.execute(table.update().where(where).values(values)).rowcount
 
 
-def _mentions(user: UserId) -> Iterator[MentionRule]:
-    """Yield a person's mentions in others' rows, then their own rows."""
+def mentions_of(user: UserId) -> Iterator[MentionRule]:
+    """Yield a person's mentions in others' rows, then their own rows; also those under way."""
     for rule in RULES:
         for name, condition in rule.names_person(user).items():
             yield MentionRule(rule, name, condition)
     for rule, owner in _owned():
-        others = and_(owner.is_distinct_from(user), rule.is_finished)
+        others = owner.is_distinct_from(user)
         for column in rule.table.c:
             if isinstance(column.type, People):
                 among = column.cast(String).contains(f'"{user}"', autoescape=True)
@@ -233,7 +236,7 @@ def _mentions(user: UserId) -> Iterator[MentionRule]:
             elif isinstance(column.type, Person) and not isinstance(column.type, Owner):
                 yield MentionRule(rule, column.key, and_(column == user, others))
     for rule, owner in _owned():
-        yield MentionRule(rule, None, and_(owner == user, rule.is_finished))
+        yield MentionRule(rule, None, owner == user)
 
 
 def _owned() -> list[tuple[RetentionRule, Column[object]]]:

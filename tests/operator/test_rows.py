@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -115,7 +116,8 @@ async def test_message_that_shows_an_old_state_is_not_tried_again(talk: Talk) ->
         (["jobs", "7", "--retry", "7"], 2, "each stand alone"),
         (["jobs", "0"], 2, "0 is not in the range"),
         *(
-            (["forget", user], 2, "begins with U or W")
+            ([command, user], 2, "begins with U or W")
+            for command in ("export", "forget")
             for user in ("ana", "@ana", "C0DOCS", "U0A; DROP", "U", "")
         ),
     ],
@@ -129,7 +131,9 @@ def test_command_needs_only_the_database_and_names_its_mistake(
     assert (ran.exit_code, expected in ran.output) == (code, True), ran.output
 
 
-@pytest.mark.parametrize("arguments", [["jobs"], ["audit"], ["forget", "U0ANA"]])
+@pytest.mark.parametrize(
+    "arguments", [["jobs"], ["audit"], ["export", "U0ANA"], ["forget", "U0ANA"]]
+)
 def test_before_the_first_start_one_is_advised(arguments: list[str], tmp_path: Path) -> None:
     ran = docs_bot(*arguments, DATABASE_URL=f"sqlite:///{tmp_path / 'bot.db'}")
     assert (ran.exit_code, "a start of the bot creates its tables" in ran.stderr) == (69, True)
@@ -154,3 +158,26 @@ async def test_reviewer_is_forgotten_in_jobs_of_others(talk: Talk) -> None:
     assert "names in others' jobs 1" in await forget(talk, talk.ben.id)
     assert talk.kept(talk.ben.id) == []
     assert await forget(talk, talk.ben.id) == f"Nothing of {talk.ben.id} was kept.\n"
+
+
+async def test_export_has_what_forgetting_then_takes(talk: Talk) -> None:
+    await talk.finished(SECRET)
+    await talk.started("Add a third page")
+    await talk.ben.presses("Reviewed")
+    await talk.time.passes()
+
+    document = json.loads(await talk.operator("export", talk.ana.id))
+
+    assert document["user"] == talk.ana.id
+    jobs_of_ana = [row for row in document["rows"] if row["kind"] == "jobs"]
+    texts = {row["values"]["text"]: row["under_way"] for row in jobs_of_ana}
+    assert texts == {SECRET: False, "Add a third page": True}
+    await forget(talk, talk.ana.id)
+    rest = json.loads(await talk.operator("export", talk.ana.id))
+    assert {row["under_way"] for row in rest["rows"]} == {True}
+
+
+async def test_somebody_unknown_has_an_empty_export(talk: Talk) -> None:
+    await talk.finished(SECRET)
+    talk.everything()
+    assert json.loads(await talk.operator("export", "U0NOBODY"))["rows"] == []

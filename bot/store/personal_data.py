@@ -1,0 +1,138 @@
+"""What is stored of one person: the columns that forgetting empties, with their values.
+
+`docs-bot export` writes it and `docs-bot forget` takes it away. Both read the same rules
+(``retention.py``) and the same types of columns (``schema.py``), so that neither knows of a column
+that the other leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import cast
+
+from pydantic import SecretStr
+from sqlalchemy import ColumnElement, null, select
+from sqlalchemy.engine import RowMapping
+
+from bot.ids import UserId
+from bot.store.retention import RULES, MentionRule, RetentionRule, mentions_of
+from bot.store.schema import Repository, Transaction, emptied_values
+from bot.store.store import Store
+
+_BATCH_SIZE = 500
+"""Rows that are read at once, so that memory is bounded however much there is."""
+MASKED = "(a secret, not written)"
+"""Stands for a value that no file may show, such as an address at which Slack takes answers."""
+SOMEBODY_ELSES = "(somebody else's words, not written)"
+"""Stands for what another person said in a job of this one: it is forgotten with the job."""
+_ENDED = "row_ended_at"
+_FINISHED = "row_is_finished"
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalRow:
+    """One row that holds words or the id of a person."""
+
+    kind: str
+    """The name of the row's rule, as in the report of `docs-bot forget`."""
+    key: object
+    at: datetime | None
+    """When the row was over; None while it is under way, and for rows that follow another one."""
+    is_under_way: bool
+    """Whether `docs-bot forget` would leave it for now."""
+    values: Mapping[str, object]
+    """The columns that forgetting would empty, but for those that are empty already."""
+
+
+class PersonalData(Repository):
+    """Reads what is stored of a person, within one transaction."""
+
+    def keys_of(self, mention: MentionRule) -> list[object]:
+        """Return the keys of the rows of a mention."""
+        statement = select(mention.rule.key).where(mention.condition)
+        return list(self.connection.execute(statement).scalars())
+
+    def named_in(
+        self, user: UserId, mention: MentionRule, keys: Sequence[object]
+    ) -> list[PersonalRow]:
+        """Return rows of others that name the person, with nothing but the name."""
+        name = cast("str", mention.column)
+        return [
+            _to_row(mention.rule, row, {name: user})
+            for row in self._rows(mention.rule, mention.rule.key.in_(keys))
+        ]
+
+    def owned(self, user: UserId, rule: RetentionRule, keys: Sequence[object]) -> list[PersonalRow]:
+        """Return the person's rows, and the parts that are forgotten with them."""
+        rows = self._rows(rule, rule.key.in_(keys))
+        found = [_to_row(rule, row, _values_of(rule, row)) for row in rows]
+        open_rows = {row[rule.key] for row in rows if not row[_FINISHED]}
+        for part in RULES:
+            if part.name in rule.parts:
+                refers = rule.parts[part.name]
+                for row in self._rows(part, refers.in_(keys)):
+                    if part.owner is None or row[part.owner] != user:  # else read by its own rule
+                        made = _to_row(part, row, _values_of_part(part, row))
+                        found.append(replace(made, is_under_way=row[refers] in open_rows))
+        return found
+
+    def _rows(self, rule: RetentionRule, where: ColumnElement[bool]) -> Sequence[RowMapping]:
+        ended_at = null() if rule.ended_at is None else rule.ended_at
+        statement = select(
+            *rule.table.c, ended_at.label(_ENDED), rule.is_finished.label(_FINISHED)
+        ).where(where)
+        return self.connection.execute(statement).mappings().all()
+
+
+def _to_row(rule: RetentionRule, row: RowMapping, values: Mapping[str, object]) -> PersonalRow:
+    return PersonalRow(
+        kind=rule.name,
+        key=row[rule.key],
+        at=row[_ENDED],
+        is_under_way=not row[_FINISHED],
+        values=values,
+    )
+
+
+def _values_of(rule: RetentionRule, row: RowMapping) -> dict[str, object]:
+    """Return the values that forgetting would take from a row."""
+    values = dict[str, object]()
+    for name in emptied_values(rule.table):
+        value = row[name]
+        if value in (None, "", [], {}):
+            continue
+        values[name] = MASKED if isinstance(value, SecretStr) else value
+    return values
+
+
+def _values_of_part(part: RetentionRule, row: RowMapping) -> dict[str, object]:
+    """Return the values of a part, without the words of others."""
+    values = _values_of(part, row)
+    if part.owner is not None and row[part.owner]:
+        return dict.fromkeys(values, SOMEBODY_ELSES)
+    return values
+
+
+async def read_personal_data(store: Store, user: UserId) -> AsyncIterator[PersonalRow]:
+    """Yield what is stored of a person, some rows at a time."""
+    for mention in mentions_of(user):
+        keys = await store.read(partial(_keys_of, mention))
+        for start in range(0, len(keys), _BATCH_SIZE):
+            batch = keys[start : start + _BATCH_SIZE]
+            for row in await store.read(partial(_read, user, mention, batch)):
+                yield row
+
+
+def _keys_of(mention: MentionRule, tx: Transaction) -> list[object]:
+    return PersonalData(tx).keys_of(mention)
+
+
+def _read(
+    user: UserId, mention: MentionRule, keys: Sequence[object], tx: Transaction
+) -> list[PersonalRow]:
+    if mention.column is None:
+        return PersonalData(tx).owned(user, mention.rule, keys)
+    return PersonalData(tx).named_in(user, mention, keys)
