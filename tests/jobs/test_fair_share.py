@@ -74,7 +74,7 @@ async def test_eleventh_mention_is_answered_in_private(talk: Talk) -> None:
 async def test_form_with_an_eleventh_prompt_stays_open(talk: Talk) -> None:
     await ten_waiting(talk)
     await talk.ana.types("/docs-agent")
-    errors = await talk.ana.fills_in(prompt="Add a page on keys")
+    errors = await talk.ana.fills_in(prompt="Add a glossary")
     assert [error.startswith(TOO_MANY) for error in errors.values()] == [True]
 
 

@@ -43,6 +43,7 @@ def test_subject_stands_at_the_beginning_of_a_text() -> None:
         ("Add an example to the page on rate limits", "Explain retries", False),
         ("Fix the typo in single sign-on", "Write a guide about single sign-on", False),
         ("Shorten it", "Add it", False),
+        ("Add page 2", "Write page 2", False),
     ],
 )
 def test_new_subjects_of_requests_are_compared_without_the_words_of_the_request(

@@ -54,12 +54,15 @@ def find_subject(text: str) -> Subject:
 def find_new_subject(request: str) -> Subject:
     """Return the subject of a request for something new; none for another request.
 
-    "Please write a guide about single sign-on" has that of "Add a page on single sign-on".
+    "Please write a guide about single sign-on" has that of "Add a page on single sign-on". Numbers
+    alone are none.
     """
     words = _WORD.findall(one_line(request, _MAX_LENGTH).casefold())
     if _WRITING.isdisjoint(words[:_MOST_WORDS_BEFORE_VERB]):
         return frozenset()
-    return find_subject(" ".join(word for word in words if word not in _OF_REQUESTS))
+    subject = find_subject(" ".join(word for word in words if word not in _OF_REQUESTS))
+    is_number = all(stem.isdecimal() for stem in subject)
+    return frozenset() if is_number else subject
 
 
 def find_page_subject(path: str) -> Subject:
