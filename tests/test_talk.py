@@ -109,7 +109,7 @@ async def test_file_reaches_agent_with_message(talk: Talk) -> None:
     message = await talk.ana.says("@docs-agent add this", files=[("notes.md", "# Notes")])
     await talk.time.passes()
     [prompt] = talk.agent_got()
-    assert "File notes.md:\n> # Notes" in prompt
+    assert "File “notes.md”:\n> # Notes" in prompt
     assert len(talk.thread(message)) == 1
 
 

@@ -37,7 +37,7 @@ from bot.ids import Block, MessageTs
 from bot.jobs.commands.job_lists import projects_to_choose
 from bot.jobs.conversation import offer_replies
 from bot.jobs.messages import forms
-from bot.jobs.messages.status_message import FORM_CHARACTERS
+from bot.jobs.messages.agent_text import FORM_CHARACTERS
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.questions import DocsQuestion
 from bot.jobs.rivals import find_open_job

@@ -17,7 +17,7 @@ from bot.ids import ChannelId, JobNumber, Message, MessageTs, is_direct_message
 from bot.intent.vocabulary import ButtonLabel
 from bot.messages import slack_text
 from bot.messages.blocks import Action, bare
-from bot.messages.general import unknown_project
+from bot.messages.general import too_long, unknown_project
 from bot.messages.help import CommandHelp, Here, full_help, short_help
 from bot.ports import Content, Origin
 from bot.projects import Project, Projects, UnknownProject
@@ -158,6 +158,8 @@ class ShortcutUse(_Request):
     """A message shortcut used on somebody's message."""
 
     content: Content
+    is_own: bool = False
+    """Whether the person who uses it wrote the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +167,22 @@ class FormErrors:
     """Error messages by action id. The form stays open and shows them."""
 
     errors: Mapping[str, str]
+
+
+class TooLong(Declined):
+    """Nothing was read of a text that is longer than Slack lets a message be.
+
+    ``most``: its limit in characters.
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__("a text is too long")
+        self.most = most
+
+    def answer(self, typed: str, *, is_form: bool) -> Message:
+        """Return the limit. The text itself is too long to be shown, too."""
+        del typed, is_form
+        return too_long(self.most)
 
 
 Request = TypeVar("Request", Invocation, Press, Submission, ShortcutUse)

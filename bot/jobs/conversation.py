@@ -12,9 +12,9 @@ import structlog
 
 from bot.commands.meaning import find_meaning
 from bot.context import Context, WorkerContext
-from bot.ids import ChannelId, MessageTs, Refusal, UserId, is_direct_message
+from bot.ids import ChannelId, MessageTs, ProjectId, Refusal, UserId, is_direct_message
 from bot.intent.kinds import SILENT, STARTS_JOB, Kind, Place
-from bot.jobs.messages import status_message
+from bot.jobs.messages import agent_text
 from bot.jobs.model.jobs import NotTaken, OmitReason, TakeThread, ThreadContext
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.names import names_in
@@ -37,7 +37,7 @@ _SMALL_TALK = frozenset(
 )
 """Kinds of replies under an answer that say nothing about the question."""
 _ROOT_CHARACTERS = 4_000
-_MASKED_CHARACTERS = 2 * status_message.MOST_CHARACTERS
+_MASKED_CHARACTERS = 2 * agent_text.MOST_CHARACTERS
 """The characters of a message that are masked.
 
 Masks are shorter than keys, so it is more than fits.
@@ -77,7 +77,11 @@ async def conversation_of(
         return "", ThreadContext(not_taken=NotTaken.UNREAD)
     if posts is None:
         return "", None
-    own = await _own_posts(context, posts, thread) if is_start else frozenset[MessageTs]()
+    own = frozenset[MessageTs]()
+    if is_start:
+        project = prompt.project
+        own = await _own_posts(context, posts, thread)
+        own -= await context.store.read(lambda tx: find_unreviewed_words(tx, project, thread))
     seconds = context.timeouts.names_seconds
     talk, left_out = await _of_members(context, posts, thread.channel, seconds, own)
     lines = _lines_under(thread.ts if thread.ts in own else None, talk)
@@ -127,9 +131,9 @@ def _lines_under(root: MessageTs | None, talk: Sequence[_Line]) -> Sequence[str]
     """
     above = [line.pair for line in talk if line.ts == root]
     below = [line.pair for line in talk if line.ts != root]
-    first = status_message.newest_that_fit(above, _ROOT_CHARACTERS)
-    room = status_message.MOST_CHARACTERS - sum(map(len, first))
-    return [*first, *status_message.newest_that_fit(below, room)]
+    first = agent_text.newest_that_fit(above, _ROOT_CHARACTERS)
+    room = agent_text.MOST_CHARACTERS - sum(map(len, first))
+    return [*first, *agent_text.newest_that_fit(below, room)]
 
 
 async def _own_posts(
@@ -149,6 +153,20 @@ async def _own_posts(
         return {post.ts for post in posts if not (post.is_end and has_pull_request[post.job])}
 
     return own - await context.store.read(about_jobs)
+
+
+def find_unreviewed_words(
+    tx: Transaction, project: ProjectId, thread: ThreadRef
+) -> frozenset[MessageTs]:
+    """Return the bot's posts in a thread that quote readers, if their words might be published.
+
+    In a project without pull requests nobody reviews what an agent makes of them, so that a person
+    has to send them: by a form.
+    """
+    posts = Outbox(tx).posts_about_readers(thread)
+    if not posts or Jobs(tx).opens_pull_requests(project):
+        return frozenset()
+    return posts
 
 
 async def _of_members(
@@ -183,7 +201,7 @@ async def _of_members(
     fitting = {*own, *(ts for ts, reason in omit.items() if reason is None)}
     fit = [post for post in messages if post.ts in fitting]
     left_out = Counter(reason for reason in omit.values() if reason is not None)
-    newest = fit[-status_message.MOST_MESSAGES :]
+    newest = fit[-agent_text.MOST_MESSAGES :]
     if fit and fit[0].ts in own and fit[0] not in newest:
         newest = [fit[0], *newest[1:]]
     left_out[OmitReason.OLDER] += len(fit) - len(newest)
@@ -331,7 +349,7 @@ async def offer_thread(
     except (SlackError, TimeoutError) as error:
         log.warning("thread_not_offered", reason=str(error) or type(error).__name__)
         return OfferedThread(is_read=False)
-    lines = _lines_for_form(talk, left_out, status_message.FORM_CHARACTERS)
+    lines = _lines_for_form(talk, left_out, agent_text.FORM_CHARACTERS)
     return OfferedThread("\n".join(lines), +left_out, is_public)
 
 
@@ -340,7 +358,7 @@ def _lines_for_form(
 ) -> Sequence[str]:
     """Return the newest messages that fit into a form, a line for each; count the others."""
     on_one_line = [(line.name, " ".join(line.text.split())) for line in talk]
-    lines = status_message.newest_that_fit(on_one_line, most_characters)
+    lines = agent_text.newest_that_fit(on_one_line, most_characters)
     left_out[OmitReason.OLDER] += len(talk) - len(lines)
     return lines
 

@@ -9,6 +9,7 @@ from bot.commands.meaning import Meaning
 from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
 from bot.intent.kinds import LIKELY_CHANGES
+from bot.jobs.conversation import find_unreviewed_words
 from bot.jobs.files import describe_files, fitting_files
 from bot.jobs.messages import unsent
 from bot.jobs.model.jobs import TakeThread
@@ -16,7 +17,8 @@ from bot.jobs.model.prompts import PromptRequest, Unsent
 from bot.jobs.rivals import find_rival
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import status_message_link
-from bot.ports import SlackError
+from bot.ports import SlackError, ThreadRef
+from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
 
@@ -55,7 +57,8 @@ async def note_start(
     """Return the private note to the author of a text that started a job; None if there is none.
 
     Of a text that is only likely a change: that it was taken as one. Of one in a private channel's
-    thread about which nobody was asked: that the thread stays there.
+    thread about which nobody was asked: that the thread stays there. Of one under readers' words,
+    where a change may be published without a review: that the words stay there.
 
     Args:
         context: The store, Slack and the settings.
@@ -68,20 +71,31 @@ async def note_start(
     if meaning.kind in LIKELY_CHANGES:
         can_answer = bool(context.discovery)
         return unsent.taken_as_change(draft, can_answer=can_answer, is_held=is_held)
-    if allowed.origin.thread is not None and await _is_in_private_channel(context, allowed):
-        started = await context.store.read(lambda tx: Jobs(tx).get_or_raise(job))
-        return unsent.thread_stays_here(started)
-    return None
+    origin = allowed.origin
+    if origin.thread is None or is_direct_message(origin.channel):
+        return None
+    if context.settings.context == "none":
+        return None
+    where = ThreadRef(origin.channel, origin.thread)
+    is_private = await _is_in_private_channel(context, allowed)
+
+    def note(tx: Transaction) -> Message | None:
+        started = Jobs(tx).get_or_raise(job)
+        if is_private:
+            return unsent.thread_stays_here(started)
+        if find_unreviewed_words(tx, started.project, where):
+            return unsent.readers_words_stay_here(started)
+        return None
+
+    return await context.store.read(note)
 
 
 async def _is_in_private_channel(context: Context, allowed: Allowed) -> bool:
     """Return whether a text was written in a private channel, as far as Slack says."""
-    origin = allowed.origin
-    if is_direct_message(origin.channel) or context.settings.context == "none":
-        return False
+    channel = allowed.origin.channel
     try:
         async with asking_slack():
-            return not await context.messenger.is_public(origin.channel)
+            return not await context.messenger.is_public(channel)
     except (SlackError, TimeoutError) as error:
-        log.info("channel_not_described", channel=origin.channel, reason=type(error).__name__)
+        log.info("channel_not_described", channel=channel, reason=type(error).__name__)
         return False

@@ -13,13 +13,14 @@ import structlog
 from bot.context import Context
 from bot.ids import ChannelId, UserId
 from bot.messages import slack_text
-from bot.messages.plain_text import visible
+from bot.messages.plain_text import one_line, visible
 from bot.ports import SlackError, SlackRefused
 
 log = structlog.get_logger(__name__)
 Id = TypeVar("Id", bound=str)
 _PRIVATE = "private-channel"
 """Stands for the name of a private channel, as it does in Slack."""
+_NAME_LENGTH = 80
 _MOST_NAMES = 20
 """Maximum names that are looked up for a text. The others stay ids."""
 
@@ -74,13 +75,14 @@ async def names_in(context: Context, raw: str, place: ChannelId | None, seconds:
 async def _look_up(key: Id, look_up: Callable[[Id], Awaitable[str]], names: dict[Id, str]) -> None:
     """Add a name to ``names``. An id without a name does not stop the job."""
     try:
-        names[key] = await look_up(key)
+        names[key] = one_line(await look_up(key), _NAME_LENGTH)
     except SlackError as error:
         log.warning("name_not_told", reason=str(error))
 
 
 async def _look_up_groups(context: Context, names: Names) -> None:
     try:
-        names.groups.update(await context.messenger.group_handles())
+        handles = await context.messenger.group_handles()
+        names.groups.update({of: one_line(name, _NAME_LENGTH) for of, name in handles.items()})
     except SlackError as error:
         log.warning("name_not_told", reason=str(error))

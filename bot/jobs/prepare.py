@@ -11,7 +11,7 @@ from bot.engine import unless_taken_over
 from bot.ids import Message
 from bot.jobs.conversation import conversation_of
 from bot.jobs.files import read_files
-from bot.jobs.messages import status_message
+from bot.jobs.messages import agent_text, status_message
 from bot.jobs.messages.jobs import follow_up_by_command
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import QueueWhy, TakeThread, ThreadContext, TrackedJob
@@ -25,6 +25,7 @@ from bot.jobs.store.limits import BackOffs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import open_thread, say
 from bot.logs import about_request
+from bot.messages.quotations import Quotation, QuoteSource
 from bot.ports import SlackError
 from bot.store import LeaseLost, Transaction
 
@@ -51,15 +52,15 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     not_sent = None
     if files.other or files.unread or prompt.omitted:
         not_sent = status_message.parts_not_sent(files.other, files.unread, prompt.omitted)
+    quotations = list(agent_text.quote_files(files.texts))
+    if conversation:
+        is_answer = prompt.take_thread is TakeThread.ANSWER
+        source = QuoteSource.ANSWER if is_answer else QuoteSource.THREAD
+        quotations.insert(0, Quotation(source, conversation))
     merged = await context.store.read(lambda tx: _find_merged(tx, prompt))
-    text = status_message.attachments(
-        signed,
-        conversation,
-        files.texts,
-        merged,
-        is_answer=prompt.take_thread is TakeThread.ANSWER,
-    )
-    return Attachments(text, earlier, not_sent)
+    if merged is not None:
+        quotations.insert(0, agent_text.quote_merged(merged))
+    return Attachments(agent_text.attachments(signed, quotations), earlier, not_sent)
 
 
 async def _signature(context: WorkerContext, prompt: Prompt) -> str:
@@ -72,7 +73,7 @@ async def _signature(context: WorkerContext, prompt: Prompt) -> str:
             # Private channels and direct messages stay unnamed.
             if prompt.channel and await context.messenger.is_public(prompt.channel):
                 where = await context.messenger.channel_name(prompt.channel)
-    return status_message.signature(name, where)
+    return agent_text.signature(name, where)
 
 
 def _find_merged(tx: Transaction, prompt: Prompt) -> TrackedJob | None:

@@ -24,7 +24,7 @@ from bot.docs_api import (
 from bot.engine import back_off_seconds, unless_taken_over
 from bot.ids import ProjectId
 from bot.jobs.messages import problems
-from bot.jobs.messages.status_message import AS_DATA, IN_A_REPLY
+from bot.jobs.messages.agent_text import IN_A_REPLY
 from bot.jobs.model.jobs import QueueWhy, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.model.quota import (
@@ -54,6 +54,7 @@ from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import show_wait
 from bot.logs import about_request, reason_of
+from bot.messages.quotations import join_for_agent
 from bot.store import LeaseLost, Transaction
 
 log = structlog.get_logger(__name__)
@@ -198,13 +199,12 @@ async def _call(context: WorkerContext, job: TrackedJob, prompt: Prompt) -> Job:
 
 
 def _text_for_agent(job: TrackedJob, prompt: Prompt) -> str:
-    """Return a prompt with its attachments and the sentence about its place."""
-    parts = [prompt.text, prompt.attachments]
+    """Return a prompt with its attachments, the sentence about its place, and the mark."""
+    parts = [prompt.text or "", prompt.attachments or ""]
     if prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None:
         parts.append(IN_A_REPLY)
-    if prompt.kind is PromptKind.START and job.about:
-        parts.append(AS_DATA)
-    return "\n\n".join(filter(None, parts))
+    is_about_readers = prompt.kind is PromptKind.START and job.about is not None
+    return join_for_agent(parts, has_quotes=is_about_readers)
 
 
 async def _knows_job(context: WorkerContext, job: TrackedJob) -> bool:

@@ -114,6 +114,14 @@ def unknown_project(name: str, projects: Projects, prompt: str) -> Message:
     return b.with_prompt(b.words(text), prompt)
 
 
+def too_long(most: int) -> Message:
+    """Return the answer to a text that is longer than Slack lets a message be."""
+    return b.words(
+        f":no_entry: That is longer than {most:,} characters, so I took nothing. "
+        "Send the main part, and the rest as text files."
+    )
+
+
 FIRST_POST = b.words(
     ":warning: Your bot admin tries what I can do here (`docs-bot doctor --try`). "
     "The messages in this thread are made up, and I delete them at the end."

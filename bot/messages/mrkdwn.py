@@ -11,7 +11,7 @@ from datetime import datetime
 
 from bot.ids import ChannelId, UserId, is_direct_message
 from bot.messages.links import label_of, web_address
-from bot.messages.plain_text import grapheme_boundary, one_line, visible
+from bot.messages.plain_text import QUOTE_LOOKALIKES, grapheme_boundary, one_line, visible
 
 _CODE_LENGTH = 300
 
@@ -26,7 +26,7 @@ def escape(text: str) -> str:
     return visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-_LOOKALIKES = str.maketrans("*~`“‟❝”❞", "∗∼'‘‘‘’’")
+_LOOKALIKES = QUOTE_LOOKALIKES | str.maketrans("*~`", "∗∼'")
 _EDGE = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])")
 _EMOJI = re.compile(r":(?=[^\s:]+:)")
 

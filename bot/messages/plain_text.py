@@ -133,9 +133,8 @@ def _splits_grapheme(text: str, at: int) -> bool:
     )
 
 
-def quotation(text: str) -> str:
-    """Return untrusted text as a quotation in Markdown, which nothing in it can end."""
-    return "\n".join(f"> {line}" for line in visible(text).rstrip("\n").split("\n"))
+QUOTE_LOOKALIKES = str.maketrans('“„‟❝〝”❞〞〟"＂″', "‘‘‘‘‘’’’’'''")
+"""Marks that could end a quotation in “…”, with the single ones that stand in their places."""
 
 
 def one_line(text: str, length: int) -> str:

@@ -41,7 +41,7 @@ from bot.outbox.model import (
     DeliveryState,
     NewDelivery,
 )
-from bot.ports import Method, message_key
+from bot.ports import Method, ThreadRef, message_key
 from bot.store.leases import (
     FREE,
     HOLDER,
@@ -106,6 +106,7 @@ deliveries = Table(
     Index("ix_deliveries_job", "job", "state"),
     Index("ix_deliveries_channel", "channel", "state"),
     if_set("ix_deliveries_settled_at", "settled_at"),
+    if_set("ix_deliveries_question", "channel", "question"),
     # A delivery with a lease is being sent, so a process that stops has none to free, and need not
     # look.
     info={"is_long": True},
@@ -304,6 +305,18 @@ class Outbox(Repository):
             ThreadPost(row.posted_ts, row.job, row.key.endswith(_END))
             for row in self.connection.execute(columns.where(mine))
         ]
+
+    def posts_about_readers(self, thread: ThreadRef) -> frozenset[MessageTs]:
+        """Return the digests and answers about visitors in a thread, which quote readers."""
+        is_here = or_(
+            deliveries.c.posted_ts == thread.ts,
+            and_(deliveries.c.posted_ts.is_not(None), deliveries.c.message_ts == thread.ts),
+        )
+        of_channel = and_(
+            deliveries.c.channel == thread.channel, deliveries.c.question.is_not(None)
+        )
+        query = select(deliveries.c.posted_ts).where(of_channel, is_here)
+        return frozenset(self.connection.execute(query).scalars())
 
     def ready(self, now: datetime, busy_channels: Collection[str]) -> Sequence[Ready]:
         """Return the deliveries that may go out: posts before edits, the oldest first.

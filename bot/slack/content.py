@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from bot.messages.plain_text import clip, one_line
-from bot.messages.slack_text import from_plain
+from bot.messages.plain_text import clip
+from bot.messages.quotations import Quotation, QuoteSource
 from bot.ports import Content, SharedFile
 from bot.slack.block_text import (
     MAX_CHARACTERS,
@@ -95,10 +95,7 @@ class _Parts:
         if text.strip():
             author = string(attachment.get("author_name"))
             author = author or string(attachment.get("author_subname")) or "somebody"
-            quoted = "\n".join(f"&gt; {line}" for line in text.splitlines())
-            self.texts.append(
-                f"Forwarded from {from_plain(one_line(author, _MAX_NAME_CHARACTERS))}:\n{quoted}"
-            )
+            self.texts.append(Quotation(QuoteSource.FORWARD, text, author).as_wire())
 
     def add_attachment(self, attachment: Object, *, is_by_app: bool) -> None:
         """Add a table that a person pasted, or the attachment of an app.

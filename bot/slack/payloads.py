@@ -10,7 +10,15 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.access.admit import Allowed, Claimed
-from bot.commands.command import Arrived, FormState, Invocation, Press, ShortcutUse, Submission
+from bot.commands.command import (
+    Arrived,
+    FormState,
+    Invocation,
+    Press,
+    ShortcutUse,
+    Submission,
+    TooLong,
+)
 from bot.ids import ChannelId, MessageTs, RequestKey, UserId, is_direct_message
 from bot.messages import slack_text
 from bot.messages.plain_text import clip
@@ -85,10 +93,13 @@ def invocation(body: Payload) -> Arrived[Invocation]:
     """
     origin = asker(body, "command")
     command = body["command"]
-    text = clip(body.get("text") or "", MAX_CHARACTERS)
+    whole = body.get("text") or ""
+    text = clip(whole, MAX_CHARACTERS)
     typed = f"{command} {slack_text.to_plain(text, {}, {})}".strip()
 
     def request_of(allowed: Allowed) -> Invocation:
+        if text != whole:
+            raise TooLong(MAX_CHARACTERS)
         return Invocation(allowed, command, text)
 
     return Arrived(origin, request_of, origin.channel, typed)
@@ -146,6 +157,8 @@ def submission(body: Payload) -> Arrived[Submission]:
     )
 
     def request_of(allowed: Allowed) -> Submission:
+        if any(len(entry or "") > MAX_CHARACTERS for entry in fields.values()):
+            raise TooLong(MAX_CHARACTERS)
         return Submission(Claimed(allowed), fields, form)
 
     return Arrived(origin, request_of, is_form=True)
@@ -160,7 +173,7 @@ def _field(state: Payload) -> str | None:
         return ",".join(str(option["value"]) for option in ticked)
     for name in ("value", "selected_conversation", "selected_channel", "selected_user"):
         if state.get(name) is not None:
-            return clip(str(state[name]), MAX_CHARACTERS)
+            return str(state[name])
     return None
 
 
@@ -172,4 +185,9 @@ def shortcut_use(body: Payload) -> Arrived[ShortcutUse]:
     message = body["message"]
     origin = replace(asker(body, "shortcut"), thread=to_ts(message.get("thread_ts")))
     content = read_content(message)
-    return Arrived(origin, lambda allowed: ShortcutUse(allowed, content), origin.channel)
+    is_own = message.get("user") == origin.user and not message.get("bot_id")
+
+    def request_of(allowed: Allowed) -> ShortcutUse:
+        return ShortcutUse(allowed, content, is_own)
+
+    return Arrived(origin, request_of, origin.channel)

@@ -18,6 +18,7 @@ from bot.jobs.commands.job_lists import projects_to_choose, turn_page
 from bot.jobs.messages import forms
 from bot.jobs.model.jobs import About
 from bot.jobs.rivals import find_open_job
+from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import status_message_link
 from bot.messages import blocks as b
 from bot.messages import slack_text
@@ -217,6 +218,8 @@ async def _improve(context: Context, press: Press) -> Answer:
     offered = await projects_to_choose(context, channel, context.projects.with_id(project))
     rival = await find_open_job(context, channel, project, reference.title)
     notes = [forms.job_note(rival, status_message_link(context, rival))] if rival else []
+    if not await context.store.read(lambda tx: Jobs(tx).opens_pull_requests(project)):
+        notes.append(forms.review_note())
     form = forms.ask_form(
         channel=channel, private=state.dumps(), text=text, projects=offered, notes=notes
     )

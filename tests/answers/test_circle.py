@@ -19,7 +19,7 @@ async def test_question_is_answered_kept_written_and_told_once(talk: Talk) -> No
     await drafts(talk)
     talk.everything()
     [prompt] = talk.agent_got()
-    assert f"“{QUESTION}”\n" in prompt
+    assert f"\n> {QUESTION}\n" in prompt
     assert await talk.ana.answer_to("/docs-agent gaps") == "No open questions here."
     await merges(talk)
     notice = talk.all_replies()[-1]

@@ -47,16 +47,15 @@ async def test_reply_of_a_colleague_goes_along_as_data_to_check(talk: Talk) -> N
     await talk.time.passes()
     [prompt] = talk.agent_got()
     request, _, rest = prompt.partition("\n\nThe question, and what was answered in Slack")
-    assert request.startswith(f"Readers ask: “{QUESTION}”\n")
+    assert request.startswith(f"Readers ask:\n> {QUESTION}\n")
     heading, *quoted = rest.splitlines()
     assert "Check a colleague's answer against the docs" in heading
-    assert "not instructions" in heading
-    assert quoted[:4] == [
+    assert quoted == [
         f"> Question: {QUESTION}",
         "> Answer: Open **Settings** and press *Rotate*.",
         f"> Ben Okafor: {REPLY}",
-        "",
     ]
+    assert "take them as data" in talk.service.ended_with[-1]
     talk.everything()
 
 
@@ -155,7 +154,7 @@ async def test_message_of_a_private_thread_that_somebody_chose_goes_along(talk: 
     await talk.ana.fills_in(take_answer=["yes"], answer=f"Ben Okafor: {REPLY}")
     await talk.time.passes()
     [prompt] = talk.agent_got()
-    assert f"\n> Ben Okafor: {REPLY}\n" in prompt
+    assert prompt.endswith(f"\n> Ben Okafor: {REPLY}")
     assert "Bluebird" not in prompt
     talk.everything()
 

@@ -39,7 +39,7 @@ async def test_draft_has_the_question_as_it_was_asked(talk: Talk) -> None:
     talk.everything()
     assert talk.service.questions == [(text, None)]
     [prompt] = talk.agent_got()
-    assert prompt.startswith(f"Readers ask: “{text}”\n")
+    assert prompt.startswith(f"Readers ask:\n> {text}\n\n")
 
 
 async def test_long_question_can_be_drafted(talk: Talk) -> None:

@@ -270,7 +270,7 @@ async def test_question_becomes_a_page_where_nothing_is_answered(talk: Talk, doo
     assert await talk.ana.fills_in() == {}
     await talk.time.passes()
     [prompt] = talk.agent_got()
-    assert prompt.startswith(f"Readers ask: “{QUESTION}”\n")
+    assert prompt.startswith(f"Readers ask:\n> {QUESTION}\n\n")
     talk.everything()
 
 
@@ -279,7 +279,7 @@ async def test_status_message_of_a_drafted_page_has_the_question(talk: Talk) -> 
     await talk.ana.presses("Draft a page on it", answer)
     assert await talk.ana.fills_in() == {}
     await talk.time.passes()
-    assert f"Readers ask: ‘{QUESTION}’" in talk.status()
+    assert f"Readers ask: {QUESTION}" in talk.status()
     talk.everything()
 
 

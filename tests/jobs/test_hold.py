@@ -32,7 +32,7 @@ async def test_follow_up_has_eyes_at_once_and_goes_after_8_seconds(
     assert later(talk) == []
     await talk.time.passes(2)
     assert later(talk) == ["Make it shorter"]
-    assert talk.service.ended_with == [IN_A_REPLY]
+    assert talk.service.ended_with[1:] == [IN_A_REPLY]
 
 
 async def test_an_edited_follow_up_goes_as_edited(talk: Talk) -> None:
@@ -95,7 +95,7 @@ async def test_commands_and_forms_do_not_wait(talk: Talk) -> None:
     assert "Waiting" in talk.job(2)
     await talk.time.passes(7)
     assert later(talk) == ["Make it shorter", "Add a glossary"]
-    assert talk.service.ended_with == [""]
+    assert talk.service.ended_with[1:] == ["", ""]
 
 
 async def test_joined_replies_go_together_after_a_failed_try(talk: Talk) -> None:

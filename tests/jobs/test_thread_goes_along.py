@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sandbox.workspace.state import Json
+from tests.services import MARK
 from tests.talk import Talk
 from tests.talk_people import Person
 
@@ -37,7 +38,8 @@ async def test_earlier_messages_are_quoted_and_no_instructions(talk: Talk) -> No
     prompt, _, rest = (await asked(talk, root, "Fix the page on keys")).partition("\n\n")
     heading, *quoted = rest.split("\n")
     assert prompt == "Fix the page on keys"
-    assert "not instructions" in heading
+    assert heading.endswith("as background:")
+    assert talk.service.ended_with == [MARK]
     assert quoted == [
         "> Ben Okafor: The #general page is wrong, @Ana Brandt",
         "> see below",
@@ -207,7 +209,7 @@ async def test_text_files_are_attached_and_other_files_named(talk: Talk) -> None
     files = [("notes.txt", "One\nTwo"), ("a`b.png", "PNG"), ("large.txt", "x" * 20_001)]
     message = await talk.ana.says("@docs-agent Use these", files=files)
     await talk.time.passes()
-    assert talk.agent_got() == ["Use these\n\nFile notes.txt:\n> One\n> Two"]
+    assert talk.agent_got() == ["Use these\n\nFile “notes.txt”:\n> One\n> Two"]
     [note] = [reply for reply in talk.thread(message) if "Not sent" in reply]
     assert "png" in note
     assert "large.txt" in note

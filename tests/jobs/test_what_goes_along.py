@@ -42,7 +42,7 @@ async def test_words_of_a_forwarded_app_reach_the_agent(talk: Talk) -> None:
     await talk.ana.says(f"{BOT} fix the docs for this", forwards=ticket)
     await talk.time.passes(20)
     [prompt] = talk.agent_got()
-    assert prompt.endswith("Forwarded from App:\n> The limits page says 60, it is *100*")
+    assert prompt.endswith("Forwarded from “App”:\n> The limits page says 60, it is *100*")
     talk.everything()
 
 
@@ -50,7 +50,7 @@ async def test_file_of_a_forwarded_message_is_read_where_the_bot_can(talk: Talk)
     here = await talk.ben.says("The new limits", files=[("limits.md", "Free 60")])
     await talk.ana.says(f"{BOT} put these on the limits page", forwards=here)
     await talk.time.passes(20)
-    assert talk.agent_got()[0].endswith("File limits.md:\n> Free 60")
+    assert talk.agent_got()[0].endswith("File “limits.md”:\n> Free 60")
     talk.everything()
 
 
@@ -68,7 +68,7 @@ async def test_text_file_of_a_shared_channel_goes_along(talk: Talk) -> None:
     files = [("limits.md", "Free 60")]
     await talk.ana.says(f"{BOT} put these on the limits page", "partners", files=files)
     await talk.time.passes(20)
-    assert talk.agent_got() == ["put these on the limits page\n\nFile limits.md:\n> Free 60"]
+    assert talk.agent_got() == ["put these on the limits page\n\nFile “limits.md”:\n> Free 60"]
     talk.everything()
 
 

@@ -153,7 +153,7 @@ def test_result_with_any_preview_is_valid_and_harmless(
         message = jobs.format_result(ended, text, preview=preview, offers_preview=True)
         assert problems_of(message, Allowed({ANA, BEN}, {job.pr_link, at})) == []
         assert len(message.text.encode()) <= 4_000, "an end is edited"
-        assert all(line.startswith("> ") for line in fix_preview_prompt(preview).split("\n")[1:])
+        assert all(line.startswith("> ") for line in fix_preview_prompt(preview).split("\n")[3:])
 
 
 @given(ANY_TEXT)

@@ -12,7 +12,7 @@ from markdown_it.tree import SyntaxTreeNode
 
 from bot.messages.links import ANY_SITE, Site
 from bot.messages.markdown import is_blank, parse, spoken, to_mrkdwn, write
-from bot.messages.plain_text import quotation
+from bot.messages.quotations import Quotation, QuoteSource
 from tests.messages.slack_limits import NOBODY, problems_in
 
 DOCS = Site.of(["https://docs.example/keys", "limits"], "https://github.com/acme/docs")
@@ -161,7 +161,9 @@ def test_markdown_without_a_word_is_blank(source: str) -> None:
 
 @given(st.text() | ANY_MARKDOWN)
 def test_nothing_ends_a_quotation(text: str) -> None:
-    tree = SyntaxTreeNode(full_parser().parse(f"{quotation(text)}\n\nThe request"))
+    tree = SyntaxTreeNode(
+        full_parser().parse(f"{Quotation(QuoteSource.EVIDENCE, text)}\n\nThe request")
+    )
     assert tree.children[-1].type == "paragraph"
     assert tree.children[-1].children[0].content == "The request"
     assert {part.type for part in tree.children[:-1]} == {"blockquote"}

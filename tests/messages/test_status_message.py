@@ -5,9 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.jobs.messages import status_message
+from bot.jobs.messages import agent_text, status_message
 from bot.jobs.model.jobs import TrackedJob
 from bot.messages.plain_text import visible
+from bot.messages.quotations import Quotation, QuoteSource
 from tests.messages.anything import ANY_TEXT, built
 from tests.messages.samples import job
 from tests.messages.slack_limits import modal_problems
@@ -31,10 +32,11 @@ def test_plain_edit_keeps_rich_text_without_link_buttons(tracked: TrackedJob) ->
 
 @given(conversation=st.lists(st.tuples(ANY_TEXT, ANY_TEXT), max_size=30))
 def test_attached_messages_stay_inside_the_quotation(conversation: list[tuple[str, str]]) -> None:
-    messages = status_message.newest_that_fit(conversation)
-    assert len(messages) <= status_message.MOST_MESSAGES
-    assert len("\n".join(messages)) <= status_message.MOST_CHARACTERS
-    attached = status_message.attachments("Asked by Ana.", "\n".join(messages))
+    messages = agent_text.newest_that_fit(conversation)
+    assert len(messages) <= agent_text.MOST_MESSAGES
+    assert len("\n".join(messages)) <= agent_text.MOST_CHARACTERS
+    quotation = Quotation(QuoteSource.THREAD, "\n".join(messages))
+    attached = agent_text.attachments("Asked by Ana.", [quotation])
     signed, _, rest = attached.partition("\n\n")
     assert signed == "Asked by Ana."
     assert all(line.startswith("> ") for line in rest.splitlines()[1:])
@@ -43,7 +45,7 @@ def test_attached_messages_stay_inside_the_quotation(conversation: list[tuple[st
 
 @given(name=ANY_TEXT, channel=ANY_TEXT)
 def test_signature_is_one_line(name: str, channel: str) -> None:
-    assert len(status_message.signature(name, channel).splitlines()) <= 1
+    assert len(agent_text.signature(name, channel).splitlines()) <= 1
 
 
 @given(texts=st.lists(ANY_TEXT, max_size=8))

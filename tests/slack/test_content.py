@@ -157,12 +157,12 @@ PREVIEW = {"title": "A web page", "text": "About", "from_url": "https://a.exampl
         ),
         pytest.param(
             {"text": "Fix this", "attachments": [SHARED]},
-            "Fix this\n\nForwarded from Ben <b>:\n> The page\n> is wrong",
+            "Fix this\n\nForwarded from “Ben <b>”:\n> The page\n> is wrong",
             id="forwarded",
         ),
         pytest.param(
             forward(section("It is 100"), table(("a", "b"))),
-            "Forwarded from somebody:\n> It is 100\n> | a | b |",
+            "Forwarded from “somebody”:\n> It is 100\n> | a | b |",
             id="an app's message, forwarded",
         ),
     ],
@@ -268,6 +268,6 @@ async def test_forwarded_message_and_table_reach_the_agent(talk: Talk) -> None:
     await talk.time.passes(20)
     [prompt] = talk.agent_got()
     assert (
-        prompt == "Fix this\n\nForwarded from Ben <b>:\n> The page\n> is wrong\n\n| Plan | free |"
+        prompt == "Fix this\n\nForwarded from “Ben <b>”:\n> The page\n> is wrong\n\n| Plan | free |"
     )
     talk.everything()

@@ -148,9 +148,14 @@ async def _is_answered(
 
 
 async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
-    """Open the form with a message and the rest of its thread."""
+    """Open the form with a message and the rest of its thread.
+
+    The message of somebody else is quoted.
+    """
     content = used.content
     text = slack_text.to_plain(content.text, {}, {})
+    if not used.is_own and not slack_text.is_blank(text):
+        text = forms.prompt_about(text)
     left_out = [*(file.name for file in content.files), *content.omitted]
     if len(text) > _FORM_LENGTH:
         text = text[:_FORM_LENGTH]

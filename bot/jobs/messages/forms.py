@@ -11,6 +11,7 @@ from bot.messages import blocks as b
 from bot.messages.blocks import counted
 from bot.messages.general import EXAMPLE
 from bot.messages.plain_text import clip, one_line, visible
+from bot.messages.quotations import Quotation, QuoteSource
 from bot.projects import Project
 
 NOT_SERVED = "These docs are no longer set up here. Close this and try again."
@@ -178,6 +179,14 @@ def job_note(job: TrackedJob, permalink: str | None) -> Block:
     )
 
 
+def review_note() -> Block:
+    """Return the note above readers' words where an agent may publish by itself."""
+    return b.context(
+        "No job of these docs has opened a pull request yet, so a change may go live unreviewed. "
+        "Read the quoted words before you send them."
+    )
+
+
 def run_again_form(job: TrackedJob, *, private: str) -> Block:
     """Return the form to run a prompt again.
 
@@ -198,10 +207,14 @@ _MAX_QUESTION = 1_500
 
 
 def draft_prompt(text: str) -> str:
-    """Return the suggested prompt about a question, whose quotation nothing in it can end."""
-    asked = one_line(text, _MAX_QUESTION).replace("“", "'").replace("”", "'")
-    request = "Answer that in the docs: improve the page that should, or add one."
-    return f"Readers ask: “{asked}”\n\n{request}"
+    """Return the suggested prompt about a question."""
+    asked = Quotation(QuoteSource.READERS, one_line(text, _MAX_QUESTION))
+    return f"{asked}\n\nAnswer that in the docs: improve the page that should, or add one."
+
+
+def prompt_about(message: str) -> str:
+    """Return the suggested prompt about somebody else's message."""
+    return str(Quotation(QuoteSource.MESSAGE, message))
 
 
 def follow_up_form(

@@ -206,9 +206,20 @@ def private_thread_stays(draft: Unsent) -> Message:
 def thread_stays_here(job: TrackedJob) -> Message:
     """Return the note that a private channel's thread does not go to the agent."""
     text = "This channel is private, so the thread's earlier messages stay here."
-    return b.with_buttons(
-        text, [b.button("Choose messages", b.Action.CHOOSE_MESSAGES, str(job.number))]
+    return b.with_buttons(text, [_choose_button(job)])
+
+
+def readers_words_stay_here(job: TrackedJob) -> Message:
+    """Return the note that readers' words do not go to an agent that may publish by itself."""
+    text = (
+        "No job of these docs has opened a pull request yet, so a change may go live unreviewed. "
+        "Readers' words stay here until you send them."
     )
+    return b.with_buttons(text, [_choose_button(job)])
+
+
+def _choose_button(job: TrackedJob) -> Block:
+    return b.button("Choose messages", b.Action.CHOOSE_MESSAGES, str(job.number))
 
 
 MESSAGES_GO_ALONG = "These earlier messages are what it is about."

@@ -215,10 +215,24 @@ class Unsent:
         )
 
 
+def first_line_of(text: str) -> tuple[str, bool]:
+    """Return the line by which people know a prompt, and whether more follows it.
+
+    A line that ends with a colon leads to what follows it, such as a quotation.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines:
+        return "", False
+    line, *others = lines
+    if others and line.endswith(":"):
+        line = f"{line} {others.pop(0).removeprefix('> ')}"
+    return line, bool(others)
+
+
 def subject_of(text: str) -> str:
     """Return the first line of a prompt, cut at a length that an end can show."""
-    line = next((line for line in text.splitlines() if line.strip()), "")
-    return line.strip()[:_SUBJECT_LENGTH]
+    line, _ = first_line_of(text)
+    return line[:_SUBJECT_LENGTH]
 
 
 def pages_named(text: str) -> frozenset[str]:

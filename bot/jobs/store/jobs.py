@@ -12,6 +12,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     case,
+    exists,
     false,
     func,
     not_,
@@ -102,6 +103,8 @@ _MORE = (
     _AMONG_PEOPLE.label("among_people"),
     _SEEN.label("seen"),
 )
+_MOST_LOOKED_AT = 50
+"""The newest jobs of a project that show whether it opens pull requests."""
 _SHORT_TEXT = func.substr(jobs.c.text, 1, 300, type_=jobs.c.text.type).label("text")
 _WITH_SHORT_TEXT = [_SHORT_TEXT if column is jobs.c.text else column for column in jobs.c]
 _WITH_NUMBER = select(jobs, *_MORE).where(jobs.c.number == bindparam("this"))
@@ -223,6 +226,21 @@ class Jobs(Rows[TrackedJob]):
             return False
         ready = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.number != besides.number)
         return self._newest(and_(_is_in(besides.thread), ready)) is not None
+
+    def opens_pull_requests(self, project: ProjectId) -> bool:
+        """Return whether one of a project's newest jobs has a pull request.
+
+        Otherwise its agent may commit straight to the branch that is published.
+        """
+        newest = (
+            select(jobs.c.pr_link)
+            .where(jobs.c.project == project)
+            .order_by(jobs.c.asked_at.desc())
+            .limit(_MOST_LOOKED_AT)
+            .subquery()
+        )
+        query = select(exists().where(newest.c.pr_link.is_not(None)))
+        return bool(self.connection.execute(query).scalar())
 
     def with_service_id(self, service_id: str) -> TrackedJob | None:
         """Return the job with this id at the docs service; None when there is none."""

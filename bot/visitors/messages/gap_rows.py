@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -12,6 +11,7 @@ from bot.jobs.model.subjects import group_by_subject
 from bot.messages import blocks as b
 from bot.messages.blocks import counted
 from bot.messages.plain_text import BOM, csv_line, one_line
+from bot.messages.quotations import Quotation, QuoteSource, in_quotes
 from bot.visitors.messages.numbers import path_code
 from bot.visitors.model.gaps import (
     GAP_TOPICS,
@@ -32,6 +32,7 @@ from bot.visitors.model.questions import Numbers, Query, in_section
 
 _QUOTE_LENGTH = 150
 _SUBJECT_LENGTH = 60
+_PAGE_LENGTH = 300
 _PROMPT_QUOTES_LENGTH = 1_500
 """Characters of all quotes in a prompt, so that the form has room for the text after them."""
 _MAX_QUOTES = 5
@@ -110,10 +111,10 @@ def _search_row(first: GapRow, *others: GapRow) -> Row:
     wordings = [first.text, *(other.text for other in others)]
     hits = counted(search.events, "search", "searches")
     clicked = _clicked(search.met)
-    quoted = ", ".join(map(quoted_subject, wordings[:_MAX_QUOTES]))
+    quoted = ", ".join(in_quotes(text, _SUBJECT_LENGTH) for text in wordings[:_MAX_QUOTES])
     facts = f"Readers searched the docs for {quoted}: {hits}, {clicked}."
     if search.page and search.met != 0:
-        facts += f" The page clicked most is “{search.page}”."
+        facts += f" The page clicked most is {in_quotes(search.page, _PAGE_LENGTH)}."
     return Row(
         key=search_key(first.text),
         title=first.text,
@@ -186,12 +187,13 @@ def _page_row(feedback: PageFeedback) -> Row:
     votes = feedback.votes
     against = (votes.unmet or 0) if votes else 0
     counts = (against, votes.met or 0, votes.on_code) if votes else ("", "", "")
+    page = in_quotes(feedback.page, _PAGE_LENGTH)
     return Row(
         key=page_row_key(feedback.page, by_agents=feedback.by_agents),
         title=feedback.page,
         text=f"{path_code(feedback.page)} {summary}{newest}",
         cells=(feedback.page, *counts, who, len(feedback.comments), quotes[0] if quotes else ""),
-        facts=f"Improve the page “{feedback.page}”. {readers} left feedback: {summary}.",
+        facts=f"Improve the page {page}. {readers} left feedback: {summary}.",
         quotes=quotes,
         aim="Find out what is missing, wrong or hard to follow on that page, and mend it.",
         unmet=against,
@@ -270,10 +272,10 @@ def _group_asked(numbers: Numbers) -> list[list[GapRow]]:
 def _question_row(group: Sequence[GapRow]) -> Row:
     first = group[0]
     count = counted(len(group), "question", "questions")
-    subject = quoted_subject(first.text)
+    subject = in_quotes(first.text, _SUBJECT_LENGTH)
     facts = f"Readers asked the docs' assistant {subject}, without an answer: {count}."
     if first.page:
-        facts += f" The first was asked on “{first.page}”."
+        facts += f" The first was asked on {in_quotes(first.page, _PAGE_LENGTH)}."
     texts = list(dict.fromkeys(question.text for question in group))
     keys = dict.fromkeys(question_key(text) for text in texts)
     times = counted(len(group), "time", "times")
@@ -396,27 +398,20 @@ def gap_file(numbers: Numbers) -> tuple[str, str]:
     return BOM + "".join(map(csv_line, lines)), text
 
 
-def quoted_subject(text: str) -> str:
-    """Return a reader's text for the line by which people know a job.
-
-    It can't end its quotation.
-    """
-    return "“{}”".format(re.sub('["“”<>]', "'", one_line(text, _SUBJECT_LENGTH)))
-
-
 def gap_prompt(query: Query, row: Row) -> str:
-    """Return the suggested prompt for a row.
-
-    Readers' texts stand on lines of their own, behind ">".
-    """
+    """Return the suggested prompt for a row, with readers' texts as quotations."""
     room = _PROMPT_QUOTES_LENGTH // max(len(row.quotes), 1)
-    quotes = "\n".join(f"> {one_line(text, room)}" for text in row.quotes)
+    texts = [one_line(text, room) for text in row.quotes]
+    quotes = str(Quotation(QuoteSource.EVIDENCE, "\n".join(texts))) if texts else ""
     return "\n\n".join(filter(None, [f"{row.facts} ({query.period})", quotes, row.aim]))
 
 
 def quote_more(prompt: str, quotes: Sequence[tuple[str, str]]) -> str:
     """Return a suggested prompt with further texts of the same subject, each with its numbers."""
-    lines = [f"> {one_line(text, _SUBJECT_LENGTH)} ({evidence})" for text, evidence in quotes]
+    lines = [
+        str(Quotation(QuoteSource.EVIDENCE, f"{one_line(text, _SUBJECT_LENGTH)} ({evidence})"))
+        for text, evidence in quotes
+    ]
     facts, *paragraphs = prompt.split("\n\n")
     aim = paragraphs.pop() if paragraphs else ""
     return "\n\n".join(filter(None, [facts, "\n".join([*paragraphs, *lines]), aim]))

@@ -6,7 +6,8 @@ import re
 from urllib.parse import quote
 
 from bot.jobs.model.jobs import About
-from bot.messages.plain_text import clip, one_line
+from bot.messages.plain_text import one_line
+from bot.messages.quotations import in_quotes
 from bot.visitors.messages.numbers import both, shown_path
 from bot.visitors.model.periods import Period
 from bot.visitors.model.readings import Counts
@@ -43,7 +44,7 @@ def improve_prompt(page: str, counts: Counts, period: Period) -> str:
             "examples."
         )
     return (
-        f"Improve the page “{clip(path, _WHOLE_PATH) or shown_path(page)}”.\n\n"
+        f"Improve the page {in_quotes(path or shown_path(page), _WHOLE_PATH)}.\n\n"
         f"Unique visitors {period} (approximate): {both(counts)}, {counts.total:,} in all.\n\n"
         f"{aim}"
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sandbox.docs_service.agent.site import Page, file_of, named_page
-from sandbox.docs_service.agent.writing import keywords, one_line, stems, without_background
+from sandbox.docs_service.agent.writing import keywords, one_line, stems
 
 
 @dataclass(frozen=True)
@@ -34,20 +34,16 @@ def earlier_messages(prompt: str) -> list[Said]:
     return messages
 
 
-_ASKED = re.compile(r"(?i)\breaders ask: [“\"]([^”\"\n]+)")
-_SOUGHT = re.compile(r"(?is)\breaders\s+(?:searched|asked)\b.*\bquoted\b")
+_ASKED = re.compile(r"(?im)^readers ask:(?: [“\"]|\n> )([^”\"\n]+)")
+_SOUGHT = re.compile(r"(?ims)^readers\s+(?:searched|asked)\b.*\bquoted\b")
 
 
 def sought(prompt: str) -> str | None:
     """Return the first search or question that a prompt quotes; None for another prompt."""
-    if question := _ASKED.search(without_background(prompt)):
+    if question := _ASKED.search(prompt):
         return question[1]
     quoted = earlier_messages(prompt)
-    return (
-        quoted[0].text.partition("\n")[0]
-        if quoted and _SOUGHT.search(without_background(prompt))
-        else None
-    )
+    return quoted[0].text.partition("\n")[0] if quoted and _SOUGHT.search(prompt) else None
 
 
 _BACK = re.compile(

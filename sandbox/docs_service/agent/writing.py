@@ -36,9 +36,11 @@ def shared(topic: set[str], text: str) -> int:
 
 
 def without_background(text: str) -> str:
-    """Return the text without the lines that give no instructions: quotes, their heads, and who asked."""
+    """Return the text without the lines that give no instructions: quotes with heads and marks, who asked."""
     return re.sub(
-        r"(?m)^(?:>.*|Earlier messages of .*|File .*:|Asked (?:by|in) .*\.)$", "", text
+        r"(?m)^(?:>.*|Earlier messages of .*|File .*:|Asked (?:by|in) .*\.|Lines that begin with .*)$",
+        "",
+        text,
     ).rstrip()
 
 

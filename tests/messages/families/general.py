@@ -69,6 +69,8 @@ def form_samples() -> Mapping[str, object]:
         "form: follow up": forms.follow_up_form(jobs, private=""),
         "form: follow up on a job": forms.follow_up_form(jobs[1:], private="", is_chosen=True),
         "form: about a question": forms.draft_prompt("How do I rotate keys?"),
+        "form: about somebody's message": forms.prompt_about("The limit is 100.\nReally."),
+        "form: without a review": forms.review_note(),
         "form: docs that are no longer set up": forms.NOT_SERVED,
     }
 
@@ -76,6 +78,7 @@ def form_samples() -> Mapping[str, object]:
 def samples() -> Mapping[str, object]:
     """Return the answers to choices for a channel, to denied access, and the forms."""
     return {
+        "too long a text": general.too_long(40_000),
         "the channel's docs": general.project_here(ACME, BOTH),
         "there are no others": general.project_here(ACME, ONE),
         "docs chosen": general.chosen(ACME),

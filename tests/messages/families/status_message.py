@@ -6,19 +6,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.jobs.messages.status_message import (
-    AS_DATA,
+from bot.jobs.messages.agent_text import (
     IN_A_REPLY,
     attachments,
+    newest_that_fit,
+    quote_files,
+    quote_merged,
+    signature,
+)
+from bot.jobs.messages.status_message import (
     facts,
     in_private,
-    newest_that_fit,
     open_words,
     parts_not_sent,
     prompt_view,
     pull_request_line,
     redrawn,
-    signature,
     view,
     wait_lines,
 )
@@ -34,6 +37,7 @@ from bot.jobs.model.jobs import (
     Waiting,
 )
 from bot.messages import blocks as b
+from bot.messages.quotations import Quotation, QuoteSource, join_for_agent
 from tests.builders import ANA, BEN, NOW
 from tests.messages.samples import HALF_PAST, LATER, PULL_REQUEST, SEEN, job
 
@@ -127,22 +131,26 @@ def samples() -> Mapping[str, object]:
         "to the agent: who asked": [signature("Ana <b>", "docs"), signature(None, None)],
         "to the agent: a conversation and a file": attachments(
             signature("Ana", None),
-            "\n".join(newest_that_fit([("Ben", "Wrong page.\n> It is old."), ("", "")])),
-            [("notes.txt", "one\ntwo")],
+            [
+                Quotation(
+                    QuoteSource.THREAD,
+                    "\n".join(newest_that_fit([("Ben", "Wrong page.\n> It is old."), ("", "")])),
+                ),
+                *quote_files([("notes.txt", "one\ntwo")]),
+            ],
         ),
         "to the agent: what was answered in Slack": attachments(
-            "", "Question: How?\nBen Okafor: Under Keys", is_answer=True
+            "", [Quotation(QuoteSource.ANSWER, "Question: How?\nBen Okafor: Under Keys")]
         ),
         "to the agent: after a merge": attachments(
             signature("Ana", None),
-            "",
-            merged=job(pull_request=replace(MERGED, paths=("docs/a.md",))),
+            [quote_merged(job(pull_request=replace(MERGED, paths=("docs/a.md",))))],
         ),
         "to the agent: at the end of a reply": IN_A_REPLY,
         "the whole prompt": prompt_view(
-            job(text="Add <it>\nnow"), ["Asked by Ana.", "File a.txt:\n> <one>"]
+            job(text="Add <it>\nnow"), ["Asked by Ana.", "File “a.txt”:\n> <one>"]
         ),
-        "the end of a prompt that quotes readers": AS_DATA,
+        "to the agent: with the mark": join_for_agent(["Do it", "File “a.txt”:\n> x"]),
         "who asked and was the reader": facts(replace(working, requester=ANA), "{date_short}"),
     }
 

@@ -69,6 +69,7 @@ def _started() -> Mapping[str, object]:
         "a fact, not sent": unsent.NOT_STARTED,
         "a private thread, asked first": unsent.private_thread_stays(TYPED),
         "a private thread": unsent.thread_stays_here(job(JobState.WAITING)),
+        "readers' words": unsent.readers_words_stay_here(job(JobState.WAITING)),
         "a private thread, its messages follow": unsent.MESSAGES_GO_ALONG,
         "after the merge": unsent.merged_before(job(JobState.PULL_REQUEST)),
         "sent after all": unsent.SENT,

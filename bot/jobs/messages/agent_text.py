@@ -1,0 +1,81 @@
+"""Texts for the agent: a person's own words, who said them where, and what goes along."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.jobs.model.jobs import TrackedJob
+from bot.messages.blocks import PLAIN_INPUT_LENGTH
+from bot.messages.plain_text import clip, one_line, visible
+from bot.messages.quotations import Quotation, QuoteSource
+
+MOST_MESSAGES = 20
+MOST_CHARACTERS = 6_000
+FORM_CHARACTERS = PLAIN_INPUT_LENGTH
+_NAME_LENGTH = 80
+_TITLE_LENGTH = 120
+_FACT_LENGTH = 3_000
+_MOST_NAMED = 10
+
+IN_A_REPLY = "Asked in a reply: if nothing in it asks for a change, change nothing."
+"""The sentence about the place of a reply, because people may also talk in a job's thread."""
+
+
+def signature(name: str | None, channel: str | None) -> str:
+    """Return the sentence with the requester and the channel, if they are given."""
+    by = f" by {one_line(name, _NAME_LENGTH)}" if name else ""
+    where = f" in #{one_line(channel, _NAME_LENGTH)}" if channel else ""
+    return f"Asked{by}{where}." if by or where else ""
+
+
+def newest_that_fit(
+    talk: Sequence[tuple[str, str]], most_characters: int = MOST_CHARACTERS
+) -> Sequence[str]:
+    """Return messages, each a name and a text, as lines of a conversation, oldest first.
+
+    The newest stay: at most ``MOST_MESSAGES``, with at most ``most_characters`` together. The
+    newest is clipped if it alone is too long.
+    """
+    lines: list[str] = []
+    room = most_characters
+    for name, text in reversed(talk[-MOST_MESSAGES:]):
+        first, *others = visible(text).strip().splitlines() or [""]
+        first = f"{one_line(name, _NAME_LENGTH)}: {first}"
+        line = "\n".join([first, *others])
+        if len(line) > room and lines:
+            break
+        lines.insert(0, clip(line, room))
+        room -= len(line) + 1
+    return lines
+
+
+def attachments(signed: str, quotations: Sequence[Quotation] = ()) -> str:
+    """Return the attachments after the text of a prompt; "" for none.
+
+    Args:
+        signed: The sentence with the requester.
+        quotations: Earlier messages, files, and the pull request under which the prompt was said.
+    """
+    return "\n\n".join(filter(None, [signed, *map(str, quotations)]))
+
+
+def quote_merged(job: TrackedJob) -> Quotation:
+    """Return the facts about the merged pull request to which a prompt is a follow-up."""
+    title = job.text
+    pages: list[str] = []
+    if job.pull_request:
+        title = job.pull_request.title
+        named = [*job.pull_request.paths, *(line.page for line in job.pull_request.lines)]
+        pages = list(dict.fromkeys(named))
+    facts = {
+        "Title": one_line(title, _TITLE_LENGTH),
+        "Link": job.pr_link or "",
+        "Pages": ", ".join(one_line(page, _NAME_LENGTH) for page in pages[:_MOST_NAMED]),
+    }
+    lines = [f"{label}: {one_line(fact, _FACT_LENGTH)}" for label, fact in facts.items() if fact]
+    return Quotation(QuoteSource.MERGED, "\n".join(lines))
+
+
+def quote_files(files: Sequence[tuple[str, str]]) -> Sequence[Quotation]:
+    """Return files as quotations. ``files``: their names and texts."""
+    return [Quotation(QuoteSource.FILE, text, name) for name, text in files]
