@@ -43,7 +43,9 @@ async def ask_first(
     rival = await find_rival(context, allowed, request.raw, request.project, besides)
     if rival is None:
         wants_thread = request.take_thread is TakeThread.IF_PUBLIC
-        is_private = wants_thread and await _is_in_private_channel(context, allowed)
+        if not (wants_thread and _may_take_thread(context, allowed)):
+            return None
+        is_private = await _is_in_private_channel(context, allowed)
         return unsent.private_thread_stays(draft) if is_private else None
     link = status_message_link(context, rival.job)
     if rival.has_page:
@@ -72,9 +74,7 @@ async def note_start(
         can_answer = bool(context.discovery)
         return unsent.taken_as_change(draft, can_answer=can_answer, is_held=is_held)
     origin = allowed.origin
-    if origin.thread is None or is_direct_message(origin.channel):
-        return None
-    if context.settings.context == "none":
+    if origin.thread is None or not _may_take_thread(context, allowed):
         return None
     where = ThreadRef(origin.channel, origin.thread)
     is_private = await _is_in_private_channel(context, allowed)
@@ -88,6 +88,11 @@ async def note_start(
         return None
 
     return await context.store.read(note)
+
+
+def _may_take_thread(context: Context, allowed: Allowed) -> bool:
+    """Return whether a request in a thread of this channel takes its messages along."""
+    return context.settings.context != "none" and not is_direct_message(allowed.origin.channel)
 
 
 async def _is_in_private_channel(context: Context, allowed: Allowed) -> bool:

@@ -89,6 +89,23 @@ async def test_direct_message_has_no_earlier_messages_to_choose(talk: Talk) -> N
     assert STAYS not in talk.everything()
 
 
+async def test_thread_of_direct_messages_is_not_asked_about(talk: Talk) -> None:
+    said = await talk.ana.says("how do I rotate a key?", "dm")
+    await talk.time.passes(minutes=1)
+    await talk.ana.replies("please add a page on quotas", to=said)
+    await talk.time.passes(minutes=1)
+    assert STAYS not in talk.everything()
+    assert len(talk.agent_got()) == 1
+
+
+async def test_bot_without_context_asks_about_no_private_thread(talk: Talk) -> None:
+    await talk.process.starts(context="none")
+    _, note = await mentions(talk, "please fix the limits page", "secret", seconds=20)
+    assert note is None
+    assert talk.agent_got() == ["please fix the limits page"]
+    talk.everything()
+
+
 @pytest.mark.parametrize("text", ["^", "thoughts?"])
 async def test_call_without_words_asks_what_to_do(talk: Talk, text: str) -> None:
     _, answer = await mentions(talk, text)
