@@ -13,7 +13,7 @@ AT_ONCE ?= 10
 WORKERS ?= 3
 MUTANTS ?= 600
 
-.PHONY: help setup sandbox services play test slow approve check torture seeds rolling mutants bench trace words size image pictures release evidence lock clean
+.PHONY: help setup sandbox services play test slow approve stand-ins check torture seeds rolling mutants bench trace words size image pictures release evidence lock clean
 
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
@@ -22,7 +22,8 @@ help:
 	@echo "make setup     install into $(VENV): afterwards there is $(BIN)/docs-bot"
 	@echo "make test      the test suite without the slow tests"
 	@echo "make slow      the slow tests: kills, the bench, operating, the sandbox's own"
-	@echo "make approve   rewrite the approved texts of all messages (tests/messages/approved)"
+	@echo "make approve   rewrite the approved texts of all messages (tests/messages/approved) and the derived tables of docs/"
+	@echo "make stand-ins write the sandbox's answers anew, with which doctor --compare compares a transcript"
 	@echo "make check     style, types and layers"
 	@echo "make torture   the bot under faults, from seeds (RUNS=$(RUNS) SEED=$(SEED); 200 runs take about five minutes),"
 	@echo "               then processes restarted in turn, then a kill at every await, statement and commit,"
@@ -81,6 +82,10 @@ slow: $(VENV)/.dev
 
 approve: $(VENV)/.dev
 	@$(BIN)/python -m tests.messages.approval
+	@$(BIN)/python -m tests.operator.pages
+
+stand-ins: $(VENV)/.dev
+	@$(BIN)/python -m tests.operator.whole_trial
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -30,7 +30,8 @@ from bot.operator.running import (
 from bot.settings import DatabaseSettings, Settings
 
 if TYPE_CHECKING:
-    from bot.operator.trial import StepResult
+    from bot.operator.transcript import Recorder
+    from bot.operator.trial_step import StepResult, TrialOptions
 
 
 _NUMBER = click.IntRange(1, 2**31 - 1)
@@ -200,15 +201,38 @@ def restore(file: Path) -> None:
 @cli.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on the standard output.")
 @click.option(
-    "--try", "channel", metavar="CHANNEL", help="Also try posts and a button in this channel (C…)."
+    "--try",
+    "channel",
+    metavar="CHANNEL",
+    help="Also try in this channel (C…) whatever the bot does in Slack and its services.",
 )
 @click.option("--as", "user", metavar="USER", help="With --try: who you are in Slack (U…).")
-def doctor(as_json: bool, channel: str | None, user: str | None) -> None:
+@click.option("--job", "with_job", is_flag=True, help="With --try: also start a harmless job.")
+@click.option(
+    "--record", metavar="FILE", type=_FILE, help="With --try: write a transcript without words."
+)
+@click.option(
+    "--compare",
+    metavar="FILE",
+    type=_FILE,
+    help="Only list in what a transcript differs from the sandbox.",
+)
+def doctor(
+    as_json: bool,
+    channel: str | None,
+    user: str | None,
+    with_job: bool,
+    record: Path | None,
+    compare: Path | None,
+) -> None:
     """Check this installation; exits with 1 on a problem."""
     from bot.operator.doctor import diagnose, diagnose_broken
 
-    if channel is None and user:
-        raise click.UsageError("--as goes with --try CHANNEL")
+    if channel is None and (user or with_job or record):
+        raise click.UsageError("--as, --job and --record go with --try CHANNEL")
+    if compare is not None:
+        raise Exit(_compare(compare))
+    _check_new(record)
     settings: Settings | None = None
     try:
         settings = Settings.load()
@@ -220,7 +244,8 @@ def doctor(as_json: bool, channel: str | None, user: str | None) -> None:
             _print_result(finding.state, f"{finding.name}: {finding.seen}", finding.advice)
     steps: list[StepResult] = []
     if settings is not None and channel is not None:
-        steps = _try(settings, channel, user, quiet=as_json)
+        options = _trial_options(channel, user, with_job=with_job)
+        steps = _try(settings, options, record, quiet=as_json)
     states = [finding.state for finding in findings] + [step.state for step in steps]
     is_well = "bad" not in states
     if as_json:
@@ -240,17 +265,39 @@ def doctor(as_json: bool, channel: str | None, user: str | None) -> None:
     raise Exit(0 if is_well else 1)
 
 
+def _check_new(record: Path | None) -> None:
+    """Refuse a transcript that could not be written at the end of a trial."""
+    if record is None:
+        return
+    if record.exists():
+        raise click.BadParameter(f"{record} is there already", param_hint="--record")
+    if not record.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {record.parent}", param_hint="--record")
+
+
 def _print_result(state: str, text: str, *details: str) -> None:
     """Print a result, and its details on lines of their own."""
     word = "BAD" if state == "bad" else state
     echo("\n     ".join([f"{word:<4} {text}", *filter(None, details)]))
 
 
-def _try(settings: Settings, channel: str, user: str | None, *, quiet: bool) -> list[StepResult]:
+def _trial_options(channel: str, user: str | None, *, with_job: bool) -> TrialOptions:
+    from bot.operator.trial_step import TrialOptions
+
+    person = UserId(user) if user else None
+    return TrialOptions(ChannelId(channel), person, with_job=with_job)
+
+
+def _try(
+    settings: Settings, options: TrialOptions, record: Path | None, *, quiet: bool
+) -> list[StepResult]:
     """Take the steps of the trial, and print the result of each unless ``quiet``."""
-    from bot.operator.trial import TrialOptions, run_trial
+    from bot.operator.assumptions import describe_seen
+    from bot.operator.transcript import Recorder
+    from bot.operator.trial import run_trial
 
     steps: list[StepResult] = []
+    recorder = Recorder() if record is not None else None
 
     def report(step: StepResult) -> None:
         steps.append(step)
@@ -258,11 +305,48 @@ def _try(settings: Settings, channel: str, user: str | None, *, quiet: bool) -> 
             _print_result(step.state, f"{step.name}: {step.seen}", step.follows, step.advice)
 
     def ask(instruction: str) -> None:
-        echo(instruction, err=True)
+        echo(f"---> {instruction}", err=True)
 
-    options = TrialOptions(ChannelId(channel), UserId(user) if user else None)
-    asyncio.run(run_trial(settings, options, report, ask))
+    try:
+        asyncio.run(run_trial(settings, options, report, ask, recorder=recorder))
+    finally:
+        if recorder is not None and record is not None:
+            _write_transcript(recorder, record)
+    if not quiet:
+        echo(describe_seen(steps))
     return steps
+
+
+def _write_transcript(recorder: Recorder, file: Path) -> None:
+    try:
+        recorder.write(file)
+    except OSError as error:
+        echo(f"{file} cannot be written: {error.strerror}", err=True)
+        raise Exit(1) from None
+    echo(f"{file} has {len(recorder.lines)} lines, without words, ids and keys.", err=True)
+
+
+def _compare(file: Path) -> int:
+    """Print in what a transcript differs from the sandbox; return the exit code."""
+    from bot.operator.transcript import (
+        UnreadableTranscript,
+        compare,
+        read_stand_ins,
+        read_transcript,
+    )
+
+    try:
+        lines = read_transcript(file)
+    except OSError as error:
+        raise click.BadParameter(f"{file}: {error.strerror}", param_hint="--compare") from None
+    except (UnreadableTranscript, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{file}: {error}", param_hint="--compare") from None
+    differences = list(compare(lines, read_stand_ins()))
+    for difference in differences:
+        echo(str(difference))
+    if not differences:
+        echo("No differences from the sandbox.")
+    return 1 if differences else 0
 
 
 @cli.command(

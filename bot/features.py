@@ -36,6 +36,7 @@ from bot.outbox.deliver import claim_deliveries, deliver
 from bot.projects import Projects
 from bot.store.due_times import DueTimes
 from bot.store.retention import forget_before
+from bot.usage.feature import USAGE
 from bot.visitors.feature import VISITORS
 
 log = structlog.get_logger(__name__)
@@ -151,7 +152,7 @@ async def forget_old(context: WorkerContext) -> int:
     return forgotten.total()
 
 
-FEATURES: tuple[Feature, ...] = (VISITORS, ANSWERS)
+FEATURES: tuple[Feature, ...] = (VISITORS, ANSWERS, USAGE)
 """The features besides jobs."""
 
 

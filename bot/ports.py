@@ -312,8 +312,8 @@ class Messenger(Protocol):
 
     async def upload(
         self, channel: ChannelId, path: Path, *, name: str, text: str, confirm: Callable[[], None]
-    ) -> None:
-        """Share a file with a channel under this name, with a text.
+    ) -> str:
+        """Share a file with a channel under this name, with a text; return its id.
 
         It is never tried again by itself. ``confirm`` is called before the step that makes it
         visible; its exception ends the upload.

@@ -15,6 +15,7 @@ from bot.jobs.store.tables import pull_requests as pull_requests
 from bot.outbox.store import deliveries as deliveries
 from bot.store.channels import channels as channels
 from bot.store.schema import metadata as metadata
+from bot.store.trials import trials as trials
 from bot.visitors.store import questions as questions
 from bot.visitors.store import readings as readings
 from bot.visitors.store import subscriptions as subscriptions

@@ -262,6 +262,14 @@ async def reads_channel(context: Context, user: UserId, channel: ChannelId) -> b
     """
     if user in context.settings.admins:
         return True
+    return bool(await ask_readership(context, user, channel))
+
+
+async def ask_readership(context: Context, user: UserId, channel: ChannelId) -> bool | None:
+    """Return whether Slack says that a user can read a channel; None if it does not answer.
+
+    A channel that Slack hides from the bot counts as one that nobody reads.
+    """
     try:
         async with asking_slack():
             if await context.messenger.is_public(channel):
@@ -270,7 +278,14 @@ async def reads_channel(context: Context, user: UserId, channel: ChannelId) -> b
     except (SlackError, TimeoutError) as error:
         reason = str(error) or type(error).__name__
         log.warning("membership_unknown", channel=channel, reason=reason)
+        return False if _is_hidden(error) else None
+
+
+def _is_hidden(error: SlackError | TimeoutError) -> bool:
+    """Return whether Slack will refuse to describe a channel again."""
+    if not isinstance(error, SlackRefused):
         return False
+    return not error.meaning.needs_operator and error.meaning is not Refusal.PASSING
 
 
 async def zone_of(context: Context, user: UserId) -> str:

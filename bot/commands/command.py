@@ -246,6 +246,9 @@ class Word:
     After a mention, other texts are prompts.
     """
 
+    is_own_word: bool = False
+    """Whether it is one of the bot's own words at every door, although people's text follows."""
+
     @property
     def has_own_text(self) -> bool:
         """Whether it goes on with people's own text: ``42 PROMPT``."""

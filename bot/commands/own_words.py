@@ -39,7 +39,8 @@ def list_own_words(commands: Sequence[Command], projects: Projects) -> Vocabular
 def _own_words(commands: Sequence[Command], projects: Projects) -> Iterator[OwnWord]:
     for command in commands:
         for word in (*command.words, command.other):
-            if word.after_mention is not None and not word.has_own_text:
+            is_own = word.is_own_word or not word.has_own_text
+            if word.after_mention is not None and is_own:
                 yield _own_word(command, word, projects)
 
 

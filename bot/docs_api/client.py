@@ -13,7 +13,8 @@ import ssl
 from collections.abc import Callable, Mapping, Sized
 from contextlib import aclosing
 from datetime import UTC, date, datetime
-from typing import Self, TypedDict, Unpack
+from time import monotonic
+from typing import Self, TypeAlias, TypedDict, Unpack
 
 import aiohttp
 import httpx
@@ -38,6 +39,11 @@ from bot.response_body import ACCEPTED_ENCODING, MAX_RESPONSE_BYTES, UnreadableB
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+OnAnswer: TypeAlias = Callable[[str, Mapping[str, object], int, bytes, float], None]
+"""Gets a call's path, the fields of its body, and its answer: status, body, and after how many
+seconds."""
 
 
 class Days(TypedDict, total=False):
@@ -73,12 +79,14 @@ class ServiceClient:
         transport: httpx.AsyncBaseTransport | None = None,
         proxy: str | None = None,
         now: Callable[[], datetime] = _utc_now,
+        on_answer: OnAnswer | None = None,
     ) -> None:
         """Raise `InvalidArgument` for an address or key that cannot be used.
 
         ``read_timeout_seconds`` limits the time between two chunks; plus the connect time-out, it
         limits the whole call. Proxies from the environment are ignored; ``proxy`` is the address of
-        one to use. ``transport`` replaces the connection pool, for tests.
+        one to use. ``transport`` replaces the connection pool, for tests. ``on_answer`` gets each
+        complete answer, also an unsuccessful one.
         """
         self._base_url = _wire.checked_base_url(base_url)
         self._api_key = _wire.checked_key(api_key)
@@ -90,6 +98,7 @@ class ServiceClient:
         self._deadline_seconds = connect_timeout_seconds + read_timeout_seconds
         self._max_response_bytes = max_response_bytes
         self._now = now
+        self._on_answer = on_answer
         self._transport = transport or _aiohttp_transport(proxy)
         self._is_closed = False
 
@@ -117,6 +126,7 @@ class ServiceClient:
         texts = [field for field in call.fields.values() if isinstance(field, str)]
         secrets = (self._api_key.get_secret_value(), *texts, *call.quoted)
         request = self._request(call)
+        begun_at = monotonic()
         try:
             async with asyncio.timeout(self._deadline_seconds):
                 response = await self._transport.handle_async_request(request)
@@ -134,6 +144,9 @@ class ServiceClient:
             # The cause refers to the request with its key and prompt, so only its text is kept.
             raise _broken(error, secrets) from None
         answer = _wire.Response(response.status_code, response.headers, body, secrets)
+        if self._on_answer is not None:
+            seconds = monotonic() - begun_at
+            self._on_answer(call.path, call.fields, answer.status_code, body, seconds)
         if not 200 <= answer.status_code <= 299:
             raise _wire.error_of(answer, self._now())
         return answer

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import Self, TypeVar
+from time import monotonic
+from typing import Self, TypeAlias, TypeVar
 
 import httpx
 from pydantic import SecretStr, TypeAdapter, ValidationError
@@ -48,6 +49,9 @@ _COMPARISON = TypeAdapter(Comparison)
 _FILES = TypeAdapter(tuple[PullRequestFile, ...])
 ModelT = TypeVar("ModelT")
 
+OnAnswer: TypeAlias = Callable[[str, int, bytes, float], None]
+"""Gets a call's path and its answer: status, body, and after how many seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
@@ -80,12 +84,13 @@ class GithubClient:
         transport: httpx.AsyncBaseTransport | None = None,
         proxy: str | None = None,
         now: Callable[[], datetime] = _utc_now,
+        on_answer: OnAnswer | None = None,
     ) -> None:
         """Raise ValueError for an address that is not an API of GitHub.
 
         ``token`` is a fine-grained token with *Pull requests: read*; without one, public pull
         requests are visible. ``timeout_seconds`` limits a whole call. ``transport`` replaces the
-        connections, for tests.
+        connections, for tests. ``on_answer`` gets each answer, also an unsuccessful one.
         """
         site_of(api_url)
         self._api_url = api_url.rstrip("/")
@@ -93,6 +98,7 @@ class GithubClient:
         self._base = str(httpx.URL(f"{self._api_url}/"))
         self._timeout_seconds = timeout_seconds
         self._now = now
+        self._on_answer = on_answer
         self._files: dict[PullRequestId, tuple[str, tuple[PullRequestFile, ...]]] = {}
         self._paused_until = now()
         headers = {
@@ -200,15 +206,19 @@ class GithubClient:
         raise self._error(answer)
 
     async def _get(self, path: str, headers: Mapping[str, str] | None = None) -> _Answer:
+        begun_at = monotonic()
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 request = self._http.build_request("GET", self._api_url + path, headers=headers)
-                return await self._follow(request)
+                answer = await self._follow(request)
         except UnreadableBody as problem:
             raise GithubUnavailable(f"GitHub answered with {problem}") from None
         except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as error:
             # The cause refers to the request with its token.
             raise GithubUnavailable(f"GitHub did not answer: {type(error).__name__}") from None
+        if self._on_answer is not None:
+            self._on_answer(path, answer.status_code, answer.body, monotonic() - begun_at)
+        return answer
 
     async def _follow(self, request: httpx.Request) -> _Answer:
         """Send a request and return the answer, also after redirects on the same server.

@@ -23,6 +23,7 @@ from bot.outbox.store import Outbox
 from bot.ports import Changed, Content, Mention, ThreadReply, time_of, ts_at
 from bot.store import Transaction
 from bot.store.stamp import begun_at
+from bot.store.trials import token_in
 
 Message = ThreadReply | Mention
 
@@ -74,7 +75,10 @@ async def receive_missed(
 
 def _may_be_relevant(context: Context, message: Message) -> bool:
     text = slack_text.without_leading_mention(message.text, context.bot_user)
-    return message.origin.message_ts is not None and not slack_text.is_aside(text)
+    if message.origin.message_ts is None or slack_text.is_aside(text):
+        return False
+    # The token of a trial starts nothing, also where the message is read again after an outage.
+    return token_in(text) is None
 
 
 def relevance_of(context: Context, message: Message, tx: Transaction) -> Relevance:

@@ -81,7 +81,7 @@ async def _find_job(
     def look(tx: Transaction) -> TrackedJob | None:
         if number is not None:
             return Jobs(tx).get(number)
-        newest = Jobs(tx).in_channel(channel, 1, user) if of_others else ()
+        newest = Jobs(tx).in_channel(channel, 1) if of_others else ()
         return Jobs(tx).latest_of(user, channel) or next(iter(newest), None)
 
     return await if_visible(context, allowed, await context.store.read(look))

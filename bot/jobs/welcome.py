@@ -1,23 +1,15 @@
-"""The welcome: short after a greeting and a bare mention, with jobs in the app's Home tab."""
+"""The welcome: short after a greeting and a bare mention, with two numbers in the app's Home tab."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
-
-from bot.access.admit import Allowed, reads_channel
+from bot.access.admit import Allowed
 from bot.context import Context
-from bot.ids import ChannelId, Message, is_direct_message
+from bot.ids import Message, is_direct_message
 from bot.jobs.messages import job_answers as say
-from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.store.jobs import Jobs
-from bot.jobs.thread import status_message_link
+from bot.jobs.model.jobs import JobScope, Listed
+from bot.jobs.readable_channels import find_to_review
+from bot.jobs.store.job_lists import JobLists
 from bot.store import Transaction
-
-_MOST_ASKED = 10
-"""About how many channels Slack is asked for one list, which must come within three seconds."""
-_MOST_CHANNELS = 500
-_SHOWN = 5
 
 
 def greet(context: Context, allowed: Allowed) -> Message:
@@ -30,32 +22,17 @@ def greet(context: Context, allowed: Allowed) -> Message:
 
 
 async def welcome(context: Context, allowed: Allowed) -> Message:
-    """Return the welcome, with the newest jobs of a person and the oldest that they may review."""
-    channels, _ = await find_readable(context, allowed)
-    origin = allowed.origin
+    """Return the welcome with the numbers of jobs that need a person and that they may review."""
+    readable = await find_to_review(context, allowed)
+    needs_you = JobScope(allowed.user, is_mine=True, only=Listed.NEEDS_YOU)
+    to_review = JobScope(allowed.user, readable=readable.channels, only=Listed.REVIEW)
 
-    def look(tx: Transaction) -> Sequence[TrackedJob]:
-        mine = Jobs(tx).in_channel(None, _SHOWN, origin.user, mine=True)
-        to_review = Jobs(tx).to_review(channels, origin.user, _SHOWN)
-        by_number = {job.number: job for job in (*mine, *to_review)}
-        return list(by_number.values())
+    def count(tx: Transaction) -> say.ToDo:
+        lists = JobLists(tx)
+        return say.ToDo(
+            needs_you=sum(lists.count(needs_you).values()),
+            to_review=sum(lists.count(to_review).values()),
+            is_all=readable.is_all,
+        )
 
-    shown = await context.store.read(look)
-    jobs = [(job, status_message_link(context, job)) for job in shown]
-    return say.welcome_message(jobs, greet(context, allowed))
-
-
-async def find_readable(context: Context, allowed: Allowed) -> tuple[tuple[ChannelId, ...], bool]:
-    """Return the readable channels with jobs to review, and whether all were checked."""
-    place = allowed.origin.channel
-    is_admin = allowed.user in context.settings.admins
-    ids = await context.store.read(lambda tx: Jobs(tx).channels_to_review(_MOST_CHANNELS))
-    others = [channel for channel in ids if channel != place]
-    asked = others
-    if not is_admin:
-        others = [channel for channel in others if not is_direct_message(channel)]
-        asked = others[:_MOST_ASKED]
-    checks = [reads_channel(context, allowed.user, channel) for channel in asked]
-    answers = await asyncio.gather(*checks)
-    readable = [channel for channel, may in zip(asked, answers, strict=True) if may]
-    return (place, *readable), asked == others
+    return say.welcome_message(await context.store.read(count), greet(context, allowed))

@@ -92,8 +92,6 @@ class Action(StrEnum):
     JOBS_NEWER = "jobs_newer"
     HELP_MORE = "help_more"
     HELLO_ASK = "hello_ask"
-    HELLO_FIX = "hello_fix"
-    HELLO_EXPLAIN = "hello_explain"
     HELLO_IDEAS = "hello_ideas"
     SHARE = "share"
     MORE = "more"
@@ -112,14 +110,18 @@ class Action(StrEnum):
     ALL_NUMBERS = "all_numbers"
     IDEAS = "ideas"
     SEE_REVIEWS = "see_reviews"
+    SEE_NEEDS_YOU = "see_needs_you"
     RUN_VISITORS = "run_visitors"
     USE_REPOSITORY = "use_repository"
     TRY = "try"
+    TRY_FURTHER = "try_further"
     TAKE_MISSED = "take_missed"
 
 
 LINKS = (Action.VIEW_PULL_REQUEST, Action.OPEN_PREVIEW)
 """The buttons that only lead to an address, which Slack opens."""
+TRIAL_BUTTONS = (Action.TRY, Action.TRY_FURTHER)
+"""The buttons of ``docs-bot doctor --try``, of which the running bot notes the presses."""
 
 
 def section(mrkdwn: str) -> Block:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.ids import ChannelId, Message
+from bot.ids import Block, ChannelId, Message
 from bot.messages import blocks as b
 from bot.projects import Project, Projects
 
@@ -137,9 +137,55 @@ PRIVATE_POST = b.words("`docs-bot doctor --try` tries whether I can reach you in
 """The message for one person."""
 
 
-PRESS_ME = b.with_buttons("Press this, please.", [b.button("Press me", b.Action.TRY, "try")])
-"""The request to press a button."""
+def press_me(token: str) -> Message:
+    """Return the request to press a button of the doctor's."""
+    return b.with_buttons("Press this, please.", [b.button("Press me", b.Action.TRY, token)])
 
 
-PRESSED = b.words(":white_check_mark: I heard it.")
-"""The answer to the press."""
+DIRECT_POST = b.words(
+    "Your bot admin tries whether I can reach you here (`docs-bot doctor --try`). I delete this at "
+    "the end."
+)
+"""The direct message of the doctor."""
+
+
+FILE_POST = "A made-up file of `docs-bot doctor --try`, which I delete at the end."
+"""The text beside the file of the doctor."""
+
+
+NOTED = b.words(":white_check_mark: I heard it.")
+"""The answer to a command with the token of a trial."""
+
+
+TRIAL_OVER = b.words(
+    "That is the token of a trial (`docs-bot doctor --try`) that is over or somebody else's, so I "
+    "did nothing. Your bot admin can start a new one."
+)
+"""The answer to a token that is not valid."""
+
+
+TRIAL_FORM = "trial"
+"""The callback id of the doctor's form."""
+
+
+def trial_form(token: str, *, is_changed: bool) -> Block:
+    """Return the form of the doctor's, which its button opens and which is changed once."""
+    text = "A moment: this text changes."
+    if is_changed:
+        text = "This form was changed. Press *Next window*, please."
+    further = b.actions([b.button("Next window", b.Action.TRY_FURTHER, token)])
+    return b.modal(
+        "Docs agent", *b.text_blocks(text), *further, callback_id=TRIAL_FORM, private=token
+    )
+
+
+def further_trial_form(token: str) -> Block:
+    """Return the form above the doctor's form."""
+    text = "Press *Submit*, please. Nothing is sent anywhere."
+    return b.modal(
+        "Docs agent",
+        *b.text_blocks(text),
+        callback_id=TRIAL_FORM,
+        private=token,
+        submit="Submit",
+    )

@@ -10,13 +10,11 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-import yaml
-
 from bot.health.checks import Finding, network_trouble, token_finding
-from bot.operator.manifest import format_manifest
 from bot.ports import SlackError, SlackRefused
 from bot.settings import Settings
 from bot.slack.client import UNKNOWN_ID_CODES, SlackClient, open_session, translated, web_client
+from bot.slack.uses import losses_without, scopes_of
 
 _MAX_IDS = 30
 """Of ids that are checked one by one: Slack allows about fifty calls a minute."""
@@ -90,13 +88,14 @@ https://docs.slack.dev/reference/methods
 def _scopes(headers: Mapping[str, str]) -> list[Finding]:
     if "x-oauth-scopes" not in headers:
         return []
-    needed = set(yaml.safe_load(format_manifest(None))["oauth_config"]["scopes"]["bot"])
     granted = {scope.strip() for scope in headers["x-oauth-scopes"].split(",")}
-    missing = sorted(needed - granted)
+    missing = sorted(scopes_of() - granted)
     if not missing:
         return [Finding("scopes", True, "all there"), _EVENTS]
     text = f"missing: {', '.join(missing)}"
-    return [Finding("scopes", False, text, "Update the manifest and reinstall.")]
+    losses = dict.fromkeys(loss for scope in missing for loss in losses_without(scope))
+    advice = f"Update the manifest and reinstall. Until then: {' '.join(losses)}"
+    return [Finding("scopes", False, text, advice)]
 
 
 def _clock(headers: Mapping[str, str]) -> list[Finding]:

@@ -96,6 +96,8 @@ https://docs.slack.dev/reference/methods/auth.test
 """
 UNKNOWN_ID_CODES = frozenset({"user_not_found", "no_such_subteam", "channel_not_found"})
 """The error codes of Slack for an unknown id."""
+GONE_CODES = frozenset({"message_not_found", "file_not_found", "file_deleted", "no_reaction"})
+"""The error codes of Slack for the removal of something that is gone already."""
 NEVER_SENT = (
     aiohttp.ClientConnectorError,
     aiohttp.ClientHttpProxyError,
@@ -166,7 +168,9 @@ def _to_slack_error(error: Exception) -> SlackError:
         return SlackThrottled(wait_seconds(headers.get("Retry-After")), _method_of(answer))
     if status >= 500 or code in _UNCLEAR_CODES or not code:
         return SlackUnclear(f"HTTP {status} {code}".strip())
-    details = (data.get("response_metadata") or {}).get("messages") or ()
+    details = [*((data.get("response_metadata") or {}).get("messages") or ())]
+    if data.get("needed"):
+        details.append(f"needed: {data['needed']}")
     return to_refusal(code[:100], tuple(str(detail)[:300] for detail in details))
 
 
@@ -235,13 +239,17 @@ def open_session(proxy: str | None = None) -> aiohttp.ClientSession:
 
 
 def web_client(
-    token: SecretStr, api_url: str, session: aiohttp.ClientSession, proxy: str | None = None
+    token: SecretStr,
+    api_url: str,
+    session: aiohttp.ClientSession,
+    proxy: str | None = None,
+    kind: type[AsyncWebClient] = AsyncWebClient,
 ) -> AsyncWebClient:
     """Return Slack's client without its retries.
 
-    After a broken connection a retry could post twice.
+    After a broken connection a retry could post twice. ``kind``: the class of the client.
     """
-    client = AsyncWebClient(
+    client = kind(
         token=token.get_secret_value(), base_url=api_url, session=session, retry_handlers=[]
     )
     # The library uses proxies of the environment, for local addresses too, and ignores NO_PROXY.

@@ -45,6 +45,7 @@ from bot.slack import message_events, payloads
 from bot.slack.client import answered
 from bot.slack.intake import Background, say_privately
 from bot.slack.messenger import SlackMessenger
+from bot.slack.trial_door import TrialDoor
 from bot.store import DatabaseTrouble
 from bot.store.database import error_fields
 from bot.store.deadline import OutcomeUnknown, current_deadline
@@ -93,7 +94,8 @@ def build_app(
         attaching_conversation_kwargs_enabled=False,
         ssl_check_enabled=False,
     )
-    _Listeners(context, client, messenger, background, outage, commands).register(app)
+    trials = TrialDoor(context, client, messenger, background)
+    _Listeners(context, client, messenger, background, outage, commands, trials).register(app)
     return app
 
 
@@ -112,6 +114,7 @@ class _Listeners:
     _background: Background
     _outage: Outage
     _commands: Sequence[Command]
+    _trials: TrialDoor
 
     def register(self, app: AsyncApp) -> None:
         """Register the events, and the commands with their buttons, forms and shortcuts."""
@@ -130,6 +133,7 @@ class _Listeners:
                 app.view(name)(self._listener("form", name, payloads.submission, submitted))
             for name, used in command.shortcuts.items():
                 app.shortcut(name)(self._listener("shortcut", name, payloads.shortcut_use, used))
+        self._trials.register(app)
         for name in LINKS:
             app.action(name)(_acknowledge)
         app.error(self._failed)
@@ -143,6 +147,8 @@ class _Listeners:
         bot = self._context.bot_user
         allowed_bots = self._context.settings.allowed_bots
         try:
+            if await self._trials.takes_event(event):
+                return
             if event.get("subtype") == message_events.MADE_PRIVATE:
                 with payloads.raising_malformed():
                     channel = ChannelId(event["channel"])
@@ -187,8 +193,11 @@ class _Listeners:
         """
         event = body["event"]
         with payloads.raising_malformed():
-            is_invited = event["user"] == self._context.bot_user and event.get("inviter")
+            is_bot = event["user"] == self._context.bot_user
+            is_invited = is_bot and event.get("inviter")
             channel = ChannelId(event["channel"])
+        if is_bot:
+            await self._trials.note_joined(channel, event)
         if is_invited:
             await note_invitation(self._context, channel)
 
@@ -197,9 +206,9 @@ class _Listeners:
         with payloads.raising_malformed():
             origin = payloads.home_opened(body["event"])
         if origin is not None:
-            self._background.start("show the Home tab", self._publish_home(origin))
+            self._background.start("show the Home tab", self._publish_home(origin, body["event"]))
 
-    async def _publish_home(self, origin: Origin) -> None:
+    async def _publish_home(self, origin: Origin, event: Body) -> None:
         try:
             page = await welcome(self._context, await admit(self._context, origin))
         except NotAllowed as refusal:
@@ -209,10 +218,13 @@ class _Listeners:
             "blocks": list(page.blocks),
             "private_metadata": FormState(origin.channel).dumps(),
         }
+        failed: SlackError | None = None
         try:
             await answered(self._client.views_publish(user_id=origin.user, view=view))
         except SlackError as error:
+            failed = error
             log.warning("home_not_shown", reason=str(error))
+        await self._trials.note_home(origin.user, event, failed)
 
     def _listener(
         self,
@@ -231,6 +243,10 @@ class _Listeners:
         """
 
         async def listener(ack: AsyncAck, body: Body) -> None:
+            if kind == "command" and await self._trials.takes_command(ack, body):
+                return
+            if kind == "shortcut" and await self._trials.takes_shortcut(ack, body):
+                return
             with payloads.raising_malformed():
                 arrived = read(body)
             with about_request(arrived.origin.key):

@@ -292,8 +292,8 @@ class SlackMessenger(SlackRooms):
 
     async def upload(
         self, channel: ChannelId, path: Path, *, name: str, text: str, confirm: Callable[[], None]
-    ) -> None:
-        """Upload a file in three steps, of which the last makes it visible.
+    ) -> str:
+        """Upload a file in three steps, of which the last makes it visible; return its id.
 
         https://docs.slack.dev/messaging/working-with-files
         """
@@ -303,14 +303,14 @@ class SlackMessenger(SlackRooms):
         place = await answered(asking)
         await self._send(str(place.get("upload_url") or ""), path, size_bytes)
         confirm()
-        files: list[dict[str, str | None]] = [
-            {"id": str(place.get("file_id") or ""), "title": name}
-        ]
+        file_id = str(place.get("file_id") or "")
+        files: list[dict[str, str | None]] = [{"id": file_id, "title": name}]
         await answered(
             self._client.files_completeUploadExternal(
                 files=files, channel_id=channel, initial_comment=text
             )
         )
+        return file_id
 
     async def _send(self, url: str, path: Path, size_bytes: int) -> None:
         """Send the bytes of a file. A retry is safe, since the file is invisible until completed.

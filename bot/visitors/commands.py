@@ -14,7 +14,7 @@ from bot.commands.own_words import run_other_word
 from bot.context import Context
 from bot.ids import Block, Message, ProjectId, QuestionId
 from bot.intent.vocabulary import ButtonLabel
-from bot.jobs.commands.job_lists import projects_to_choose, turn_page
+from bot.jobs.commands.job_lists import projects_to_choose, see_page
 from bot.jobs.messages import forms
 from bot.jobs.model.jobs import About
 from bot.jobs.rivals import find_open_job
@@ -182,10 +182,6 @@ def _on_answer(
         return Answer(message=await with_answer(context, press.allowed, number, act, writes=writes))
 
     return press
-
-
-async def _see_reviews(context: Context, press: Press) -> Answer:
-    return replace(await turn_page(context, press), replaces=False)
 
 
 async def _show_more_ideas(context: Context, press: Press) -> Answer:
@@ -361,7 +357,7 @@ COMMAND = Command(
         Action.MORE: _on_answer(show_rest),
         Action.ALL_NUMBERS: _on_answer(post_all_numbers, writes=True),
         Action.IDEAS: _show_more_ideas,
-        Action.SEE_REVIEWS: _see_reviews,
+        Action.SEE_REVIEWS: see_page,
         Action.RUN_VISITORS: _run_corrected,
         Action.HELLO_IDEAS: _ideas,
         Action.IMPROVE: _improve,

@@ -121,6 +121,31 @@ async def add_reaction(api: WebApi, arguments: Json) -> Json:
     return {}
 
 
+@method("reactions.remove", 2, "reactions:write")
+async def remove_reaction(api: WebApi, arguments: Json) -> Json:
+    name = str(arguments.get("name") or "")
+    message = api.message(api.channel(arguments), arguments.get("timestamp"))
+    mine = [one for one in message["reactions"] if one["name"] == name and BOT_USER in one["users"]]
+    if not mine:
+        raise ApiError("no_reaction")
+    api.people.react(BOT_USER, message, name)
+    return {}
+
+
+@method("views.update", 4)
+async def update_view(api: WebApi, arguments: Json) -> Json:
+    """Replace an open modal: https://docs.slack.dev/reference/methods/views.update"""
+    view: Any = arguments.get("view")
+    if complaints := rules.view_complaints(view):
+        raise ApiError("invalid_arguments", **complained(complaints))
+    shown = api.state.views.get(str(arguments.get("view_id") or ""))
+    if shown is None:
+        raise ApiError("not_found")
+    if arguments.get("hash") not in (None, shown["hash"]):
+        raise ApiError("hash_conflict")
+    return {"view": api.people.change_view(shown, view)}
+
+
 @method("views.push", 4)
 @method("views.open", 4)
 async def open_view(api: WebApi, arguments: Json) -> Json:
@@ -132,19 +157,6 @@ async def open_view(api: WebApi, arguments: Json) -> Json:
     except BadTrigger as bad:
         raise ApiError(str(bad)) from None
     return {"view": api.people.show_view(user, view, tab)}
-
-
-@method("views.update", 4)
-async def update_view(api: WebApi, arguments: Json) -> Json:
-    view: Any = arguments.get("view")
-    if complaints := rules.view_complaints(view):
-        raise ApiError("invalid_arguments", **complained(complaints))
-    shown = api.state.views.get(str(arguments.get("view_id") or ""))
-    if shown is None:
-        raise ApiError("not_found")
-    if arguments.get("hash") not in (None, shown["hash"]):
-        raise ApiError("hash_conflict")
-    return {"view": api.people.update_view(shown, view)}
 
 
 @method("views.publish", 4)
@@ -345,6 +357,21 @@ async def file_info(api: WebApi, arguments: Json) -> Json:
     if file is None or not file["done"] or not api.state.is_file_seen_by_bot(file["id"]):
         raise ApiError("file_not_found")
     return {"file": file_json(file) | {"file_access": "visible"}}
+
+
+@method("files.delete", 3, "files:write")
+async def delete_file(api: WebApi, arguments: Json) -> Json:
+    """Delete a file of the bot's, also in the messages that show it.
+
+    https://docs.slack.dev/reference/methods/files.delete
+    """
+    file = api.state.files.get(str(arguments.get("file") or ""))
+    if file is None or not file["done"]:
+        raise ApiError("file_not_found")
+    if file["user"] != BOT_USER:
+        raise ApiError("cant_delete_file")
+    api.people.delete_file(file["id"])
+    return {}
 
 
 # files.*: an upload in three steps. https://docs.slack.dev/messaging/working-with-files

@@ -108,6 +108,17 @@ class People:
         self.state.publish("message_deleted", channel=channel, ts=ts)
         self._events.send_deletion(before)
 
+    def delete_file(self, file: str) -> None:
+        """Delete a file. The messages with it stay, without it."""
+        del self.state.files[file]
+        self.state.shelf.put("file", file, None)
+        for messages in self.state.messages.values():
+            for message in messages.values():
+                left = [one for one in message["files"] or () if one["id"] != file]
+                if len(left) != len(message["files"] or ()):
+                    message["files"] = left
+                    self.state.publish("message", message=message)
+
     def react(self, user: str, message: Json, name: str) -> None:
         """Add the user's reaction, or remove it if it is there."""
         reactions: list[Json] = message["reactions"]
@@ -265,16 +276,12 @@ class People:
         self.state.publish("view", user=user, view=made)
         return made
 
-    def update_view(self, shown: Json, view: Json) -> Json:
-        """Show other content in an open modal, which keeps its id.
-
-        https://docs.slack.dev/reference/methods/views.update
-        """
-        kept = {key: shown[key] for key in ("id", "team_id", "user", "app_id", "tab")}
-        made: Json = {**self._view_fields(shown["user"]), **view, **kept}
+    def change_view(self, shown: Json, view: Json) -> Json:
+        """Show a modal in place of one that is open, which keeps its id."""
+        made: Json = {**shown, **view, "hash": secrets.token_hex(6)}
         with_ids(made["blocks"])
-        self.state.views[made["id"]] = made
-        self.state.publish("view", user=made["user"], view=made)
+        self.state.views[shown["id"]] = made
+        self.state.publish("view", user=shown["user"], view=made)
         return made
 
     def open_home(self, user: str) -> None:

@@ -137,7 +137,7 @@ class Workspace:
                 return await _faulty(fault, request, entry)
             answer = await self.web_api.call(name, decode_arguments(arguments))
             entry |= {"ok": True, "ts_made": answer.get("ts")}
-            done = web.json_response({"ok": True, **answer})
+            done = web.json_response({"ok": True, **answer}, headers=self._scopes_of(name))
             return done if fault is None else await _faulty(fault, request, entry, done)
         except ApiError as error:
             entry |= {"ok": False, "error": error.code}
@@ -145,6 +145,16 @@ class Workspace:
         except Throttled as error:
             entry |= {"ok": False, "error": "ratelimited"}
             return _throttled(math.ceil(error.seconds))
+
+    def _scopes_of(self, name: str) -> dict[str, str]:
+        """Return the header in which Slack lists the scopes of a bot's token.
+
+        https://docs.slack.dev/authentication/installing-with-oauth
+        """
+        scopes = self.people.app.scopes
+        if scopes is None or name == "apps.connections.open":
+            return {}
+        return {"X-OAuth-Scopes": ",".join(sorted(scopes))}
 
     def _check_token(self, name: str, request: web.Request, arguments: Json) -> None:
         header = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()

@@ -86,6 +86,7 @@ _VALUES: dict[str, Callable[[Scene, int], str]] = {
     "jobs_newer": lambda scene, _: f"0 {scene.channel}",
     "send_with_key": lambda _, number: f"command:9||{number}|{WORDS}",
     "see_reviews": lambda scene, _: f"0 review {scene.channel}",
+    "see_needs_you": lambda *_: "0 mine needs ",
     "run_visitors": lambda *_: "last week",
     "use_repository": lambda *_: "acme-docs acme/other",
     "run_word": lambda _, number: f"/docs-agent|status {number}",
@@ -100,6 +101,7 @@ _NAMELESS = frozenset(
         "jobs_older",
         "jobs_newer",
         "see_reviews",
+        "see_needs_you",
         "run_visitors",
         "all_numbers",
         "take_missed",
@@ -107,7 +109,6 @@ _NAMELESS = frozenset(
         "help_more",
         "improve",
         "improve_miss",
-        "try",
         "hello_ask",
         "hello_ideas",
     }
@@ -141,10 +142,9 @@ _WITH_TEXT = (
 """Buttons that hold the text of a message."""
 _ALIKE = {
     *_WITH_TEXT,
-    *("hello_fix", "hello_explain", "improve_page", "send_to_job", "cancel", "leave_it"),
+    *("improve_page", "send_to_job", "cancel", "leave_it"),
 }
-"""Two of the others are as ``hello_ask``, one each as ``improve`` and ``send_anyway``, and the last two
-do nothing."""
+"""Of the others one each is as ``improve`` and ``send_anyway``, and the last two do nothing."""
 
 
 def _buttons() -> Iterator[Act]:

@@ -1,4 +1,4 @@
-"""The welcome: short after a greeting or an empty mention, with jobs in the app's Home tab."""
+"""The welcome: short after a greeting or an empty mention, with two numbers in the app's Home tab."""
 
 from __future__ import annotations
 
@@ -7,22 +7,26 @@ import pytest
 from tests.services import ASSISTANT_KEY, DOMAIN
 from tests.talk import Talk
 
-PROMPTS = ["Fix a page", "Add a page", "Explain something"]
 BOT = "@docs-agent"
-BUTTONS = [*PROMPTS, "What needs work?", "My jobs"]
+BUTTONS = ["Ask for a change", "What needs work?", "My jobs"]
 
 
 @pytest.mark.parametrize(
     ("text", "channel", "mention"), [("hi", "dm", ""), (BOT, "docs", f"{BOT} ")]
 )
-async def test_greeting_or_empty_mention_gets_a_change_as_example(
+async def test_greeting_or_empty_mention_gets_examples(
     talk: Talk, text: str, channel: str, mention: str
 ) -> None:
     await talk.ana.says(text, channel)
     await talk.time.passes()
     [answer] = talk.ana.reads()
     assert answer.buttons == BUTTONS
-    assert answer.endswith(f"`{mention}Add a quickstart for the Python SDK`")
+    examples = [
+        "Add a quickstart for the Python SDK",
+        "Fix the typo on the webhooks page",
+        "visitors last week",
+    ]
+    assert answer.splitlines()[1:] == [f"• `{mention}{example}`" for example in examples]
 
 
 async def test_greeting_gets_a_question_as_example_where_questions_are_answered(
@@ -32,35 +36,59 @@ async def test_greeting_gets_a_question_as_example_where_questions_are_answered(
     await talk.ana.says("hello", "dm")
     await talk.time.passes()
     [answer] = talk.ana.reads()
-    assert answer.startswith("Hi! Ask me about the docs, or tell me what to change: ")
-    assert "`How do I rotate an API key?` or `Add a quickstart for the Python SDK`" in answer
+    assert answer.splitlines() == [
+        "Hi! Ask me about the docs, or tell me what to change:",
+        "• `How do I rotate an API key?`",
+        "• `Add a quickstart for the Python SDK`",
+        "• `visitors last week`",
+    ]
 
 
-async def test_home_tab_has_open_jobs_and_jobs_to_review(talk: Talk) -> None:
+@pytest.mark.parametrize("example", [0, 1, 2])
+async def test_examples_of_the_greeting_do_as_they_say(talk: Talk, example: int) -> None:
+    await talk.ana.says("hello", "dm")
+    await talk.time.passes()
+    [answer] = talk.ana.reads()
+    await talk.ana.says(answer.splitlines()[example + 1].strip("• `"), "dm")
+    await talk.time.passes(60)
+    assert len(talk.agent_got()) == (0 if example == 2 else 1)
+    talk.everything()
+
+
+async def test_home_tab_counts_the_readers_needs_and_what_they_may_review(talk: Talk) -> None:
     await talk.finished("Add the parcels page")
     await talk.started("Add the labels page", by=talk.ben)
+    await talk.ends("failed", pr_link=None)
     talk.everything()
-    of_ana, of_ben = await talk.ana.opens_home(), await talk.ben.opens_home()
-    assert "*1 to review*" in of_ana
-    assert "labels" not in of_ana
-    assert "*1 to review*" in of_ben
-    assert "*1 working*" in of_ben
+    assert (await talk.ana.opens_home()).buttons == ["1 to review", *BUTTONS]
+    of_ben = await talk.ben.opens_home()
+    assert of_ben.buttons == ["1 needs you", "1 to review", *BUTTONS]
+    assert "page" not in of_ben.replace("webhooks page", "")
+    await talk.ben.presses("1 needs you")
+    assert "Add the labels page" in talk.ben.form()
+    assert "parcels" not in talk.ben.form()
 
 
-async def test_home_tab_has_no_job_of_a_hidden_channel(talk: Talk) -> None:
+async def test_home_tab_counts_no_job_of_a_hidden_channel(talk: Talk) -> None:
     talk.opens_channel("secret", talk.ben, is_private=True)
     await talk.ben.asks("Add the hidden page", "secret")
     await talk.time.passes()
     await talk.ends()
     talk.everything()
-    assert "hidden" in await talk.ben.opens_home()
-    assert "hidden" not in await talk.ana.opens_home()
+    assert (await talk.ben.opens_home()).buttons == ["1 to review", *BUTTONS]
+    assert (await talk.ana.opens_home()).buttons == BUTTONS
 
 
-@pytest.mark.parametrize("label", PROMPTS)
-async def test_form_of_the_home_tab_asks_for_the_channel(talk: Talk, label: str) -> None:
+async def test_numbers_of_the_home_tab_open_in_a_window(talk: Talk) -> None:
+    await talk.finished("Add the parcels page")
     await talk.ana.opens_home()
-    await talk.ana.presses(label)
+    await talk.ana.presses("1 to review")
+    assert "*1 to review*" in talk.ana.form()
+
+
+async def test_form_of_the_home_tab_asks_for_the_channel(talk: Talk) -> None:
+    await talk.ana.opens_home()
+    await talk.ana.presses("Ask for a change")
     form = talk.ana.form()
     assert "Where should I report?" in form
     assert (
@@ -70,13 +98,6 @@ async def test_form_of_the_home_tab_asks_for_the_channel(talk: Talk, label: str)
     await talk.time.passes()
     assert talk.agent_got() == ["Add a page about labels"]
     assert "Add a page about labels" in talk.status().blocks
-
-
-async def test_prompt_of_the_welcome_is_in_the_form(talk: Talk) -> None:
-    await talk.ana.says("hi", channel="dm")
-    await talk.time.passes()
-    await talk.ana.presses("Add a page", talk.ana.reads()[0])
-    assert "Add a page about …" in str(talk.ana.form().message["blocks"])
 
 
 async def test_jobs_of_the_home_tab_open_in_a_window(talk: Talk) -> None:

@@ -260,6 +260,10 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "did_you_mean.command": st.just("/docs-visitors"),
     "which_command.commands": st.just(("/docs-agent", "/docs-visitors")),
     "private": st.just("{}"),
+    **dict.fromkeys(
+        ("press_me.token", "trial_form.token", "further_trial_form.token"),
+        st.just("doctor-0123456789ab"),
+    ),
     "CommandHelp.name": st.just("/docs-agent"),
     "CommandHelp.options": st.just("*Options*: `csv`."),
     "CommandHelp.summary": st.just("Asks the agent."),

@@ -101,7 +101,7 @@ async def test_next_digest_begins_with_merge_of_recommendation(
     await expect(digests.last).to_contain_text("Merged since: ")
 
 
-@pytest.mark.parametrize(("width", "most"), [(1280, 420), (390, 620)])
+@pytest.mark.parametrize(("width", "most"), [(1280, 380), (390, 620)])
 async def test_digest_leaves_room_on_screen(
     page: Page, story: Story, width: int, most: int
 ) -> None:
@@ -158,11 +158,11 @@ async def test_private_answer_survives_reload_for_its_person(page: Page) -> None
 
 @pytest.mark.parametrize("command", ["/docs-agent", "/docs-followup", "/docs-visitors"])
 async def test_help_leaves_room_on_screen(page: Page, command: str) -> None:
-    await page.set_viewport_size({"width": 1400, "height": 900})
+    await page.set_viewport_size({"width": 1280, "height": 900})
     await type_in(page, "Message #docs", f"{command} help")
     answer = page.get_by_role("article").filter(has_text="Only visible to you")
     await expect(answer.get_by_role("button", name="More")).to_be_visible()
-    assert await height_of(answer) <= 500
+    assert await height_of(answer) <= 320
     await answer.get_by_role("button", name="More").click()
     await expect(page.get_by_role("dialog")).to_contain_text("What it costs")
 
@@ -235,15 +235,25 @@ async def test_thread_from_talk_to_merge(page: Page, story: Story) -> None:
     await expect(thread).to_contain_text("by ana-b.")
 
 
-async def test_prompts_of_home_tab_open_form(page: Page) -> None:
+async def test_greeting_and_home_tab_leave_room_on_the_screen(page: Page, story: Story) -> None:
+    for prompt in ("Add a page about labels", "Add a page and fail on purpose"):
+        await story.finished(prompt)
     await page.locator("#dms button", has_text=re.compile("^docs-agent$")).click()
+    await type_in(page, "Message docs-agent", "hi")
+    greeting = page.get_by_role("article").filter(has_text="tell me what to change")
+    await expect(greeting.get_by_role("button", name="My jobs")).to_be_visible()
+    assert await height_of(greeting) <= 260
     await page.get_by_role("button", name="Home", exact=True).click()
     home = page.get_by_role("region", name="Home")
-    await expect(home).to_contain_text("Ask me about the docs, or tell me what to change")
-    labels = ("Fix a page", "Add a page", "Explain something")
-    boxes = [await home.get_by_role("button", name=label).bounding_box() for label in labels]
-    assert len({box and box["y"] for box in boxes}) == 1, "the prompts stand in one row"
-    await home.get_by_role("button", name="Add a page").click()
+    await expect(home.get_by_role("button", name="1 to review")).to_be_visible()
+    await page.set_viewport_size({"width": 390, "height": 800})
+    assert await height_of(home.locator(".body")) <= 900
+    await expect(home.get_by_role("link")).to_have_count(0)
+    await home.get_by_role("button", name="1 needs you").click()
+    window = page.get_by_role("dialog")
+    await expect(window).to_contain_text("fail on purpose")
+    await window.get_by_role("button", name="Close").last.click()
+    await home.get_by_role("button", name="Ask for a change").click()
     await expect(page.get_by_role("dialog")).to_contain_text("Where should I report?")
 
 

@@ -137,8 +137,9 @@ async def test_doctor_accepts_sound_installation(
     code, output = await docs_bot("doctor", env=environment(world), folder=tmp_path)
     assert code == 0, output
     assert [line.split(":")[0] for line in output.splitlines()] == [
-        "ok   settings", "ok   files", "ok   database", "ok   waiting", "ok   slack", "ok   clock",
-        "ok   intake", "ok   who may", "ok   docs service", "ok   assistant", "ok   github", "ok   ports",
+        "ok   settings", "ok   files", "ok   database", "ok   waiting", "ok   slack", "ok   scopes",
+        "ok   events", "ok   clock", "ok   intake", "ok   who may",
+        "ok   docs service", "ok   assistant", "ok   github", "ok   ports",
     ]  # fmt: skip
 
 

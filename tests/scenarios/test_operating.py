@@ -19,9 +19,9 @@ from bot.settings import Settings
 from bot.slack.http import BODY_BYTES
 from bot.slack.http import PATH as SLACK_PATH
 from sandbox.workspace import WorkspaceOptions
-from sandbox.workspace.state import Json
 from sandbox.world import WorldOptions, both_sides
 from tests.limits import HANG_SECONDS, STOPPED
+from tests.operator.trial_person import ASKS, TrialPerson
 from tests.papers import DOCS, ROOT, fences, section
 from tests.scenarios import story as people
 from tests.scenarios.story import ANA, Story, environment
@@ -105,27 +105,30 @@ class Operator:
         if " restore " in command:
             await self.stop()  # as on the page
         process = await self._start(command.replace("C0123", people.DOCS).replace("U0123", ANA))
-        ended = asyncio.ensure_future(process.communicate())
-        if " --try " in command:
-            await self._press_when_asked(ended)
-        output = (await asyncio.wait_for(ended, HANG_SECONDS))[0].decode()
+        acting = self._act_as_asked(process) if " --try " in command else self._read(process)
+        output = await asyncio.wait_for(acting, 3 * HANG_SECONDS)
         assert process.returncode == 0, f"{command}: {output}"
         self.outputs[command] = output
         if command.endswith(" manifest"):
             await self._create_app(output)
 
-    async def _press_when_asked(self, ended: asyncio.Future[tuple[bytes, bytes]]) -> None:
-        """Press the doctor's button, unless the doctor ends without one."""
+    async def _read(self, process: asyncio.subprocess.Process) -> str:
+        return (await process.communicate())[0].decode()
+
+    async def _act_as_asked(self, process: asyncio.subprocess.Process) -> str:
+        """Do in Slack what the doctor asks for; return its output."""
         story = self.story
         assert story is not None, "the app is created before the doctor tries it"
-
-        def find() -> Json | None:
-            posts = (post for root in story.roots() for post in story.replies_in(root))
-            question = next((post for post in posts if "Press me" in str(post["blocks"])), None)
-            return {} if ended.done() else question
-
-        if question := await story.until(find, "the button"):
-            await story.press(question, "try")
+        assert process.stdout is not None
+        person = TrialPerson(story.world.workspace, people.DOCS)
+        lines: list[str] = []
+        async for raw in process.stdout:
+            lines.append(raw.decode())
+            if lines[-1].startswith(ASKS):
+                person.read(lines[-1].removeprefix(ASKS).strip())
+        await process.wait()
+        await person.ended()
+        return "".join(lines)
 
     def _sockets(self) -> asyncio.Event:
         assert self.story is not None, "the app is created before the bot starts"

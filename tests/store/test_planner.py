@@ -64,8 +64,9 @@ async def talk_of_all_sorts(talk: Talk, url: str) -> None:
         database_url=url.replace("postgresql+psycopg", "postgres"), github_token="token"
     )
     lists = "jobs", "jobs open", "jobs mine", "jobs mine open", "jobs review", "jobs mine review"
-    for text in (*lists, "status 77", "help", "usage"):
+    for text in (*lists, "jobs find frogs", "status 77", "help", "usage"):
         await person.types(f"/docs-agent {text}", "7")
+    await person.opens_home()
     for again in range(2):
         await person.asks("Add a page about frogs", "7")
         await talk.time.passes()

@@ -28,6 +28,7 @@ from bot.store import Store
 from bot.store.retention import RULES, Retention, RowCounts, forget_person
 from bot.store.schema import AnyTable
 from bot.store.stamp import create_tables
+from bot.store.trials import trials
 from bot.visitors.store import questions, subscriptions
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, add_job, add_prompt, execute, rows_of
 
@@ -113,6 +114,10 @@ async def everything_else(store: Store) -> None:
             | {"text": SECRET, "said_at": LONG_AGO},
         ),
         (members, {"user": ANA, "access": "member", "rule": "r", "checked_at": LONG_AGO}),
+        (
+            trials,
+            {"token": "t", "user": ANA, "channel": CHANNEL, "expires_at": LONG_AGO, "notes": ()},
+        ),
         (audit, {**common, "user": ANA, "act": "subscribed", "subscription": 1, "at": LONG_AGO}),
     ]
     for table, row in rows:

@@ -29,7 +29,13 @@ from bot.intent.vocabulary import ButtonLabel
 from bot.jobs.access import Readable, if_visible, steerable
 from bot.jobs.ask import ask
 from bot.jobs.commands import unsent
-from bot.jobs.commands.job_lists import WORDS, choose, projects_to_choose, status_of, turn_page
+from bot.jobs.commands.job_lists import (
+    WORDS,
+    projects_to_choose,
+    see_page,
+    status_of,
+    turn_page,
+)
 from bot.jobs.commands.job_references import for_reader
 from bot.jobs.conversation import offer_thread
 from bot.jobs.decisions import (
@@ -49,13 +55,13 @@ from bot.jobs.messages import job_answers as say
 from bot.jobs.messages import unsent as unsent_messages
 from bot.jobs.messages.forms import NOT_SERVED
 from bot.jobs.model.jobs import About, Review, TakeThread
-from bot.jobs.model.prompts import Act, Prompt, PromptRequest, PromptState
+from bot.jobs.model.prompts import Prompt, PromptRequest, PromptState
 from bot.jobs.previews import ask_by_press
 from bot.jobs.pull_requests import read_changes, use_repository
 from bot.jobs.respond import answer_unless_request, respond
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.messages import general, slack_text
+from bot.messages import slack_text
 from bot.messages.blocks import Action
 from bot.messages.general import EXAMPLE
 from bot.messages.help import about_replies
@@ -313,17 +319,11 @@ async def _keep_quiet(context: Context, _press: Press, target: Readable) -> Answ
 
 
 async def _ask_by_press(context: Context, press: Press) -> Answer:
-    """Open the form with a prompt of the welcome.
-
-    On the Home tab it asks for the channel.
-    """
-    prompt = ""
-    if press.value in set(say.PROMPTS):
-        _, prompt = say.PROMPTS[Action(press.value)]
+    """Open the form. On the Home tab it asks for the channel."""
     place = press.origin
     if place.message_ts is None:
         place = replace(place, channel=ChannelId(""))
-    return await _ask_form(context, place, prompt)
+    return await _ask_form(context, place)
 
 
 @_on_job
@@ -375,12 +375,6 @@ async def _choose_messages(context: Context, press: Press, target: Readable) -> 
 
 async def _cancel(_context: Context, _press: Press) -> Answer:
     return Answer(message=unsent_messages.CANCELLED, replaces=True)
-
-
-async def _tried(context: Context, press: Press) -> Answer:
-    """Store the press of the button that the doctor waits for."""
-    await choose(context, press.origin, Act.TRIED)
-    return Answer(message=general.PRESSED)
 
 
 async def _use_repository(context: Context, press: Press) -> Answer:
@@ -450,9 +444,9 @@ COMMAND = Command(
         Action.CANCEL: _cancel,
         Action.KEEP_QUIET: _keep_quiet,
         Action.DETAILS: _details,
-        **dict.fromkeys(say.PROMPTS, _ask_by_press),
+        Action.HELLO_ASK: _ask_by_press,
+        Action.SEE_NEEDS_YOU: see_page,
         Action.USE_REPOSITORY: _use_repository,
-        Action.TRY: _tried,
     },
     forms={"ask": _submit, "run_again": _submit_again},
     shortcuts={"ask_about": _ask_about},

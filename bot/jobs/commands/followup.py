@@ -99,11 +99,11 @@ async def _form(context: Context, invocation: Invocation, _match: re.Match[str])
     In direct messages they are the person's own of all channels.
     """
     origin = invocation.origin
-    is_direct = is_direct_message(origin.channel)
-    channel = None if is_direct else origin.channel
 
     def look(tx: Transaction) -> Sequence[TrackedJob]:
-        return Jobs(tx).in_channel(channel, _MAX_OFFERED, origin.user, mine=is_direct)
+        if is_direct_message(origin.channel):
+            return Jobs(tx).asked_by(origin.user, _MAX_OFFERED)
+        return Jobs(tx).in_channel(origin.channel, _MAX_OFFERED)
 
     jobs = await context.store.read(look)
     offered = [job for job in jobs if takes_follow_ups(job)]

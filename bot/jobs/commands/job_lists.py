@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,17 +15,19 @@ from bot.jobs.access import Readable
 from bot.jobs.commands.job_references import of_job
 from bot.jobs.job_words import answer_status
 from bot.jobs.messages import job_answers as say
-from bot.jobs.model.jobs import Listed, TrackedJob
+from bot.jobs.model.job_search import MAX_CHARACTERS, MAX_SEARCHED, SearchedJob, find_jobs
+from bot.jobs.model.jobs import JobScope, Listed, NextStep
 from bot.jobs.model.prompts import Act
 from bot.jobs.model.quota import frees_at
+from bot.jobs.readable_channels import find_to_review, find_with_jobs
 from bot.jobs.service_health import analytics_budget, failing_since, is_refused
 from bot.jobs.store.audit import Audit
-from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.job_lists import JobLists
+from bot.jobs.store.job_search import JobSearch
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.waits import Waits
 from bot.jobs.thread import status_message_link
-from bot.jobs.welcome import find_readable
 from bot.messages import general
 from bot.ports import Origin
 from bot.projects import Project, UnknownProject
@@ -32,7 +35,8 @@ from bot.store import Transaction
 from bot.store.channels import Channels
 
 _CHANNEL = re.compile(r"<#(\w+)(?:\|[^>]*)?>")
-_VALUE = re.compile(r"([0-9]{1,4}) (mine )?(open |review )?(\w*)")
+_VALUE = re.compile(r"([0-9]{1,4}) (mine )?(open |review |needs )?(\w*)")
+_FOUND_VALUE = re.compile(r"([0-9]{1,3}) find (.{1,150})", re.DOTALL)
 _JOB_NAME = re.compile(r"(?:job\s+)?(?=[^\s0-9]*[0-9])\S+", re.IGNORECASE)
 _PAGE = 10
 
@@ -60,6 +64,53 @@ async def _list(context: Context, invocation: Invocation, _match: re.Match[str])
     return await _show(context, invocation.allowed, say.JobListing(channel, mine, only))
 
 
+async def _find(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
+    return await _show_found(context, invocation.allowed, match[1].strip(), 0)
+
+
+async def _show_found(context: Context, allowed: Allowed, text: str, page: int) -> Answer:
+    """Return a page of the jobs with the words of a text, of the channels that somebody reads."""
+    if len(text) > MAX_CHARACTERS:
+        return Answer(message=say.FEWER_WORDS)
+    readable = await find_with_jobs(context, allowed)
+
+    def collect(tx: Transaction) -> tuple[int, Sequence[SearchedJob]]:
+        search = JobSearch(tx)
+        numbers = search.newest(readable.channels, allowed.user, MAX_SEARCHED + 1)
+        return len(numbers), search.texts(numbers[:MAX_SEARCHED])
+
+    count, candidates = await context.store.read(collect)
+    # In a thread, because four million characters take a tenth of a second.
+    found = await asyncio.to_thread(find_jobs, text, candidates)
+    shown = found[page * _PAGE : (page + 1) * _PAGE]
+
+    def look(tx: Transaction) -> Message:
+        rows = [
+            say.ListedJob(NextStep.DONE, job, status_message_link(context, job))
+            for job in JobSearch(tx).rows(shown)
+        ]
+        result = say.FoundJobs(
+            text=text,
+            count=len(found),
+            searched=len(candidates),
+            has_older=count > MAX_SEARCHED,
+            is_all=readable.is_all,
+            page=page,
+            has_more=len(found) > (page + 1) * _PAGE,
+        )
+        return say.found_jobs(rows, result)
+
+    return Answer(message=await context.store.read(look))
+
+
+FIND = Word(
+    usage="jobs find TEXT",
+    shape=r"jobs\s+find\s+(.+)",
+    tells="Finds jobs by words of their title and prompt.",
+    run=_find,
+    example="jobs find API key",
+    is_own_word=True,
+)
 JOBS = Word(
     usage="jobs",
     # "jobs in the navigation are out of date" is a prompt.
@@ -105,15 +156,23 @@ STATUS = Word(
 )
 
 
-async def turn_page(context: Context, press: Press) -> Answer:
-    """Replace the page whose button was pressed by another one."""
+async def see_page(context: Context, press: Press) -> Answer:
+    """Show a page of a list below the message whose button was pressed."""
+    search = _FOUND_VALUE.fullmatch(press.value)
+    if search is not None:
+        return await _show_found(context, press.allowed, search[2], int(search[1]))
     match = _VALUE.fullmatch(press.value)
     if match is None or not (match[4] or match[2] or match[3] == "review "):
         return Answer(message=say.NO_SUCH_CHANNEL)
     channel = ChannelId(match[4]) if match[4] else None
     only = Listed(match[3].strip()) if match[3] else None
     listing = say.JobListing(channel, bool(match[2]), only, int(match[1]))
-    return replace(await _show(context, press.allowed, listing), replaces=True)
+    return await _show(context, press.allowed, listing)
+
+
+async def turn_page(context: Context, press: Press) -> Answer:
+    """Replace the page whose button was pressed by another one."""
+    return replace(await see_page(context, press), replaces=True)
 
 
 async def _show(context: Context, allowed: Allowed, listing: say.JobListing) -> Answer:
@@ -123,23 +182,30 @@ async def _show(context: Context, allowed: Allowed, listing: say.JobListing) -> 
     channel = listing.channel
     if channel not in (None, place) and not await reads_channel(context, user, channel):
         return Answer(message=say.NO_SUCH_CHANNEL)
-    readable: tuple[ChannelId, ...] = ()
+    scope = JobScope(user, channel, is_mine=listing.mine, only=listing.only)
     is_all = True
     if channel is None and not listing.mine:
-        readable, is_all = await find_readable(context, allowed)
-    skipped = listing.page * _PAGE
+        readable = await find_to_review(context, allowed)
+        scope = replace(scope, readable=readable.channels)
+        is_all = readable.is_all
 
-    def look(tx: Transaction) -> Sequence[TrackedJob]:
-        if readable:
-            return Jobs(tx).to_review(readable, user, _PAGE + 1, skipped)
-        return Jobs(tx).in_channel(
-            channel, _PAGE + 1, user, mine=listing.mine, only=listing.only, skipped=skipped
+    def look(tx: Transaction) -> Message:
+        lists = JobLists(tx)
+        found = lists.page(scope, _PAGE + 1, listing.page * _PAGE)
+        rows = [
+            say.ListedJob(step, job, status_message_link(context, job))
+            for step, job in found[:_PAGE]
+        ]
+        page = replace(
+            listing,
+            is_all=is_all,
+            is_here=channel == place,
+            has_more=len(found) > _PAGE,
+            counts=lists.count(scope),
         )
+        return say.job_list(rows, page)
 
-    rows = await context.store.read(look)
-    jobs = [(job, status_message_link(context, job)) for job in rows[:_PAGE]]
-    page = replace(listing, is_all=is_all, is_here=channel == place, has_more=len(rows) > _PAGE)
-    return Answer(message=say.job_list(jobs, page))
+    return Answer(message=await context.store.read(look))
 
 
 async def _show_limits(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
@@ -282,4 +348,4 @@ REPLIES = Word(
 )
 
 
-WORDS = (JOBS, STATUS, LIMITS, PROJECT, CHOOSE_PROJECT, REPLIES)
+WORDS = (FIND, JOBS, STATUS, LIMITS, PROJECT, CHOOSE_PROJECT, REPLIES)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from enum import Enum
 
 from bot.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal, UserId
 from bot.jobs.messages.problems import key_setting, refusal, title
@@ -21,7 +20,8 @@ from bot.jobs.messages.status_message import (
     state_words,
     wait_lines,
 )
-from bot.jobs.model.jobs import JobState, Listed, TrackedJob, Wait
+from bot.jobs.model.job_search import MAX_CHARACTERS
+from bot.jobs.model.jobs import JobState, Listed, NextStep, TrackedJob, Wait
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
@@ -86,7 +86,9 @@ class JobListing:
     is_here: bool = True
     has_more: bool = False
     is_all: bool = True
-    """Whether all channels were checked."""
+    """Whether Slack was asked about all channels."""
+    counts: Mapping[NextStep, int] = field(default_factory=dict)
+    """The numbers of all jobs of the list, not of the page; without *done*."""
 
     def turned(self, by: int) -> str:
         """Return the value of a button that leads to another page."""
@@ -95,17 +97,24 @@ class JobListing:
         return f"{self.page + by} {mine}{only}{self.channel or ''}"
 
 
-def job_list(
-    jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing | None = None
-) -> Message:
-    """Return a page of a list of jobs. Each is given with the permalink of its thread, if known."""
-    listing = listing or JobListing()
-    if not jobs and not listing.only and not listing.page:
+@dataclass(frozen=True, slots=True)
+class ListedJob:
+    """A row of a list."""
+
+    step: NextStep
+    job: TrackedJob
+    permalink: str | None = None
+    """The address of its thread, if known."""
+
+
+def job_list(rows: Sequence[ListedJob], listing: JobListing) -> Message:
+    """Return a page of a list of jobs."""
+    if not rows and not listing.only and not listing.page:
         return b.words(f"No {_kind(listing)}. Start one: {b.code(f'/docs-agent {EXAMPLE}')}")
-    if not jobs:
+    if not rows:
         more = "more " if listing.page else ""
         return b.words(f"No {more}{_kind(listing)}.")
-    lines = _grouped(jobs, listing)
+    lines = _grouped(rows, listing)
     buttons: list[Block] = []
     if listing.page:
         kind = _kind(listing)
@@ -118,28 +127,42 @@ def job_list(
     return b.message(*b.text_blocks("\n".join(lines)), *b.actions(buttons))
 
 
-def _grouped(jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing) -> list[str]:
+_STEPS = {
+    NextStep.NEEDS_YOU: ("needs you", "need you"),
+    NextStep.NEEDS_REQUESTER: ("needs its requester", "need their requesters"),
+    NextStep.TO_REVIEW: ("to review", "to review"),
+    NextStep.WORKING: ("working", "working"),
+}
+
+
+def _grouped(rows: Sequence[ListedJob], listing: JobListing) -> list[str]:
+    """Return the rows under the number of all jobs with the same next step."""
     lines: list[str] = []
-    for group in _Group:
-        rows = [_row(job, permalink, listing) for job, permalink in jobs if _group_of(job) is group]
-        if rows:
-            one, many = group.value
-            state = one if len(rows) == 1 else many
-            lines.append(f"*{len(rows)} {state}*")
-            lines += rows
+    for step in NextStep:
+        in_step = [_row(row, listing) for row in rows if row.step is step]
+        if in_step:
+            lines += [f"*{_heading(step, listing)}*", *in_step]
     return lines
 
 
-PROMPTS = {
-    b.Action.HELLO_FIX: ("Fix a page", "Fix this on the page …: it says …, and it should say …"),
-    b.Action.HELLO_ASK: ("Add a page", "Add a page about … for readers who …"),
-    b.Action.HELLO_EXPLAIN: ("Explain something", "Explain … with an example, on the page …"),
-}
-"""The prompts of the welcome: a button, and the text that it puts into the form."""
+def _heading(step: NextStep, listing: JobListing) -> str:
+    if step is NextStep.DONE:
+        return "Done"
+    return _counted_step(step, listing.counts.get(step, 0), is_all=listing.is_all)
+
+
+def _counted_step(step: NextStep, count: int, *, is_all: bool = True) -> str:
+    """Return a number with its step: "2 need you", "At least 10 to review"."""
+    at_least = "" if is_all else "At least "
+    return f"{at_least}{counted(count, *_STEPS[step])}"
+
+
+_FIX_EXAMPLE = "Fix the typo on the webhooks page"
+_NUMBERS_EXAMPLE = "visitors last week"
 
 
 def greeting(bot_name: str, *, is_direct: bool, can_answer: bool) -> Message:
-    """Return the short welcome: a question and a change as examples, and prompts to press.
+    """Return the short welcome with three examples.
 
     Args:
         bot_name: The name after which people mention the bot.
@@ -147,48 +170,47 @@ def greeting(bot_name: str, *, is_direct: bool, can_answer: bool) -> Message:
         can_answer: The bot answers questions.
     """
     before = "" if is_direct else f"@{bot_name} "
-    change = b.code(f"{before}{EXAMPLE}")
-    text = f"Hi! Tell me what to write or fix in the docs: {change}"
+    opening = "Hi! Tell me what to write or fix in the docs:"
+    examples = [EXAMPLE, _FIX_EXAMPLE, _NUMBERS_EXAMPLE]
     if can_answer:
-        question = b.code(f"{before}{QUESTION_EXAMPLE}")
-        text = f"Hi! Ask me about the docs, or tell me what to change: {question} or {change}"
-    prompts = [b.button(label, action, action) for action, (label, _) in PROMPTS.items()]
-    return b.message(b.section(text), *b.actions(prompts), *b.actions(WAYS_ON))
+        opening = "Hi! Ask me about the docs, or tell me what to change:"
+        examples = [QUESTION_EXAMPLE, EXAMPLE, _NUMBERS_EXAMPLE]
+    lines = [opening, *(f"• {b.code(f'{before}{example}')}" for example in examples)]
+    ask = b.button("Ask for a change", b.Action.HELLO_ASK, "1")
+    return b.message(b.section("\n".join(lines)), *b.actions([ask, *WAYS_ON]))
 
 
-def welcome_message(jobs: Sequence[tuple[TrackedJob, str | None]], greeted: Message) -> Message:
-    """Return the welcome with the reader's jobs and those to review, before its last buttons.
+@dataclass(frozen=True, slots=True)
+class ToDo:
+    """The numbers of jobs that wait for somebody."""
 
-    ``jobs``: each with the permalink of its thread, if known; finished ones are left out.
-    """
-    going = [(job, permalink) for job, permalink in jobs if _group_of(job) is not _Group.DONE]
-    rows = b.text_blocks("\n".join(_grouped(going, JobListing())))
+    needs_you: int
+    """Their own jobs that wait for their decision."""
+    to_review: int
+    """Open pull requests of the channels that they are known to read."""
+    is_all: bool = True
+    """Whether Slack was asked about all channels."""
+
+
+def welcome_message(to_do: ToDo, greeted: Message) -> Message:
+    """Return the welcome with the numbers of jobs as buttons, before its last buttons."""
+    buttons = []
+    if to_do.needs_you:
+        label = _counted_step(NextStep.NEEDS_YOU, to_do.needs_you)
+        needing = JobListing(mine=True, only=Listed.NEEDS_YOU)
+        buttons.append(b.button(label, b.Action.SEE_NEEDS_YOU, needing.turned(0)))
+    if to_do.to_review:
+        label = _counted_step(NextStep.TO_REVIEW, to_do.to_review, is_all=to_do.is_all)
+        reviewing = JobListing(only=Listed.REVIEW)
+        buttons.append(b.button(label, b.Action.SEE_REVIEWS, reviewing.turned(0)))
     *first, ways_on = greeted.blocks
-    return b.message(*first, *rows, ways_on)
+    return b.message(*first, *b.actions(buttons), ways_on)
 
 
-class _Group(Enum):
-    """The next step of a job."""
-
-    NEEDS_YOU = ("needs you", "need you")
-    TO_REVIEW = ("to review", "to review")
-    WORKING = ("working", "working")
-    DONE = ("done", "done")
-
-
-_NEED_YOU = (JobState.UNCONFIRMED, JobState.FAILED, JobState.GONE, JobState.UNWATCHED)
-
-
-def _group_of(job: TrackedJob) -> _Group:
-    if job.state in _NEED_YOU:
-        return _Group.NEEDS_YOU
-    if job.state.is_open:
-        return _Group.WORKING
-    return _Group.TO_REVIEW if job.awaits_review else _Group.DONE
-
-
-def _row(job: TrackedJob, permalink: str | None, listing: JobListing) -> str:
+def _row(row: ListedJob, listing: JobListing) -> str:
     """Return a job in a line: first the title, which leads to the pull request or the thread."""
+    job = row.job
+    permalink = row.permalink
     url = _listed_url(job)
     pull = job.pull_request
     sign, _, state = state_words(job).partition(" ")
@@ -215,17 +237,69 @@ def _listed_url(job: TrackedJob) -> str | None:
 
 
 _MORE_CHANNELS = (
-    "There are more channels than I can look into at once:"
-    " `/docs-agent jobs review #channel` lists one's."
+    "I couldn't ask Slack about all channels: `/docs-agent jobs review #channel` lists one's."
 )
 
 
-_KINDS = {None: "jobs", Listed.OPEN: "open jobs", Listed.REVIEW: "jobs to review"}
+FEWER_WORDS = b.words(":no_entry: Search for a few words: 150 characters at most.")
+"""The answer to a search for a long text."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundJobs:
+    """The result of a search for jobs."""
+
+    text: str
+    """The words that people searched for."""
+    count: int
+    """The number of jobs with them."""
+    searched: int
+    """The number of jobs that were searched."""
+    has_older: bool = False
+    """Whether there are older jobs, which were not searched."""
+    is_all: bool = True
+    """Whether Slack was asked about all channels."""
+    page: int = 0
+    """Counts from 0."""
+    has_more: bool = False
+
+    def turned(self, by: int) -> str:
+        """Return the value of a button that leads to another page."""
+        return f"{self.page + by} find {self.text[:MAX_CHARACTERS]}"
+
+
+def found_jobs(rows: Sequence[ListedJob], found: FoundJobs) -> Message:
+    """Return a page of the jobs with some words, and where they were looked for."""
+    words = f"“{b.quoted(found.text, MAX_CHARACTERS)}”"
+    jobs = counted(found.count, "job", "jobs") if found.count else "No job"
+    newest = "newest " if found.has_older else ""
+    searched = counted(found.searched, "job", "jobs")
+    lines = [f"*{jobs} with {words}*, among the {newest}{searched} that you can read"]
+    lines += [_row(row, JobListing(is_here=False)) for row in rows]
+    if not found.is_all:
+        lines.append(_FEWER_CHANNELS)
+    buttons: list[Block] = []
+    if found.page:
+        buttons.append(b.button("Previous", b.Action.JOBS_NEWER, found.turned(-1)))
+    if found.has_more:
+        buttons.append(b.button("Next", b.Action.JOBS_OLDER, found.turned(1)))
+    return b.message(*b.text_blocks("\n".join(lines)), *b.actions(buttons))
+
+
+_FEWER_CHANNELS = (
+    "I couldn't ask Slack about all channels. Searching in a channel always includes its own jobs."
+)
+_KINDS = {
+    None: "jobs",
+    Listed.OPEN: "open jobs",
+    Listed.REVIEW: "jobs to review",
+    Listed.NEEDS_YOU: "jobs that need you",
+}
 
 
 def _kind(listing: JobListing) -> str:
     kind = _KINDS[listing.only]
-    if listing.mine:
+    if listing.mine and listing.only is not Listed.NEEDS_YOU:
         kind += " of yours"
     if listing.is_here:
         return f"{kind} here"

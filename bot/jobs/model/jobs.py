@@ -136,6 +136,11 @@ class JobState(StrEnum):
     UNWATCHED = "unwatched"
     """Still running after seven days; no longer polled."""
 
+    @classmethod
+    def open_states(cls) -> tuple[JobState, ...]:
+        """Return the states of jobs that have no end yet."""
+        return (cls.WAITING, cls.WORKING, cls.UNCONFIRMED)
+
     @property
     def is_open(self) -> bool:
         """Whether the bot will report more about the job by itself."""
@@ -182,9 +187,37 @@ class Listed(StrEnum):
     """Which jobs people list."""
 
     OPEN = "open"
-    """Those that have no end yet."""
+    """Those that have no end yet, and those with a pull request to review."""
     REVIEW = "review"
     """Those with a pull request to review."""
+    NEEDS_YOU = "needs"
+    """Those whose requester, the reader, has to decide how they go on."""
+
+
+class NextStep(StrEnum):
+    """What is to be done about a job: lists have these groups, in this order."""
+
+    NEEDS_YOU = "needs_you"
+    """It failed or is unconfirmed, and the reader is its requester."""
+    NEEDS_REQUESTER = "needs_requester"
+    """The same for a job of somebody else."""
+    TO_REVIEW = "to_review"
+    WORKING = "working"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class JobScope:
+    """The jobs of a list. The reader is known to be allowed to see them."""
+
+    reader: UserId
+    channel: ChannelId | None = None
+    """Only the jobs of this channel."""
+    is_mine: bool = False
+    """Only the jobs that the reader asked for."""
+    readable: tuple[ChannelId, ...] | None = None
+    """The jobs of these channels, and those with a prompt of the reader's."""
+    only: Listed | None = None
 
 
 class JobFilter(TypedDict, total=False):
@@ -196,6 +229,8 @@ class JobFilter(TypedDict, total=False):
     project: ProjectId | None
 
 
+NEEDS_DECISION = (JobState.UNCONFIRMED, JobState.FAILED, JobState.GONE, JobState.UNWATCHED)
+"""The states in which a person decides how a job goes on."""
 _BAD_ENDS = frozenset(
     {JobState.FAILED, JobState.ARCHIVED, JobState.GONE, JobState.REFUSED, JobState.WITHDRAWN}
 )

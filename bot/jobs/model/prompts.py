@@ -300,8 +300,6 @@ class Act(StrEnum):
     """Chose the project of a channel."""
     CHOSE_REPLIES = "chose_replies"
     """Chose which replies steer the jobs of a channel."""
-    TRIED = "tried"
-    """Pressed the button of ``docs-bot doctor --try``, which waits for this row."""
     CHOSE_REPOSITORY = "chose_repository"
     """Chose the repository in which a project's pull requests are read."""
 

@@ -24,7 +24,7 @@ from sqlalchemy.engine import RowMapping
 
 from bot.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
 from bot.jobs.model import lifecycle
-from bot.jobs.model.jobs import JobFilter, JobState, Listed, TrackedJob
+from bot.jobs.model.jobs import JobFilter, JobState, TrackedJob
 from bot.jobs.model.prompts import PromptKind
 from bot.jobs.model.quota import MAY_NOT_WRITE
 from bot.jobs.store.audit import write_job_end
@@ -45,7 +45,7 @@ from bot.store.queues import QueueTable
 from bot.store.schema import diff, reader, row_values
 
 POLLS = QueueTable("polls", jobs, None, jobs.c.poll_at)
-_OLDEST = jobs.c.number + 0
+OLDEST = jobs.c.number + 0
 """The order of the numbers, for which a planner sorts the rows that match."""
 _MIN_USUAL = 3
 """Of fewer jobs no usual time is computed."""
@@ -54,10 +54,10 @@ _MAX_USUAL = 20
 GAP_IN_WORK = timedelta(days=30)
 """A content gap counts as in work while a job for it is younger than this."""
 _MOST_ABOUT_GAPS = 1_000
-_AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
+AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
 # An open job has no review; with this condition the index of jobs without one is used.
-_IS_OPEN = and_(
-    jobs.c.state.in_((JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)),
+IS_OPEN = and_(
+    jobs.c.state.in_(JobState.open_states()),
     jobs.c.review.is_(None),
 )
 
@@ -98,7 +98,7 @@ _AMONG_PEOPLE = and_(
 )
 """The thread begins with a message that is neither a job's own nor one that asked for a job."""
 _SEEN = select(pull_requests.c.seen).where(pull_requests.c.job == jobs.c.number).scalar_subquery()
-_MORE = (
+MORE = (
     func.coalesce(_BY_MENTION.correlate(jobs), false()).label("by_mention"),
     _AMONG_PEOPLE.label("among_people"),
     _SEEN.label("seen"),
@@ -107,7 +107,7 @@ _MOST_LOOKED_AT = 50
 """The newest jobs of a project that show whether it opens pull requests."""
 _SHORT_TEXT = func.substr(jobs.c.text, 1, 300, type_=jobs.c.text.type).label("text")
 _WITH_SHORT_TEXT = [_SHORT_TEXT if column is jobs.c.text else column for column in jobs.c]
-_WITH_NUMBER = select(jobs, *_MORE).where(jobs.c.number == bindparam("this"))
+_WITH_NUMBER = select(jobs, *MORE).where(jobs.c.number == bindparam("this"))
 _BACKING_OFF = select(back_offs.c.project).where(
     back_offs.c.until > NOW, back_offs.c.reason != MAY_NOT_WRITE
 )
@@ -121,7 +121,7 @@ _CLAIM_DUE = claiming(
 )
 # Not in RETURNING, where SQLite takes the columns of a job for those of the sub-select's own table.
 _CLAIMED = (
-    select(jobs, *_MORE)
+    select(jobs, *MORE)
     .where(jobs.c.number.in_(bindparam("claimed", expanding=True)))
     .order_by(jobs.c.number)
 )
@@ -138,20 +138,6 @@ def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
     )
 
 
-def _listed(
-    channel: ChannelId | None, user: UserId, *, mine: bool, only: Listed | None
-) -> ColumnElement[bool]:
-    if channel is None and not mine:
-        raise ValueError("somebody else's jobs are listed by their channel")
-    terms = [jobs.c.requester != ""]
-    if channel is not None:
-        terms.append(jobs.c.channel == channel)
-    if mine:
-        terms.append(jobs.c.requester == user)
-    state = {Listed.OPEN: _IS_OPEN, Listed.REVIEW: _AWAITS_REVIEW, None: true()}[only]
-    return and_(state, *terms)
-
-
 def _read_seen(row: RowMapping) -> object:
     return None if row["seen"] is None else SEEN.read(row["seen"])
 
@@ -160,7 +146,7 @@ class Jobs(Rows[TrackedJob]):
     """The tracked jobs, within one transaction."""
 
     table = jobs
-    more = _MORE
+    more = MORE
     read = staticmethod(
         reader(
             TrackedJob,
@@ -252,26 +238,13 @@ class Jobs(Rows[TrackedJob]):
         never_started = jobs.c.state.in_((JobState.REFUSED, JobState.WITHDRAWN))
         return self._newest(and_(asked, not_(never_started)))
 
-    def in_channel(
-        self,
-        channel: ChannelId | None,
-        limit: int,
-        user: UserId,
-        *,
-        mine: bool = False,
-        only: Listed | None = None,
-        skipped: int = 0,
-    ) -> Sequence[TrackedJob]:
-        """Return a channel's jobs without forgotten ones.
+    def in_channel(self, channel: ChannelId, limit: int) -> Sequence[TrackedJob]:
+        """Return a channel's newest jobs without forgotten ones."""
+        return self._many(and_(jobs.c.channel == channel, jobs.c.requester != ""), limit)
 
-        The newest come first, of those to review the oldest.
-
-        ``mine``: only those that the user asked for. Without a channel, return those of all
-        channels, which only ``mine`` may ask for.
-        """
-        matching = _listed(channel, user, mine=mine, only=only)
-        order = _OLDEST if only is Listed.REVIEW else None
-        return self._many(matching, limit, skipped, by=order)
+    def asked_by(self, user: UserId, limit: int) -> Sequence[TrackedJob]:
+        """Return the newest jobs that a user asked for in any channel."""
+        return self._many(jobs.c.requester == user, limit)
 
     def usual_time(self, project: ProjectId) -> timedelta | None:
         """Return the median time of a project's last jobs; None for fewer than three."""
@@ -288,29 +261,9 @@ class Jobs(Rows[TrackedJob]):
         times = sorted(end - begin for begin, end in self.connection.execute(newest))
         return times[len(times) // 2] if len(times) >= _MIN_USUAL else None
 
-    def channels_to_review(self, limit: int) -> Sequence[ChannelId]:
-        """Return the channels with jobs that wait for review, the one with the oldest job first."""
-        query = (
-            select(jobs.c.channel)
-            .where(_AWAITS_REVIEW, jobs.c.requester != "")
-            .group_by(jobs.c.channel)
-            .order_by(func.min(jobs.c.number))
-            .limit(limit)
-        )
-        return self.connection.execute(query).scalars().all()
-
-    def to_review(
-        self, channels: Collection[ChannelId], user: UserId, limit: int, skipped: int = 0
-    ) -> Sequence[TrackedJob]:
-        """Return the oldest jobs to review in these channels, or with a prompt of the user."""
-        theirs = jobs.c.number.in_(select(prompts.c.job).where(prompts.c.asked_by == user))
-        visible = or_(jobs.c.channel.in_(channels), jobs.c.requester == user, theirs)
-        matching = and_(_AWAITS_REVIEW, jobs.c.requester != "", visible)
-        return self._many(matching, limit, skipped, by=_OLDEST)
-
     def going(self, project: ProjectId, limit: int) -> Sequence[TrackedJob]:
         """Return the newest jobs of a project that wait, run, or have an open pull request."""
-        is_going = or_(_IS_OPEN, _AWAITS_REVIEW)
+        is_going = or_(IS_OPEN, AWAITS_REVIEW)
         matching = and_(is_going, jobs.c.project == project, jobs.c.requester != "")
         return self._many(matching, limit)
 
@@ -365,9 +318,9 @@ class Jobs(Rows[TrackedJob]):
 
     def list_unreviewed(self, project: ProjectId, limit: int) -> Sequence[TrackedJob]:
         """Return a project's newest jobs that are open or to review, with shortened texts."""
-        going = and_(jobs.c.project == project, or_(_IS_OPEN, _AWAITS_REVIEW))
+        going = and_(jobs.c.project == project, or_(IS_OPEN, AWAITS_REVIEW))
         newest = (
-            select(*_WITH_SHORT_TEXT, *_MORE)
+            select(*_WITH_SHORT_TEXT, *MORE)
             .where(going)
             .order_by(jobs.c.number.desc())
             .limit(limit)
@@ -381,7 +334,7 @@ class Jobs(Rows[TrackedJob]):
 
     def to_remind(self, now: datetime, limit: int) -> Sequence[TrackedJob]:
         """Return jobs whose threads are due for a reminder of their pull request."""
-        due = and_(jobs.c.remind_at <= now, jobs.c.requester != "", _AWAITS_REVIEW)
+        due = and_(jobs.c.remind_at <= now, jobs.c.requester != "", AWAITS_REVIEW)
         return self._many(due, limit, by=jobs.c.remind_at)
 
     def awaiting_review(
@@ -392,9 +345,9 @@ class Jobs(Rows[TrackedJob]):
             jobs.c.channel == channel,
             jobs.c.project == project,
             jobs.c.requester != "",
-            _AWAITS_REVIEW,
+            AWAITS_REVIEW,
         )
         counting = select(func.count()).select_from(jobs).where(matching)
         count = self.connection.execute(counting).scalar_one()
-        oldest = self._many(matching, limit, by=_OLDEST)
+        oldest = self._many(matching, limit, by=OLDEST)
         return oldest, int(count)

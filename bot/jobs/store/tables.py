@@ -81,10 +81,12 @@ jobs = Table(
     if_set("ix_jobs_service_id", "service_id"),
     if_set("ix_jobs_poll_at", "poll_at"),
     if_set("ix_jobs_remind_at", "state", "remind_at"),
+    if_set("ix_jobs_again_of", "again_of"),
     Index("ix_jobs_channel", "channel", "number"),
     Index("ix_jobs_requester", "requester", "number"),
     Index("ix_jobs_asked_at", "project", "asked_at"),
     partial_index("review IS NULL", "ix_jobs_state", "state", "channel"),
+    partial_index("review IS NULL", "ix_jobs_requester_state", "requester", "state"),
     # Forgotten jobs, which become the most by far, need no entry.
     partial_index("requester <> ''", "ix_jobs_ended_at", "ended_at"),
     sqlite_autoincrement=True,

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bot.jobs.messages.forms import ask_form
-from bot.jobs.messages.job_answers import PROMPTS, greeting, welcome_message
-from bot.jobs.model.jobs import JobState
+from bot.jobs.messages.job_answers import ToDo, greeting, welcome_message
 from bot.messages import help as say
-from tests.builders import CHANNEL
 from tests.messages.families.general import BOTH, ONE
-from tests.messages.samples import job
 
 
 def samples() -> Mapping[str, object]:
     """The help where there are one project and several, and the welcome."""
     one, several = say.Here("docs-agent", ONE, "acme"), say.Here("docs-agent", BOTH, "acme")
     prompts = [("/docs-agent Add it", "Starts a job.")]
-    made = job(JobState.WORKING)
+    welcomed = greeting("docs-agent", is_direct=True, can_answer=True)
     command = say.CommandHelp("/docs-agent", "Asks <the> agent", prompts, "*Options*: `csv`.")
     return {
         **{
@@ -32,16 +28,10 @@ def samples() -> Mapping[str, object]:
         },
         "greeting": greeting("docs-agent", is_direct=False, can_answer=True),
         "greeting, answers off": greeting("docs-agent", is_direct=False, can_answer=False),
-        "welcome": welcome_message(
-            [(made, None)], greeting("docs-agent", is_direct=True, can_answer=True)
-        ),
-        "welcome: no job": welcome_message(
-            [], greeting("docs-agent", is_direct=True, can_answer=False)
-        ),
-        **{
-            f"form of the welcome: {label}": ask_form(channel=CHANNEL, private="", text=text)
-            for label, text in PROMPTS.values()
-        },
+        "welcome": welcome_message(ToDo(2, 8), welcomed),
+        "welcome: of one": welcome_message(ToDo(1, 0), welcomed),
+        "welcome: not of all channels": welcome_message(ToDo(0, 10, is_all=False), welcomed),
+        "welcome: nothing": welcome_message(ToDo(0, 0), welcomed),
         "whole help": say.full_help([command], ONE),
         "whole help: several docs, only mentions steer": say.full_help(
             [command], BOTH, by_mention=True

@@ -8,7 +8,16 @@ from typing import Any
 
 from bot.ids import ChannelId, JobNumber, Message, Refusal, RequestKey
 from bot.jobs.messages import job_answers as say
-from bot.jobs.model.jobs import JobState, Listed, QueueWhy, Review, TrackedJob, Wait, Waiting
+from bot.jobs.model.jobs import (
+    JobState,
+    Listed,
+    NextStep,
+    QueueWhy,
+    Review,
+    TrackedJob,
+    Wait,
+    Waiting,
+)
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.model.quota import Budget
 from bot.outbox.model import NotPosted
@@ -25,6 +34,11 @@ def listing(**values: Any) -> say.JobListing:
     return replace(say.JobListing(CHANNEL), **values)
 
 
+def listed(step: NextStep, of: TrackedJob, permalink: str | None = PERMALINK) -> say.ListedJob:
+    """Return a row of a list."""
+    return say.ListedJob(step, of, permalink)
+
+
 def limits(
     used: int, waiting: int = 0, mine: int = 0, calls: Budget = FREE, **more: Any
 ) -> say.Limits:
@@ -34,33 +48,61 @@ def limits(
 
 def lists(jobs: list[tuple[TrackedJob, str | None]]) -> Mapping[str, Message]:
     """Return lists of jobs by person, channel, kind and page."""
-    far = {"is_here": False}
+    two = [listed(NextStep.TO_REVIEW, *jobs[0]), listed(NextStep.NEEDS_YOU, *jobs[1])]
+    counts = {NextStep.TO_REVIEW: 11, NextStep.NEEDS_YOU: 1}
+    here = listing(counts=counts)
     return {
-        "list: two": say.job_list(jobs),
-        "list: one": say.job_list(jobs[:1]),
-        "list: none": say.job_list([]),
+        "list: two": say.job_list(two, here),
+        "list: one": say.job_list(two[:1], listing(counts={NextStep.TO_REVIEW: 1})),
+        "list: none": say.job_list([], listing()),
         "list: mine, none": say.job_list([], listing(mine=True)),
         "list: open, none": say.job_list([], listing(only=Listed.OPEN)),
-        "list: of another channel": say.job_list(jobs, listing(**far)),
-        "list: of all channels": say.job_list(jobs, listing(channel=None, **far)),
-        "list: not of all channels": say.job_list(jobs, listing(channel=None, is_all=False, **far)),
-        "list: first page": say.job_list(jobs, listing(has_more=True)),
+        "list: of another channel": say.job_list(two, listing(counts=counts, is_here=False)),
+        "list: of all channels": say.job_list(
+            two, listing(counts=counts, channel=None, is_here=False)
+        ),
+        "list: not of all channels": say.job_list(
+            two[:1], replace(here, channel=None, only=Listed.REVIEW, is_all=False, is_here=False)
+        ),
+        "list: first page": say.job_list(two, listing(counts=counts, has_more=True)),
         "list: between": say.job_list(
-            jobs, listing(page=1, mine=True, only=Listed.OPEN, has_more=True)
+            two, listing(counts=counts, page=1, mine=True, only=Listed.OPEN, has_more=True)
         ),
         "list: an empty page": say.job_list([], listing(page=1)),
         "list: none to review": say.job_list([], listing(only=Listed.REVIEW)),
-        "list: to review": say.job_list(jobs, listing(only=Listed.REVIEW)),
+        "list: one of somebody else": say.job_list(
+            [listed(NextStep.NEEDS_REQUESTER, *jobs[1])],
+            listing(counts={NextStep.NEEDS_REQUESTER: 1}),
+        ),
+        "list: none that needs the reader": say.job_list(
+            [], listing(channel=None, mine=True, only=Listed.NEEDS_YOU, is_here=False)
+        ),
+        "list: to review": say.job_list(two, listing(counts=counts, only=Listed.REVIEW)),
         "list: each group": say.job_list(
             [
-                (job(JobState.WORKING, ended_at=None), PERMALINK),
-                (job(JobState.UNCONFIRMED), PERMALINK),
-                (job(JobState.FAILED, project_label="Acme <docs>"), None),
-                (job(pull_request=SEEN), PERMALINK),
-                (job(pull_request=SEEN, review=Review.MERGED), PERMALINK),
-                (job(JobState.WITHDRAWN, problem=f"withdrawn:{BEN}"), PERMALINK),
-            ]
+                listed(NextStep.WORKING, job(JobState.WORKING, ended_at=None)),
+                listed(NextStep.NEEDS_YOU, job(JobState.UNCONFIRMED)),
+                listed(NextStep.NEEDS_REQUESTER, job(JobState.FAILED, project_label="Acme <docs>")),
+                listed(NextStep.TO_REVIEW, job(pull_request=SEEN)),
+                listed(NextStep.DONE, job(pull_request=SEEN, review=Review.MERGED)),
+                listed(NextStep.DONE, job(JobState.WITHDRAWN, problem=f"withdrawn:{BEN}")),
+            ],
+            listing(counts=dict.fromkeys(NextStep, 2)),
         ),
+    }
+
+
+def searches(jobs: list[tuple[TrackedJob, str | None]]) -> Mapping[str, Message]:
+    """Return results of searches."""
+    rows = [listed(NextStep.DONE, *each) for each in jobs]
+    one = say.FoundJobs("API <key>", 1, 340)
+    return {
+        "search: one": say.found_jobs(rows[:1], one),
+        "search: none, of one job": say.found_jobs([], say.FoundJobs("API", 0, 1)),
+        "search: between, of the newest, not of all channels": say.found_jobs(
+            rows, replace(one, count=22, page=1, has_older=True, is_all=False, has_more=True)
+        ),
+        "search: too long": say.FEWER_WORDS,
     }
 
 
@@ -109,6 +151,7 @@ def samples() -> Mapping[str, object]:
         "undelivered: the thread is gone": say.reply_undelivered(job(), gone, "docs-agent"),
         "undelivered: archived": say.reply_undelivered(failed, archived, "docs-agent"),
         **lists([(job(), PERMALINK), (failed, None)]),
+        **searches([(job(), PERMALINK), (failed, None)]),
         **statuses(),
         "no such channel": say.NO_SUCH_CHANNEL,
         "forgotten": say.forgotten(job()),

@@ -116,3 +116,17 @@ async def test_a_file_where_the_bot_is_not_is_neither_described_nor_returned(
     headers = {"Authorization": f"Bearer {workspace.options.bot_token}"}
     async with session.get(file["url_private"], headers=headers) as answer:
         assert answer.status == 404
+
+
+async def test_a_file_of_the_bots_is_deleted_once_and_gone_from_its_message(
+    workspace: Workspace, client: AsyncWebClient, session: aiohttp.ClientSession
+) -> None:
+    file_id = await uploaded(client, session)
+    await client.files_completeUploadExternal(files=[{"id": file_id}], channel_id=DOCS)
+    await client.files_delete(file=file_id)
+    assert await files_in(client, DOCS) == []
+    said = workspace.people.say(ANA, DOCS, "Look", files=[("notes.md", "One")])
+    for file, error in ((file_id, "file_not_found"), (said["files"][0]["id"], "cant_delete_file")):
+        with pytest.raises(SlackApiError) as caught:
+            await client.files_delete(file=file)
+        assert caught.value.response["error"] == error

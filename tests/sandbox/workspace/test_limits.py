@@ -180,20 +180,26 @@ async def test_a_trigger_opens_one_dialogue_within_three_seconds(
     assert late["error"] == "expired_trigger_id"
 
 
-async def test_an_open_dialogue_is_updated_and_a_closed_one_is_not(
+async def test_an_open_form_is_changed_by_its_id_and_its_newest_hash(
     workspace: Workspace, client: AsyncWebClient
 ) -> None:
     trigger = workspace.people.tickets.trigger(ANA)
     opened = (await client.views_open(trigger_id=trigger, view=FORM))["view"]
-    other = FORM | {"title": {"type": "plain_text", "text": "Other"}}
-    updated = await client.views_update(view_id=opened["id"], hash=opened["hash"], view=other)
-    assert updated["view"]["id"] == opened["id"]
-    assert workspace.state.views[opened["id"]]["title"]["text"] == "Other"
-    called = {"view_id": opened["id"], "hash": opened["hash"], "view": FORM}
-    assert (await _refusal(client, "views.update", **called))["error"] == "hash_conflict"
-    workspace.people.close_view(ANA, opened["id"])
-    gone = await _refusal(client, "views.update", view_id=opened["id"], view=FORM)
+    changed = (await client.views_update(view_id=opened["id"], view=FORM))["view"]
+    assert changed["id"] == opened["id"]
+    stale = {"view_id": opened["id"], "view": FORM, "hash": opened["hash"]}
+    assert (await _refusal(client, "views.update", **stale))["error"] == "hash_conflict"
+    assert (await client.views_update(**stale | {"hash": changed["hash"]}))["ok"]
+    gone = await _refusal(client, "views.update", view_id="V0GONE", view=FORM)
     assert gone["error"] == "not_found"
+
+
+async def test_a_reaction_of_the_bots_is_removed_once(client: AsyncWebClient) -> None:
+    posted = await client.chat_postMessage(channel=DOCS, text="x")
+    place = {"channel": DOCS, "timestamp": str(posted["ts"]), "name": "eyes"}
+    await client.reactions_add(**place)
+    await client.reactions_remove(**place)
+    assert (await _refusal(client, "reactions.remove", **place))["error"] == "no_reaction"
 
 
 async def test_what_was_said_is_kept_before_it_is_answered(open_workspace: Opener) -> None:

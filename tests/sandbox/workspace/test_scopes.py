@@ -62,7 +62,13 @@ async def _call(workspace: Workspace, method: str, **arguments: Any) -> Json:
             {"channel": DOCS, "timestamp": "1.000001", "name": "eyes"},
             "reactions:write",
         ),
+        (
+            "reactions.remove",
+            {"channel": DOCS, "timestamp": "1.000001", "name": "eyes"},
+            "reactions:write",
+        ),
         ("files.info", {"file": "F1"}, "files:read"),
+        ("files.delete", {"file": "F1"}, "files:write"),
         ("files.getUploadURLExternal", {"filename": "a.csv", "length": 1}, "files:write"),
     ],
 )
@@ -74,6 +80,14 @@ async def test_a_call_without_its_scope_names_what_is_needed_and_what_is_there(
     refused = await _call(workspace, method, **arguments)
     assert (refused["ok"], refused["error"], refused["needed"]) == (False, "missing_scope", scope)
     assert set(refused["provided"].split(",")) == set(workspace.people.app.scopes or ())
+
+
+async def test_every_answer_lists_the_scopes_of_the_token(install: Installer) -> None:
+    workspace = await install(without={"users:read"})
+    answer = await client_of(workspace).auth_test()
+    listed = answer.headers["X-OAuth-Scopes"].split(",")
+    assert set(listed) == set(workspace.people.app.scopes or ())
+    assert "users:read" not in listed
 
 
 async def test_posting_outside_takes_a_scope_of_its_own_and_only_in_public(

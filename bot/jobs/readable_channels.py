@@ -1,0 +1,58 @@
+"""The channels whose jobs somebody may be shown in one list or count.
+
+Slack is asked about few of them, since an answer must come within three seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.access.admit import Allowed, ask_readership
+from bot.context import Context
+from bot.ids import ChannelId, is_direct_message
+from bot.jobs.store.job_lists import JobLists
+from bot.jobs.store.job_search import JobSearch
+
+_MAX_ASKED = 10
+"""Channels about which Slack is asked for one list."""
+_MAX_CHANNELS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ReadableChannels:
+    """Channels that somebody is known to read."""
+
+    channels: tuple[ChannelId, ...]
+    is_all: bool
+    """Whether Slack was asked about all channels, and answered."""
+
+
+async def find_to_review(context: Context, allowed: Allowed) -> ReadableChannels:
+    """Return the readable channels with jobs to review: all of them for admins."""
+    ids = await context.store.read(lambda tx: JobLists(tx).channels_to_review(_MAX_CHANNELS + 1))
+    if allowed.user in context.settings.admins:
+        every = dict.fromkeys((allowed.origin.channel, *ids[:_MAX_CHANNELS]))
+        return ReadableChannels(tuple(every), len(ids) <= _MAX_CHANNELS)
+    return await _ask_about(context, allowed, ids)
+
+
+async def find_with_jobs(context: Context, allowed: Allowed) -> ReadableChannels:
+    """Return the channels with jobs that Slack says somebody reads, also of an admin."""
+    ids = await context.store.read(lambda tx: JobSearch(tx).channels_with_jobs(_MAX_CHANNELS))
+    return await _ask_about(context, allowed, ids)
+
+
+async def _ask_about(
+    context: Context, allowed: Allowed, candidates: Sequence[ChannelId]
+) -> ReadableChannels:
+    """Return the candidates that Slack says somebody reads, and the channel where they are."""
+    here = allowed.origin.channel
+    others = [each for each in candidates if each != here and not is_direct_message(each)]
+    asked = others[:_MAX_ASKED]
+    checks = [ask_readership(context, allowed.user, channel) for channel in asked]
+    answers = await asyncio.gather(*checks)
+    readable = [channel for channel, may in zip(asked, answers, strict=True) if may]
+    is_all = asked == others and None not in answers
+    return ReadableChannels((here, *readable), is_all)

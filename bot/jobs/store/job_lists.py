@@ -1,0 +1,139 @@
+"""Lists of jobs by what is to be done, and the number of jobs of each step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import ColumnElement, and_, case, func, literal_column, not_, or_, select
+
+from bot.ids import ChannelId
+from bot.jobs.model.jobs import NEEDS_DECISION, JobScope, JobState, Listed, NextStep, TrackedJob
+from bot.jobs.store.jobs import AWAITS_REVIEW, IS_OPEN, MORE, OLDEST, Jobs
+from bot.jobs.store.tables import jobs, prompts
+from bot.store.leases import one_of, read_rows
+from bot.store.schema import Repository
+
+_again = jobs.alias("again")
+# No EXISTS, which PostgreSQL may turn into a table of all jobs, made for each statement.
+_RUN_AGAIN = (
+    select(_again.c.number)
+    .where(
+        _again.c.again_of == jobs.c.number,
+        _again.c.state.not_in((JobState.REFUSED, JobState.WITHDRAWN)),
+    )
+    .limit(1)
+    .correlate(jobs)
+    .scalar_subquery()
+)
+"""A job that runs the same prompt again, and was not taken back."""
+_HAS_NO_REVIEW = jobs.c.review.is_(None)
+_NEEDS_DECISION = and_(one_of(jobs.c.state, NEEDS_DECISION), _HAS_NO_REVIEW, _RUN_AGAIN.is_(None))
+_ORDER = list(NextStep)
+
+
+def _step(scope: JobScope) -> ColumnElement[int]:
+    """Return the place of a job's next step in a list, as a number."""
+    places = [
+        (and_(_NEEDS_DECISION, jobs.c.requester == scope.reader), NextStep.NEEDS_YOU),
+        (_NEEDS_DECISION, NextStep.NEEDS_REQUESTER),
+        (AWAITS_REVIEW, NextStep.TO_REVIEW),
+        (IS_OPEN, NextStep.WORKING),
+    ]
+    numbered = [(which, _place(step)) for which, step in places]
+    return case(*numbered, else_=_place(NextStep.DONE)).label("step")
+
+
+def _place(step: NextStep) -> ColumnElement[int]:
+    """Return the place of a step as a literal, since PostgreSQL groups by no parameters."""
+    return literal_column(str(_ORDER.index(step)))
+
+
+def _is_unsettled(scope: JobScope) -> ColumnElement[bool]:
+    """Return the condition that something is left to do about a job of the kind that is listed."""
+    match scope.only:
+        case Listed.NEEDS_YOU:
+            return and_(_NEEDS_DECISION, jobs.c.requester == scope.reader)
+        case Listed.REVIEW:
+            return AWAITS_REVIEW
+        case Listed.OPEN:
+            states = (*JobState.open_states(), JobState.PULL_REQUEST)
+            return and_(_HAS_NO_REVIEW, one_of(jobs.c.state, states))
+        case None:
+            states = (*JobState.open_states(), JobState.PULL_REQUEST)
+            is_left = or_(one_of(jobs.c.state, states), _RUN_AGAIN.is_(None))
+            all_states = dict.fromkeys((*states, *NEEDS_DECISION))
+            return and_(_HAS_NO_REVIEW, one_of(jobs.c.state, all_states), is_left)
+
+
+def _is_visible(scope: JobScope) -> ColumnElement[bool]:
+    """Return the condition that a job belongs to a list. Forgotten ones belong to none."""
+    terms = [jobs.c.requester != ""]
+    if scope.channel is not None:
+        terms.append(jobs.c.channel == scope.channel)
+    if scope.is_mine:
+        terms.append(jobs.c.requester == scope.reader)
+    if scope.readable is not None:
+        asked_by_reader = select(prompts.c.job).where(prompts.c.asked_by == scope.reader)
+        theirs = or_(jobs.c.requester == scope.reader, jobs.c.number.in_(asked_by_reader))
+        terms.append(or_(jobs.c.channel.in_(scope.readable), theirs))
+    if len(terms) == 1:
+        raise ValueError("somebody else's jobs are listed by their channel")
+    return and_(*terms)
+
+
+class JobLists(Repository):
+    """Lists of jobs, within one transaction."""
+
+    def count(self, scope: JobScope) -> Mapping[NextStep, int]:
+        """Return the number of all jobs of a list by their next step, without *done*."""
+        step = _step(scope)
+        counting = select(step, func.count()).where(_is_visible(scope), _is_unsettled(scope))
+        rows = self.connection.execute(counting.group_by(step)).all()
+        return {_ORDER[place]: count for place, count in rows}
+
+    def page(
+        self, scope: JobScope, limit: int, skipped: int = 0
+    ) -> Sequence[tuple[NextStep, TrackedJob]]:
+        """Return jobs of a list with their next steps.
+
+        Those that need the reader come first, of those to review the oldest, of others the newest.
+        """
+        unsettled = self._unsettled(scope, limit, skipped)
+        if len(unsettled) == limit or scope.only is not None:
+            return unsettled
+        total = sum(self.count(scope).values())
+        done = self._done(scope, limit - len(unsettled), max(0, skipped - total))
+        return [*unsettled, *((NextStep.DONE, job) for job in done)]
+
+    def _unsettled(
+        self, scope: JobScope, limit: int, skipped: int
+    ) -> list[tuple[NextStep, TrackedJob]]:
+        step = _step(scope)
+        in_step = case((AWAITS_REVIEW, OLDEST), else_=-OLDEST)
+        query = (
+            select(jobs, *MORE, step)
+            .where(_is_visible(scope), _is_unsettled(scope))
+            .order_by(step, in_step)
+        )
+        rows = self.connection.execute(query.limit(limit).offset(skipped)).mappings()
+        return read_rows(jobs, rows, lambda row: (_ORDER[row["step"]], Jobs.read(row)))
+
+    def _done(self, scope: JobScope, limit: int, skipped: int) -> list[TrackedJob]:
+        query = (
+            select(jobs, *MORE)
+            .where(_is_visible(scope), not_(_is_unsettled(scope)))
+            .order_by(jobs.c.number.desc())
+        )
+        rows = self.connection.execute(query.limit(limit).offset(skipped)).mappings()
+        return read_rows(jobs, rows, Jobs.read)
+
+    def channels_to_review(self, limit: int) -> Sequence[ChannelId]:
+        """Return the channels with jobs that wait for review, the one with the oldest job first."""
+        query = (
+            select(jobs.c.channel)
+            .where(AWAITS_REVIEW, jobs.c.requester != "")
+            .group_by(jobs.c.channel)
+            .order_by(func.min(jobs.c.number))
+            .limit(limit)
+        )
+        return self.connection.execute(query).scalars().all()

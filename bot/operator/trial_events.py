@@ -1,0 +1,226 @@
+"""The steps of ``docs-bot doctor --try`` for which a person acts in Slack.
+
+The trial opens no socket, which would take events from the running bot. The running bot notes the
+events (`bot.slack.trial_door`), and the trial reads its notes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+
+from bot.messages import general
+from bot.operator.trial_step import Step, StepFailed, StepSkipped, Trial
+from bot.slack import trial_door
+from bot.store.trials import OpenTrial, Trials
+
+_JOIN_SECONDS = 5.0
+"""How long the event of the bot's own joining may take."""
+_OTHER_KINDS = {
+    "message.channels": "a public channel",
+    "message.groups": "a private channel",
+    "message.mpim": "a group direct message",
+}
+
+
+async def open_trial(trial: Trial) -> str:
+    """Store the trial, so that the running bot knows its token."""
+    user = trial.user()
+    now = datetime.now(UTC)
+    opened = OpenTrial(trial.token, user, trial.options.channel)
+    lasts = timedelta(seconds=len(EVENT_STEPS) * trial.options.press_seconds)
+    async with asyncio.timeout(trial.options.call_seconds):
+        await trial.store.write(lambda tx: Trials(tx).begin(opened, now, now + lasts))
+    trial.is_open = True
+    trial.leave("the token", lambda: _close(trial))
+    return "stored, so that the running bot knows what you type"
+
+
+async def _close(trial: Trial) -> None:
+    """Let the token be valid no longer."""
+    now = datetime.now(UTC)
+    await trial.store.write(lambda tx: Trials(tx).end(trial.token, now))
+
+
+async def _command(trial: Trial) -> str:
+    await trial.heard(
+        f"Type in the channel: /docs-agent {trial.token}",
+        trial_door.COMMAND,
+        trial_door.RESPONSE_URL,
+    )
+    return "received, and answered in private"
+
+
+async def _mention(trial: Trial) -> str:
+    if trial.kind == "im":
+        raise StepSkipped("name a channel: in direct messages everything is meant for the bot")
+    names = ["app_mention"]
+    if trial.kind in ("channels", "groups"):
+        names.append(f"message.{trial.kind}")
+    if trial.kind == "mpim":
+        names = ["message.mpim"]
+    bot = trial.identity.bot_name if trial.identity else "docs-agent"
+    trial.by_hand.append("your mention in the channel")
+    await trial.heard(f"Type in the channel: @{bot} {trial.token}", *names)
+    return f"received as {' and '.join(names)}"
+
+
+def _reply_in(name: str) -> Callable[[Trial], Awaitable[str]]:
+    async def run(trial: Trial) -> str:
+        if f"message.{trial.kind}" != name:
+            raise StepSkipped(f"name {_OTHER_KINDS[name]}: --try")
+        trial.thread()
+        await trial.heard(f"Reply in the bot's thread: {trial.token}", name)
+        trial.has_reply = True
+        return "received"
+
+    return run
+
+
+def _check_reply(trial: Trial) -> None:
+    """Raise StepSkipped where the person has no reply in the thread."""
+    trial.user()
+    if not trial.has_reply:
+        raise StepSkipped("no reply of yours has reached the running bot")
+
+
+async def _edit(trial: Trial) -> str:
+    _check_reply(trial)
+    await trial.heard(f"Edit your reply to: {trial.token} edited", trial_door.EDIT)
+    return "received"
+
+
+async def _shortcut(trial: Trial) -> str:
+    _check_reply(trial)
+    await trial.heard("At your reply choose More actions > Ask the docs agent", trial_door.SHORTCUT)
+    return "received"
+
+
+async def _deletion(trial: Trial) -> str:
+    _check_reply(trial)
+    await trial.heard("Delete your reply", trial_door.DELETION)
+    return "received"
+
+
+async def _direct(trial: Trial) -> str:
+    if trial.direct is None:
+        raise StepSkipped("there is no conversation with you")
+    trial.by_hand.append("your direct message to the bot")
+    await trial.heard(f"Write to the bot in your direct messages: {trial.token}", "message.im")
+    return "received"
+
+
+async def _press(trial: Trial) -> str:
+    thread = trial.thread()
+    trial.user()
+    await trial.post("press", general.press_me(trial.token), thread)
+    await trial.heard(
+        "Press the button *Press me* in the bot's thread",
+        trial_door.PRESS,
+        "views.open",
+        "views.update",
+    )
+    return "received; the form opened and changed"
+
+
+async def _press_in_form(trial: Trial) -> str:
+    trial.thread()
+    await trial.heard("Press *Next window* in the form", trial_door.PRESS_IN_FORM, "views.push")
+    return "received; a form opened above it"
+
+
+async def _submission(trial: Trial) -> str:
+    trial.thread()
+    await trial.heard("Press *Submit* in the form", trial_door.SUBMISSION)
+    return "received; the forms closed"
+
+
+async def _home(trial: Trial) -> str:
+    await trial.heard("Open the Home tab of the app", "app_home_opened", "views.publish")
+    return "received, and the tab is shown"
+
+
+async def _joined(trial: Trial) -> str:
+    """Look for the event of the bot's own joining at the beginning of the trial."""
+    trial.user()
+    if not trial.is_open:
+        raise StepSkipped("the trial could not be stored in the database")
+    if trial.is_member or trial.kind != "channels":
+        raise StepSkipped("name a public channel in which the bot is not yet: --try")
+    if not trial.has_heard:
+        raise StepSkipped("nothing of the trial has reached the running bot")
+    deadline = trial.clock.now() + _JOIN_SECONDS
+    while all(note.name != "member_joined_channel" for note in await trial.notes()):
+        if trial.clock.now() >= deadline:
+            advice = "Is the app subscribed to member_joined_channel? Paste the manifest again."
+            raise StepFailed("no member_joined_channel when the bot joined", advice)
+        await trial.clock.sleep(0.2)
+    return "received when the bot joined"
+
+
+async def _moved(trial: Trial) -> str:
+    del trial
+    raise StepSkipped("it comes only where a channel is shared with another organisation")
+
+
+EVENT_STEPS = (
+    Step(
+        "command",
+        _command,
+        ("commands", "response_url"),
+        "Slash commands don't reach the bot, or their answers don't reach people.",
+        sees=("command-text", "response-url"),
+    ),
+    Step("mention", _mention, ("app_mention",), sees=("mention-is-two-events",)),
+    *(
+        Step(f"reply in {place}", _reply_in(name), (name,), sees=("bot-events-of-threads",))
+        for name, place in _OTHER_KINDS.items()
+    ),
+    Step(
+        "edit of yours",
+        _edit,
+        (trial_door.EDIT,),
+        "Edits of prompts are not noticed before the agent has them.",
+        sees=("edit-has-both-texts",),
+    ),
+    Step(
+        "shortcut",
+        _shortcut,
+        (trial_door.SHORTCUT,),
+        "Nobody can start a job from a message.",
+    ),
+    Step(
+        "deletion of yours",
+        _deletion,
+        (trial_door.DELETION,),
+        "The bot does not notice that a prompt was deleted.",
+        sees=("deletion-has-text",),
+    ),
+    Step("direct reply", _direct, ("message.im",)),
+    Step(
+        "press",
+        _press,
+        (trial_door.PRESS, "views.open", "views.update"),
+        "Buttons don't reach the bot, or its forms don't open.",
+        sees=("trigger",),
+    ),
+    Step("button in a form", _press_in_form, ("views.push",)),
+    Step(
+        "form",
+        _submission,
+        (trial_door.SUBMISSION,),
+        "Nothing that people write into forms reaches the bot.",
+    ),
+    Step("Home tab", _home, ("app_home_opened", "views.publish"), sees=("home",)),
+    Step("invitation", _joined, ("member_joined_channel",), sees=("joined",)),
+    Step("another id", _moved, ("channel_id_changed",)),
+)
+"""The steps, in this order."""
+OPENING = Step(
+    "trial",
+    open_trial,
+    ("database",),
+    "The running bot can't know what belongs to the trial, so nothing you do is tried.",
+)
+"""The step before all others."""

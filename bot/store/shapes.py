@@ -1,0 +1,69 @@
+"""The shapes of JSON: fields and types, without anybody's words, ids and keys.
+
+A shape is JSON itself. An object is an object of shapes, a list is a list of the shapes of its
+elements without repeats, and any other value is the name of its type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+_MAX_FIELDS = 200
+_MAX_ELEMENTS = 50
+_MAX_DEPTH = 12
+_FIELD = re.compile(r"[a-z_][A-Za-z0-9_]{0,59}")
+"""The name of a field. Others are ids or texts, such as those of blocks in the state of a form."""
+_TS = re.compile(r"[0-9]{10}\.[0-9]{6}")
+_ID = re.compile(r"[A-Z][A-Z0-9]{5,20}")
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.+Z-]{4,30})?")
+_ADDRESS = re.compile(r"(https?|wss?)://")
+_TERM = re.compile(r"[a-z][a-z_]{0,40}")
+_TERMS = frozenset({"channel_type", "error", "file_access", "mode", "status", "subtype", "type"})
+"""The fields whose values are terms of an interface and not of people."""
+
+
+def shape_of(value: object, depth: int = 0) -> object:
+    """Return the shape of a JSON value."""
+    if depth == _MAX_DEPTH:
+        return "…"
+    if isinstance(value, Mapping):
+        return _shape_of_object(value, depth)
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        shapes: list[object] = []
+        for element in value[:_MAX_ELEMENTS]:
+            shape = shape_of(element, depth + 1)
+            if shape not in shapes:
+                shapes.append(shape)
+        return shapes
+    return _type_of(value)
+
+
+def _shape_of_object(value: Mapping[object, object], depth: int) -> dict[str, object]:
+    shapes: dict[str, object] = {}
+    for name, part in list(value.items())[:_MAX_FIELDS]:
+        is_term = name in _TERMS and isinstance(part, str) and _TERM.fullmatch(part)
+        key = name if isinstance(name, str) and _FIELD.fullmatch(name) else "*"
+        shapes[key] = f"={part}" if is_term else shape_of(part, depth + 1)
+    return shapes
+
+
+def _type_of(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case str() if _TS.fullmatch(value):
+            return "timestamp"
+        case str() if _ID.fullmatch(value):
+            return "id"
+        case str() if _TIME.fullmatch(value):
+            return "time"
+        case str() if _ADDRESS.match(value):
+            return "address"
+    return "text"

@@ -1,0 +1,1 @@
+"""What a month's requests have brought: ``/docs-agent usage``."""
