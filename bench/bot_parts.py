@@ -76,7 +76,7 @@ async def add_running_jobs(
             "project": "bench",
             "channel": f"C{number % channels:03}",
             "requester": "U1",
-            "text": "Add a quickstart for the Python SDK",
+            "text": f"Add part {number} of the glossary",
             "asked_at": now,
             "state": JobState.WORKING,
             "root_ts": f"{number + 1}.000000",

@@ -134,8 +134,7 @@ class _Story:
         await self._press(answer, "did_not_help", BEN, "Ben")
         gap = await self._comes("the note of the gap", lambda: self._private(BEN, "Draft it"))
         await self._press(gap, "change_docs", BEN, "Ben")
-        views = self._state.views.values()
-        view = await until("the form", lambda: next(iter(views), None), _WAIT_SECONDS)
+        view = await until("the form", self._filled_form, _WAIT_SECONDS)
         self._console.print("\n[bold]Ben[/] [dim]sends the form as it is[/]")
         _insist(await self._people.submit_view(BEN, view["id"], _values(view)))
         end = await self._comes("the result", lambda: self._reply_with(root, "New page"))
@@ -148,6 +147,11 @@ class _Story:
         await self._comes(
             "the answer from the new page", lambda: self._reply_with(again, _NEW_PAGE)
         )
+
+    def _filled_form(self) -> Json | None:
+        """Return the open form; None while the thread for it is read."""
+        views = self._state.views.values()
+        return next((view for view in views if view.get("submit")), None)
 
     async def _press(
         self, message: Json, action_id: str, user: str = ANA, who: str = "Ana"

@@ -217,6 +217,23 @@ async def _ask_slack(context: Context, user: UserId, rule: str, *, is_listed: bo
     return access
 
 
+async def is_colleague(context: Context, user: UserId) -> bool:
+    """Return whether somebody is a full member of the workspace, who may use the bot or not.
+
+    Raises Untold while Slack returns no profile.
+    """
+    if context.member_cache.get(user, _CACHED_SECONDS):
+        return True
+    try:
+        async with asking_slack():
+            return access_of(await context.messenger.profile(user)) is Access.MEMBER
+    except (SlackError, TimeoutError) as error:
+        log.warning("access_unknown", user=user, reason=str(error) or type(error).__name__)
+        if isinstance(error, SlackRefused) and error.meaning is Refusal.PERMANENT:
+            return False
+        raise Untold from None
+
+
 def asking_slack() -> asyncio.Timeout:
     """Return the time limit for asking Slack about a request.
 

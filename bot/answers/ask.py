@@ -14,6 +14,7 @@ import structlog
 from bot.access.admit import Allowed, check_channel
 from bot.access.obstacles import find_exclusion, find_obstacle
 from bot.answers import messages
+from bot.answers.colleagues import answer_key
 from bot.answers.gaps import audience_in, gap_key, sent_words, settle_notice
 from bot.answers.model import Audience, DocsPage, Inquiry, InquiryId, InquiryState
 from bot.answers.store import Inquiries, SentQuestions
@@ -362,7 +363,7 @@ def _found_nothing(inquiry: Inquiry, reply: AssistantReply, hosts: Collection[st
 
 
 def _delivery(inquiry: Inquiry, message: Message) -> NewDelivery:
-    key = f"inquiry:{inquiry.id}:answer"
+    key = answer_key(inquiry)
     channel = inquiry.channel
     user = inquiry.user
     if inquiry.in_job is not None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 
 from bot.answers import messages
 from bot.answers.ask import ask_docs, claim_inquiries, on_refused, work_on_inquiry
+from bot.answers.colleagues import on_posted
 from bot.answers.gaps import (
     about_inquiry,
     did_not_help,
@@ -26,17 +28,23 @@ from bot.answers.gaps import (
     refresh_privacy,
     share_answer,
 )
-from bot.answers.model import InquiryState
+from bot.answers.model import Inquiry, InquiryState
 from bot.answers.publications import claim_publications, look_for_page
 from bot.commands.command import Answer, FormState, Invocation, Press, Word, number_in
 from bot.context import Context, WorkerContext, queue_worker
 from bot.engine import Worker
 from bot.feature import Feature, Hooks
+from bot.ids import Block, MessageTs
 from bot.jobs.commands.job_lists import projects_to_choose
+from bot.jobs.conversation import offer_replies
 from bot.jobs.messages import forms
+from bot.jobs.messages.agent_text import FORM_CHARACTERS
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.questions import DocsQuestion
+from bot.jobs.rivals import find_open_job
+from bot.jobs.thread import status_message_link
 from bot.messages.blocks import Action
+from bot.ports import ThreadRef, message_key
 from bot.projects import with_project
 
 _NOT_HERE = Answer(message=messages.NOT_HERE)
@@ -59,26 +67,59 @@ async def _list_gaps(context: Context, invocation: Invocation, _match: re.Match[
 async def _draft(context: Context, press: Press) -> Answer:
     """Open the form of ``/docs-agent`` with a prompt about a question.
 
-    Its job belongs to its thread.
+    Its job belongs to its thread. What was said there goes along, which takes longer to read than a
+    form may take to open.
     """
     number = number_in(press.value)
-    origin = press.origin
     inquiry = await context.store.read(lambda tx: find_inquiry(context, tx, press.allowed, number))
     if inquiry is None:
         return _NOT_HERE
-    thread = inquiry.thread_ts if inquiry.channel == origin.channel else None
+    thread = inquiry.answer_thread if inquiry.channel == press.origin.channel else None
+    if inquiry.is_topic or thread is None or context.settings.context == "none":
+        return Answer(modal=await _draft_form(context, press, inquiry, thread))
+    fill = partial(_draft_form_with_thread, context, press, inquiry, thread)
+    return Answer(modal=forms.reading_thread(), fill_modal=fill)
+
+
+async def _draft_form_with_thread(
+    context: Context, press: Press, inquiry: Inquiry, thread: MessageTs
+) -> Block:
+    """Return the form with the question, its answer, and the replies of people."""
+    known = messages.conversation_lines(inquiry)
+    room = FORM_CHARACTERS - sum(len(line) + 1 for line in known)
+    asked_at = inquiry.key.removeprefix(message_key(inquiry.channel)).partition(":")[0]
+    where = ThreadRef(inquiry.channel, thread)
+    offer = await offer_replies(context, where, MessageTs(asked_at), room)
+    conversation = "\n".join(filter(None, [*known, offer.messages]))
+    blocks = forms.conversation_blocks(
+        conversation, offer.left_out, is_chosen=offer.is_chosen, is_read=offer.is_read
+    )
+    return await _draft_form(context, press, inquiry, thread, blocks)
+
+
+async def _draft_form(
+    context: Context,
+    press: Press,
+    inquiry: Inquiry,
+    thread: MessageTs | None,
+    conversation: Sequence[Block] = (),
+) -> Block:
+    origin = press.origin
     state = FormState.at(origin, thread=thread)
     if not inquiry.is_topic:
         row = about_inquiry(inquiry)
         state = replace(state, about=(row.key, row.title))
     project = context.projects.with_id(inquiry.project)
-    form = forms.ask_form(
+    rival = await find_open_job(context, origin.channel, inquiry.project, inquiry.text)
+    notes = [forms.job_note(rival, status_message_link(context, rival))] if rival else []
+    return forms.ask_form(
         channel=origin.channel,
         private=state.dumps(),
         text=inquiry.text if inquiry.is_topic else forms.draft_prompt(inquiry.text),
         projects=await projects_to_choose(context, origin.channel, project),
+        earlier=conversation,
+        notes=notes,
     )
-    return Answer(modal=form)
 
 
 async def _did_not_help(context: Context, press: Press) -> Answer:
@@ -146,6 +187,7 @@ ANSWERS = Feature(
     },
     workers=_workers,
     hooks=Hooks(
+        on_posted=on_posted,
         on_refused=on_refused,
         on_made_private=on_made_private,
         on_merged=on_merged,

@@ -30,6 +30,7 @@ from bot.ids import (
 )
 from bot.jobs.messages.forms import draft_prompt
 from bot.jobs.model.jobs import About, JobState, TrackedJob
+from bot.jobs.model.subjects import group_by_subject
 from bot.jobs.questions import Answered
 from bot.jobs.store.jobs import Jobs
 from bot.masking import masked
@@ -41,7 +42,6 @@ from bot.ports import SlackError, SlackRefused, ThreadRef
 from bot.store import Transaction
 from bot.visitors.model.gaps import clean_text, question_key
 from bot.visitors.model.own_questions import hash_words
-from bot.visitors.model.subjects import group_by_subject
 
 _RETRY = timedelta(minutes=1)
 _KEY_CHARACTERS = 2_000
@@ -131,12 +131,12 @@ def list_gaps(tx: Transaction, channel: ChannelId, now: datetime) -> Sequence[Se
         (project, job.about.key)
         for project in {project for project, _ in groups}
         for job in Jobs(tx).about_gaps(ProjectId(project), now)
-        if job.about and job.channel == channel and _is_in_work(job)
+        if job.about and job.channel == channel and is_in_work(job)
     }
     return [rows for key, rows in groups.items() if key not in in_work]
 
 
-def _is_in_work(job: TrackedJob) -> bool:
+def is_in_work(job: TrackedJob) -> bool:
     """Return whether a job may still answer the question at which it was asked for."""
     return job.state.is_open or job.state is JobState.UNCONFIRMED or job.awaits_review
 
@@ -280,8 +280,14 @@ def _is_in_thread(inquiry: Inquiry, job: TrackedJob) -> bool:
 
 def _began(inquiry: Inquiry, job: TrackedJob) -> bool:
     """Return whether a job was asked for under the answer of an inquiry."""
-    is_here = inquiry.channel == job.channel
-    return is_here and (inquiry.thread_ts == job.thread_ts or inquiry.user == job.requester)
+    if inquiry.channel != job.channel:
+        return False
+    return inquiry.user == job.requester or inquiry.answer_thread == job.thread_ts
+
+
+def shared_key(inquiry: Inquiry) -> str:
+    """Return the key of the post with a shared answer."""
+    return f"inquiry:{inquiry.id}:shared"
 
 
 async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[Transaction], None]:
@@ -308,7 +314,7 @@ async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[T
         state = InquiryState.NOTIFIED if is_public or is_here else InquiryState.GAP
         Inquiries(tx).save(inquiry, replace(inquiry, state=state), owner=owner)
         if (is_public or is_here) and is_reader:
-            notice = _notice(tx, inquiry, job, publication, is_public=is_public)
+            notice = _notice(inquiry, job, publication, is_public=is_public)
             Outbox(tx).add(notice, context.clock())
 
     return settle
@@ -343,16 +349,11 @@ def _is_for_good(error: SlackError) -> bool:
 
 
 def _notice(
-    tx: Transaction,
-    inquiry: Inquiry,
-    job: TrackedJob,
-    publication: Publication | None,
-    *,
-    is_public: bool,
+    inquiry: Inquiry, job: TrackedJob, publication: Publication | None, *, is_public: bool
 ) -> NewDelivery:
     """Return the notice. A direct message names no job of a private channel, and no page of it."""
     key = f"inquiry:{inquiry.id}:job:{job.number}:written"
-    thread = inquiry.thread_ts or Outbox(tx).posted_ts(f"inquiry:{inquiry.id}:shared")
+    thread = inquiry.answer_thread
     if thread is not None:
         message = messages.written_notice(inquiry, job, publication)
         post = NewDelivery.post(key, inquiry.channel, inquiry.user, message)
@@ -373,7 +374,7 @@ async def share_answer(context: Context, allowed: Allowed, number: int) -> Messa
             return messages.NOT_HERE
         if inquiry.channel == allowed.origin.channel:
             Inquiries(tx).set_audience(inquiry, audience)
-        key = f"inquiry:{inquiry.id}:shared"
+        key = shared_key(inquiry)
         message = messages.shared(inquiry, inquiry.answer)
         Outbox(tx).add(
             NewDelivery.post(key, inquiry.channel, allowed.user, message), context.clock()

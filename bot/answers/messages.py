@@ -16,11 +16,13 @@ from bot.jobs.model.prompts import Unsent
 from bot.messages import blocks as b
 from bot.messages.links import Site, host_of
 from bot.messages.markdown import Node, write
-from bot.messages.plain_text import clip
+from bot.messages.plain_text import clip, one_line
 from bot.messages.slack_text import from_plain, to_plain
 
 _ANSWER_LENGTH = 3_000
 _PASSAGE_LENGTH = 400
+_QUESTION_LENGTH = 500
+_SHOWN_ANSWER_LENGTH = 800
 _TITLE_LENGTH = 120
 _MOST_SOURCES = 4
 MOST_GAPS = 10
@@ -125,6 +127,13 @@ def shared(inquiry: Inquiry, answer: Message) -> Message:
     return b.message(headline, *content, *b.actions(_buttons(inquiry, is_shared=True)))
 
 
+def with_offer(inquiry: Inquiry, answer: Message) -> Message:
+    """Return an answer with the offer to put a colleague's reply to its question in the docs."""
+    put = b.button("Put it in the docs", b.Action.CHANGE_DOCS, str(inquiry.id))
+    offer = {**b.section("Answered by a colleague?"), "accessory": put}
+    return b.message(*answer.blocks, offer)
+
+
 def quoted_question(inquiry: Inquiry) -> str:
     """Return the question in quotation marks, in mrkdwn."""
     return f"“{b.quoted(inquiry.text, _TITLE_LENGTH)}”"
@@ -164,6 +173,14 @@ def gap_list(gaps: Sequence[Sequence[Inquiry]], first: int = 0) -> Message:
     if first + MOST_GAPS < len(gaps):
         turns.append(b.button("Next", b.Action.GAPS_OLDER, str(first + MOST_GAPS)))
     return b.message(*blocks, *b.actions(turns))
+
+
+def conversation_lines(inquiry: Inquiry) -> Sequence[str]:
+    """Return a question and its answer, a line each, for a form."""
+    lines = [f"Question: {one_line(inquiry.text, _QUESTION_LENGTH)}"]
+    if inquiry.answer is not None:
+        lines.append(f"Answer: {one_line(_answer_text(inquiry.answer), _SHOWN_ANSWER_LENGTH)}")
+    return lines
 
 
 def conversation(inquiry: Inquiry) -> str:

@@ -86,6 +86,15 @@ class Inquiry:
 
     Only its asker sees the answer there, and may send it on.
     """
+    shared_ts: MessageTs | None = None
+    """The post with the answer in the channel, if somebody has shared a private one."""
+    has_reply: bool = False
+    """Whether a colleague has answered it in its thread. Of the reply nothing else is kept."""
+
+    @property
+    def answer_thread(self) -> MessageTs | None:
+        """The thread in which others read the answer; None if only its asker sees it."""
+        return self.thread_ts or self.shared_ts
 
 
 class PublicationState(StrEnum):

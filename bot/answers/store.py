@@ -68,11 +68,14 @@ inquiries = Table(
     Column("job", Integer),
     Column("is_topic", Boolean, nullable=False, server_default=text("false")),
     Column("in_job", Integer),
+    Column("shared_ts", schema.Id(40)),
+    Column("has_reply", Boolean, nullable=False, server_default=text("false")),
     *schema.lease(),
     Index("ix_inquiries_state", "state", "due_at"),
     Index("ix_inquiries_gap_key", "project", "gap_key"),
     Index("ix_inquiries_channel", "channel", "thread_ts"),
     Index("ix_inquiries_asked_at", "project", "asked_at"),
+    schema.if_set("ix_inquiries_shared_ts", "shared_ts"),
     sqlite_autoincrement=True,
 )
 _TO_ANSWER = QueueTable("inquiries", inquiries, InquiryState.ASKED, inquiries.c.due_at)
@@ -187,6 +190,24 @@ class Inquiries(Rows[Inquiry]):
             inquiries.c.state != InquiryState.DISMISSED,
             inquiries.c.user != "",
         )
+
+    def shared_in(self, thread: ThreadRef) -> Inquiry | None:
+        """Return the question whose shared answer begins a thread; None if none does."""
+        return self._newest(
+            inquiries.c.shared_ts == thread.ts,
+            inquiries.c.channel == thread.channel,
+            inquiries.c.user != "",
+        )
+
+    def note_shared(self, inquiry: Inquiry, ts: MessageTs) -> None:
+        """Write where an answer was shared."""
+        mine = inquiries.c.id == inquiry.id
+        self.connection.execute(update(inquiries).where(mine).values(shared_ts=ts))
+
+    def note_reply(self, inquiry: Inquiry) -> None:
+        """Write that a colleague has answered a question, also while a worker answers it."""
+        mine = inquiries.c.id == inquiry.id
+        self.connection.execute(update(inquiries).where(mine).values(has_reply=True))
 
     def uses_of_assistant(self, project: ProjectId, since: datetime) -> Mapping[UserId, int]:
         """Return how many inquiries of each person the assistant has answered or answers."""

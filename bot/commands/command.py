@@ -81,6 +81,10 @@ class FormState:
         )
 
 
+FillModal = Callable[[], Awaitable[Mapping[str, Any]]]
+"""Returns the view that takes the place of an open one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The immediate reply to a person: a private message or a form.
@@ -91,6 +95,11 @@ class Answer:
     message: Message | None = None
     modal: Mapping[str, Any] | None = None
     """A form to open, as a Slack view object. https://docs.slack.dev/reference/views/modal-views"""
+    fill_modal: FillModal | None = None
+    """Reads what the form shows while ``modal`` stands in its place; None if ``modal`` has it all.
+
+    A form has to be open three seconds after the press.
+    """
     replaces: bool = False
     """Whether the message replaces the one whose button was pressed."""
 

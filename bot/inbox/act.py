@@ -6,8 +6,9 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
-from bot.access.admit import Allowed, NotAllowed, Untold, admit
+from bot.access.admit import Allowed, NotAllowed, Untold, admit, is_colleague
 from bot.answers.ask import asked_text
+from bot.answers.colleagues import note_reply
 from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext
 from bot.ids import Message, RequestKey, is_direct_message
@@ -39,6 +40,7 @@ from bot.jobs.store.jobs import Jobs
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.private_answers import private_answer
 from bot.outbox.store import Outbox
+from bot.ports import ThreadRef
 from bot.store import Transaction
 
 _REACTION = "+1"
@@ -60,6 +62,9 @@ async def act_on(
     Raises Untold while Slack does not return its author's profile, NotAllowed, HasKey,
     TooManyWaiting, UnknownProject, and BeingSent.
     """
+    if heard.kind is Kind.COLLEAGUE_ANSWER:
+        await _note_reply(context, message)
+        return
     is_thanks = _is_thanks(heard)
     try:
         allowed = await admit(then, heard.origin, channel=message.channel)
@@ -76,6 +81,22 @@ async def act_on(
         await _react(context, message, None if heard.kind is Kind.THANKS else target)
     elif not await _is_taken_back(context, allowed, heard, message):
         await _respond(context, then, allowed, heard, message, target)
+
+
+async def _note_reply(context: Context, message: InboxMessage) -> None:
+    """Keep that a colleague has answered the question of a thread, and nothing of their words.
+
+    Raises Untold.
+    """
+    is_answer = await is_colleague(context, message.user)
+
+    def note(tx: Transaction) -> None:
+        if is_answer and message.thread is not None:
+            thread = ThreadRef(message.channel, message.thread)
+            note_reply(context, tx, thread, message.user)
+        settle(context, tx, [message])
+
+    await context.write(note)
 
 
 def _is_thanks(heard: Heard) -> bool:

@@ -33,7 +33,7 @@ from bot.jobs.questions import DocsQuestion, ask_docs
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.messages.blocks import Action
-from bot.messages.slack_text import from_plain
+from bot.messages.slack_text import from_plain, to_plain
 from bot.ports import Mention, SlackError
 from bot.projects import with_project
 from bot.store import Transaction
@@ -267,11 +267,12 @@ async def write_thread(context: Context, press: Press, draft: Unsent) -> Answer:
             return Answer(message=job_answers.same_job(asked.job), replaces=True)
         return _SENT
     offer = await offer_messages(context, press, draft.thread, allowed.origin.message_ts)
+    text, project = context.projects.take(draft.raw)
     form = forms.ask_form(
         channel=press.origin.channel,
         private=FormState.at(press.origin, thread=draft.thread).dumps(),
-        text=draft.raw,
-        projects=await projects_to_choose(context, press.origin.channel),
+        text=to_plain(text, {}, {}),
+        projects=await projects_to_choose(context, press.origin.channel, project),
         earlier=earlier_blocks(offer),
     )
     return Answer(modal=form)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import Enum
 
+from bot.answers.colleagues import awaits_reply
 from bot.commands.meaning import Meaning, find_meaning
 from bot.context import Context
 from bot.ids import JobNumber, is_direct_message
@@ -23,7 +24,7 @@ from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.messages import slack_text
 from bot.outbox.store import Outbox
-from bot.ports import Origin, SharedFile, ThreadRef, ThreadReply, message_key
+from bot.ports import Mention, Origin, SharedFile, ThreadRef, ThreadReply, message_key
 from bot.store import Transaction
 
 _NAMED = re.compile(r"#([0-9]{1,9})(?![^\s,:])[\s,:]*")
@@ -156,25 +157,27 @@ def is_talk(context: Context, message: ThreadReply, job: TrackedJob) -> bool:
     return meaning.kind in SILENT
 
 
+def may_answer(context: Context, tx: Transaction, message: ThreadReply | Mention) -> bool:
+    """Return whether a reply among people may answer the question of its thread."""
+    origin = message.origin
+    if origin.thread is None or origin.user in context.settings.allowed_bots:
+        return False
+    if not awaits_reply(tx, ThreadRef(origin.channel, origin.thread), origin.user):
+        return False
+    meaning = find_meaning(context, message.text, Place.ANSWER, author=origin.user)
+    return meaning.kind is Kind.COLLEAGUE_ANSWER
+
+
 # ---- where it stands
 
 
 def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot | Later | None:
     """Return where a message stands; None for a reply where only mentions of the bot are for it."""
+    if message.thread is None or message.user in context.settings.allowed_bots:
+        return _spot_outside_threads(context, tx, message)
     raw = message.text or ""
     is_direct = is_direct_message(message.channel)
     is_mention = slack_text.mentions(raw, context.bot_user)
-    if message.thread is None or message.user in context.settings.allowed_bots:
-        # It may have been edited since.
-        if not (is_direct or is_mention):
-            return None
-        named = _find_named(context, tx, message)
-        if named is not None:
-            return Spot(place_of_job(named), named, is_named=True, is_elsewhere=True)
-        held = _held_job(context, tx, message) if is_direct else None
-        if held is not None:
-            return Spot(place_of_job(held), held)
-        return Spot(Place.DIRECT if is_direct else Place.CHANNEL)
     # In this order, so that the next statements find a timestamp that is stored between the two.
     being_posted = Outbox(tx).status_message_being_posted(message.channel)
     thread = find_thread(context, tx, message.origin, raw, _begun_by(tx, message))
@@ -199,7 +202,25 @@ def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot 
             return Spot(place_of_job(named), named, is_named=True, is_elsewhere=True)
     if job is not None and not (job.is_forgotten or job.state in _OVER):
         return Spot(place_of_job(job), job, thread.is_named)
+    if not (is_mention or is_direct):
+        where = ThreadRef(message.channel, message.thread)
+        return Spot(Place.ANSWER) if awaits_reply(tx, where, message.user) else None
     return _spot_without_job(context, tx, message, is_direct=is_direct)
+
+
+def _spot_outside_threads(context: Context, tx: Transaction, message: InboxMessage) -> Spot | None:
+    """Return where a message stands that no thread says more about; None if it is for people."""
+    is_direct = is_direct_message(message.channel)
+    # It may have been edited since.
+    if not (is_direct or slack_text.mentions(message.text or "", context.bot_user)):
+        return None
+    named = _find_named(context, tx, message)
+    if named is not None:
+        return Spot(place_of_job(named), named, is_named=True, is_elsewhere=True)
+    held = _held_job(context, tx, message) if is_direct else None
+    if held is not None:
+        return Spot(place_of_job(held), held)
+    return Spot(Place.DIRECT if is_direct else Place.CHANNEL)
 
 
 def _is_below_held_files(tx: Transaction, message: InboxMessage) -> bool:

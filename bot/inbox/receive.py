@@ -13,7 +13,7 @@ from functools import partial
 
 from bot.context import Context
 from bot.ids import MessageTs, is_direct_message
-from bot.inbox.meaning import find_thread, is_talk
+from bot.inbox.meaning import find_thread, is_talk, may_answer
 from bot.inbox.model import DELETED, InboxMessage, MessageState
 from bot.inbox.store import KNOWN_FOR, REDELIVERED_FOR, SETTLED, Inbox, MissedMessages
 from bot.jobs.model.jobs import TrackedJob
@@ -98,7 +98,7 @@ def relevance_of(context: Context, message: Message, tx: Transaction) -> Relevan
         return Relevance.ALL
     if is_direct_message(origin.channel) or Inbox(tx).is_undecided(origin.channel, origin.thread):
         return Relevance.ALL
-    return Relevance.NOTHING
+    return Relevance.ALL if may_answer(context, tx, message) else Relevance.NOTHING
 
 
 def _relevance_in_job(context: Context, message: ThreadReply, job: TrackedJob) -> Relevance:

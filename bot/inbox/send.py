@@ -18,7 +18,7 @@ from bot.jobs.ask import Also, ask, follow_up
 from bot.jobs.gates import ask_first, note_start
 from bot.jobs.messages import job_answers, unsent
 from bot.jobs.model.jobs import TakeThread, TrackedJob
-from bot.jobs.model.prompts import PromptRequest
+from bot.jobs.model.prompts import PromptRequest, Unsent
 from bot.jobs.questions import find_answered
 from bot.jobs.thread import say as say_in_thread
 from bot.messages import slack_text
@@ -170,7 +170,8 @@ async def _follow_up(
     if not result.accepted:
         # Once for each message.
         occasion = f"unsent:{allowed.origin.message_ts}"
-        refusal = job_answers.cannot_follow_up(job)
+        draft = Unsent(allowed.origin.key, allowed.origin.thread, request.raw)
+        refusal = job_answers.cannot_follow_up(job, draft)
 
         def say(tx: Transaction) -> None:
             say_in_thread(tx, job, occasion, refusal, context.clock())

@@ -41,15 +41,16 @@ def find_part(text: str, place: Place, *, mention: str, lexicon: Lexicon) -> str
         before = visible[:start]
         after = text[start + len(mention) :]
         part = _find_part_by_mention(text, before, after, mention=mention, lexicon=lexicon)
-        return None if part is None or _is_aside(part, place) else part
-    if place in MENTION_ONLY or _is_aside(text, place):
+        return None if part is None or is_aside(part, place) else part
+    if place in MENTION_ONLY or is_aside(text, place):
         return None
     if place in JOB_THREADS and names_colleague(visible, lexicon):
         return None
     return text.strip()
 
 
-def _is_aside(part: str, place: Place) -> bool:
+def is_aside(part: str, place: Place) -> bool:
+    """Return whether a text begins with the sign that it is never for the bot."""
     return place is not Place.COMMAND and _ASIDE.match(part) is not None
 
 

@@ -11,14 +11,15 @@ Between 2 and 3, a text in no language that the bot understands is asked about.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-from bot.intent.addressee import find_part
-from bot.intent.folding import fold, hide_paths, hide_quotations, replace_code
+from bot.intent.addressee import find_part, is_aside
+from bot.intent.folding import fold, hide_paths, hide_quotations, replace_code, tokenize
 from bot.intent.imperatives import match_imperative, takes_request_back
 from bot.intent.kinds import ASKED_BACK, JOB_THREADS, Kind, Place, kind_at
 from bot.intent.languages import read_languages
-from bot.intent.lexicon import lexicon_of
+from bot.intent.lexicon import Lexicon, lexicon_of
 from bot.intent.own_words import (
     STOP,
     FoundWord,
@@ -26,12 +27,16 @@ from bot.intent.own_words import (
     find_near_word,
     find_own_word,
 )
-from bot.intent.questions import match_question
+from bot.intent.questions import is_question, match_question
 from bot.intent.social_acts import match_social_act
-from bot.intent.statements import classify_statement
+from bot.intent.statements import classify_statement, is_talk
 from bot.intent.utterance import Utterance, drop_mentions, prepare
 from bot.intent.vocabulary import Vocabulary
 
+_NAMES = re.compile(r"@[\w.-]+")
+"""Mentions of people, which are no words of an answer."""
+MIN_ANSWER_WORDS = 4
+"""A shorter reply answers nobody's question: "see the docs"."""
 MAX_HEAD_CHARACTERS = 1_000
 """The beginning of a text, from which its languages are known."""
 
@@ -78,8 +83,11 @@ def decide(
     reading = read_languages(_head(text, mention))
     lexicon = lexicon_of(reading.languages)
     part = find_part(text, place, mention=mention, lexicon=lexicon)
+    if part is None and mention:
+        return Decision(Kind.ABOUT_BOT)
     if part is None:
-        return Decision(Kind.ABOUT_BOT if mention else Kind.FOR_COLLEAGUE)
+        is_answer = _answers_colleague(text, place, lexicon)
+        return Decision(Kind.COLLEAGUE_ANSWER if is_answer else Kind.FOR_COLLEAGUE)
     utterance = prepare(part, place, mention=mention, has_files=has_files, lexicon=lexicon)
     word = find_own_word(utterance, vocabulary, command)
     if word is not None:
@@ -100,6 +108,23 @@ def decide(
     if kind is Kind.QUESTION and not can_answer:
         kind = Kind.UNANSWERABLE
     return Decision(kind_at(place, kind), part)
+
+
+def _answers_colleague(text: str, place: Place, lexicon: Lexicon) -> bool:
+    """Return whether a text among people under an answer says something about its question.
+
+    It is a statement or a link: "it's under Settings, Keys", "@ana press Rotate there".
+    """
+    if place is not Place.ANSWER or is_aside(text, place):
+        return False
+    words = _NAMES.sub(" ", text)
+    utterance = prepare(words, place, mention="", has_files=False, lexicon=lexicon)
+    if match_social_act(utterance) is not None or is_question(utterance):
+        return False
+    tokens = tokenize(utterance.text)
+    if "url" in tokens:
+        return True
+    return len(tokens) >= MIN_ANSWER_WORDS and not is_talk(utterance)
 
 
 def _head(text: str, mention: str) -> str:

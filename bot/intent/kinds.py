@@ -47,6 +47,8 @@ class Kind(StrEnum):
     """The mention stands within a sentence, a quote or code: do nothing."""
     FOR_COLLEAGUE = "for a colleague"
     """For somebody else, or for people: do nothing."""
+    COLLEAGUE_ANSWER = "colleague's answer"
+    """A statement or a link among people under an answer: offer to put it in the docs."""
     TALK = "talk"
     """Talk among people: do nothing."""
     CHANGE = "change"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -10,12 +10,12 @@ import structlog
 
 from bot.access.admit import Allowed, Declined, asking_slack, check_channel
 from bot.context import Context
-from bot.ids import ChannelId, JobNumber, Message, ProjectId, PromptId
+from bot.ids import ChannelId, JobNumber, Message, PromptId
 from bot.jobs.access import Readable
 from bot.jobs.messages.job_answers import too_many_waiting
 from bot.jobs.messages.unsent import key_found
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.model.prompts import Prompt, PromptKind, PromptRequest, Unsent, pages_named, pages_of
+from bot.jobs.model.prompts import Prompt, PromptKind, PromptRequest, Unsent
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.masking import has_key
@@ -91,36 +91,6 @@ def check_key(
     raise HasKey(None if is_more else Unsent(origin.key, origin.thread, raw, job))
 
 
-async def find_rival(
-    context: Context,
-    allowed: Allowed,
-    raw: str,
-    project: ProjectId | None,
-    besides: JobNumber | None = None,
-) -> TrackedJob | None:
-    """Return a job that changes a page which a prompt names, and that everybody here may know of.
-
-    An equal prompt is no rival: it is asked about by itself. ``besides``: the prompt's own job.
-    """
-    place = allowed.origin.channel
-    pages = pages_named(slack_text.to_plain(raw, {}, {}))
-    if not pages:
-        return None
-
-    def find_going(tx: Transaction) -> Sequence[TrackedJob]:
-        of_project = project or context.project_of(tx, place).id
-        return Jobs(tx).going(of_project, _MOST_RIVALS)
-
-    for job in await context.store.read(find_going):
-        if job.number == besides or job.text.strip() == raw.strip():
-            continue
-        if not pages & pages_of(job):
-            continue
-        if job.channel == place or await is_public_channel(context, job.channel):
-            return job
-    return None
-
-
 async def is_public_channel(context: Context, channel: ChannelId) -> bool:
     """Return whether Slack reports that a channel is public. False if Slack does not answer."""
     try:
@@ -129,9 +99,6 @@ async def is_public_channel(context: Context, channel: ChannelId) -> bool:
     except (SlackError, TimeoutError) as error:
         log.info("channel_not_described", channel=channel, reason=type(error).__name__)
         return False
-
-
-_MOST_RIVALS = 100
 
 
 def write_nothing(_tx: Transaction) -> None:

@@ -12,7 +12,7 @@ import structlog
 
 from bot.commands.meaning import find_meaning
 from bot.context import Context, WorkerContext
-from bot.ids import ChannelId, MessageTs, ProjectId, Refusal, UserId
+from bot.ids import ChannelId, MessageTs, ProjectId, Refusal, UserId, is_direct_message
 from bot.intent.kinds import SILENT, STARTS_JOB, Kind, Place
 from bot.jobs.messages import agent_text
 from bot.jobs.model.jobs import NotTaken, OmitReason, TakeThread, ThreadContext
@@ -28,6 +28,14 @@ from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
 _FORM_SECONDS = 1.5
+_OPEN_FORM_SECONDS = 10.0
+"""How long a form that is open already may wait for a thread."""
+_MOST_JUDGED = 200
+"""The newest messages of a thread among which talk is looked for."""
+_SMALL_TALK = frozenset(
+    {Kind.TALK, Kind.THANKS, Kind.GREETING, Kind.DISAPPROVAL, Kind.STOP, Kind.FOR_COLLEAGUE}
+)
+"""Kinds of replies under an answer that say nothing about the question."""
 _ROOT_CHARACTERS = 4_000
 _MASKED_CHARACTERS = 2 * agent_text.MOST_CHARACTERS
 """The characters of a message that are masked.
@@ -46,7 +54,7 @@ async def conversation_of(
 
     The numbers are None where no messages are taken.
     """
-    if prompt.take_thread is TakeThread.GIVEN:
+    if prompt.take_thread in (TakeThread.GIVEN, TakeThread.ANSWER):
         text = prompt.attachments or ""
         taken = [line for line in text.splitlines() if line.strip()]
         return text, ThreadContext(len(taken))
@@ -167,11 +175,13 @@ async def _of_members(
     place: ChannelId,
     seconds: float,
     own: Collection[MessageTs] = frozenset(),
+    *,
+    with_talk: bool = True,
 ) -> tuple[list[_Line], Counter[OmitReason]]:
     """Return the members' messages among themselves, and count those left out.
 
     Messages of the bot, and those that it has answered or passed on, are not counted. ``own``: the
-    bot's posts that go along.
+    bot's posts that go along. ``with_talk``: also thanks and talk.
     """
     if not messages:
         return [], Counter()
@@ -181,6 +191,10 @@ async def _of_members(
     others = [post for post in messages if post.user != context.bot_user and post.ts not in ours]
     talk = [post for post in others if not _is_for_the_bot_alone(context, post)]
     unfit = {post.ts: _unfit(context, post) for post in talk}
+    if not with_talk:
+        # In a thread, because a hostile text takes a hundredth of a second to decide about.
+        small_talk = await asyncio.to_thread(_find_small_talk, context, talk[-_MOST_JUDGED:])
+        unfit |= {ts: unfit[ts] or OmitReason.TALK for ts in small_talk}
     authors = [post.user for post in reversed(talk) if post.user and unfit[post.ts] is None]
     are_members = await _are_members(context, authors, seconds)
     omit = {post.ts: unfit[post.ts] or _WHY_NOT[are_members.get(post.user or "")] for post in talk}
@@ -242,6 +256,17 @@ def _is_for_the_bot_alone(context: Context, message: Said) -> bool:
         return False
     meaning = find_meaning(context, message.text, Place.PEOPLE, author=message.user)
     return meaning.kind not in _FOR_OTHERS_TOO
+
+
+def _find_small_talk(context: Context, messages: Sequence[Said]) -> list[MessageTs]:
+    """Return the replies under an answer that say nothing about the question."""
+    found = []
+    for message in messages:
+        author = message.user or UserId("")
+        meaning = find_meaning(context, message.text, Place.DIRECT_ANSWER, author=author)
+        if meaning.kind in _SMALL_TALK:
+            found.append(message.ts)
+    return found
 
 
 def _unfit(context: Context, message: Said) -> OmitReason | None:
@@ -324,7 +349,39 @@ async def offer_thread(
     except (SlackError, TimeoutError) as error:
         log.warning("thread_not_offered", reason=str(error) or type(error).__name__)
         return OfferedThread(is_read=False)
-    on_one_line = [(line.name, " ".join(line.text.split())) for line in talk]
-    lines = agent_text.newest_that_fit(on_one_line, agent_text.FORM_CHARACTERS)
-    left_out[OmitReason.OLDER] += len(talk) - len(lines)
+    lines = _lines_for_form(talk, left_out, agent_text.FORM_CHARACTERS)
     return OfferedThread("\n".join(lines), +left_out, is_public)
+
+
+def _lines_for_form(
+    talk: Sequence[_Line], left_out: Counter[OmitReason], most_characters: int
+) -> Sequence[str]:
+    """Return the newest messages that fit into a form, a line for each; count the others."""
+    on_one_line = [(line.name, " ".join(line.text.split())) for line in talk]
+    lines = agent_text.newest_that_fit(on_one_line, most_characters)
+    left_out[OmitReason.OLDER] += len(talk) - len(lines)
+    return lines
+
+
+async def offer_replies(
+    context: Context, thread: ThreadRef, without: MessageTs | None, most_characters: int
+) -> OfferedThread:
+    """Return the words of members in an answer's thread but for one message, for an open form.
+
+    Thanks and talk are left out. They are chosen unless the channel is private, or Slack is silent
+    about it.
+    """
+    try:
+        async with asyncio.timeout(_OPEN_FORM_SECONDS):
+            is_open = is_direct_message(thread.channel)
+            is_open = is_open or await context.messenger.is_public(thread.channel)
+            messages = await context.messenger.read_earlier(thread.channel, thread.ts, before=None)
+            others = [message for message in messages if message.ts != without]
+            talk, left_out = await _of_members(
+                context, others, thread.channel, _OPEN_FORM_SECONDS / 3, with_talk=False
+            )
+    except (SlackError, TimeoutError) as error:
+        log.warning("thread_not_offered", reason=str(error) or type(error).__name__)
+        return OfferedThread(is_read=False)
+    lines = _lines_for_form(talk, left_out, most_characters)
+    return OfferedThread("\n".join(lines), +left_out, is_open)

@@ -9,11 +9,12 @@ from bot.commands.meaning import Meaning
 from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
 from bot.intent.kinds import LIKELY_CHANGES
-from bot.jobs.ask import find_rival
 from bot.jobs.conversation import find_unreviewed_words
 from bot.jobs.files import describe_files, fitting_files
 from bot.jobs.messages import unsent
+from bot.jobs.model.jobs import TakeThread
 from bot.jobs.model.prompts import PromptRequest, Unsent
+from bot.jobs.rivals import find_rival
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import status_message_link
 from bot.ports import SlackError, ThreadRef
@@ -41,8 +42,15 @@ async def ask_first(
         return unsent.files_cannot_go([file.name for file in files], draft)
     rival = await find_rival(context, allowed, request.raw, request.project, besides)
     if rival is None:
-        return None
-    return unsent.page_is_taken(rival, status_message_link(context, rival), draft)
+        wants_thread = request.take_thread is TakeThread.IF_PUBLIC
+        if not (wants_thread and _may_take_thread(context, allowed)):
+            return None
+        is_private = await _is_in_private_channel(context, allowed)
+        return unsent.private_thread_stays(draft) if is_private else None
+    link = status_message_link(context, rival.job)
+    if rival.has_page:
+        return unsent.page_is_taken(rival.job, link, draft)
+    return unsent.subject_is_taken(rival.job, link, draft)
 
 
 async def note_start(
@@ -51,8 +59,8 @@ async def note_start(
     """Return the private note to the author of a text that started a job; None if there is none.
 
     Of a text that is only likely a change: that it was taken as one. Of one in a private channel's
-    thread: that the thread stays there. Of one under readers' words, where a change may be published
-    without a review: that the words stay there.
+    thread about which nobody was asked: that the thread stays there. Of one under readers' words,
+    where a change may be published without a review: that the words stay there.
 
     Args:
         context: The store, Slack and the settings.
@@ -66,9 +74,7 @@ async def note_start(
         can_answer = bool(context.discovery)
         return unsent.taken_as_change(draft, can_answer=can_answer, is_held=is_held)
     origin = allowed.origin
-    if origin.thread is None or is_direct_message(origin.channel):
-        return None
-    if context.settings.context == "none":
+    if origin.thread is None or not _may_take_thread(context, allowed):
         return None
     where = ThreadRef(origin.channel, origin.thread)
     is_private = await _is_in_private_channel(context, allowed)
@@ -82,6 +88,11 @@ async def note_start(
         return None
 
     return await context.store.read(note)
+
+
+def _may_take_thread(context: Context, allowed: Allowed) -> bool:
+    """Return whether a request in a thread of this channel takes its messages along."""
+    return context.settings.context != "none" and not is_direct_message(allowed.origin.channel)
 
 
 async def _is_in_private_channel(context: Context, allowed: Allowed) -> bool:

@@ -14,7 +14,7 @@ from bot.jobs.files import read_files
 from bot.jobs.messages import agent_text, status_message
 from bot.jobs.messages.jobs import FIXING_PREVIEW, follow_up_by_command
 from bot.jobs.model import lifecycle
-from bot.jobs.model.jobs import QueueWhy, ThreadContext, TrackedJob
+from bot.jobs.model.jobs import QueueWhy, TakeThread, ThreadContext, TrackedJob
 from bot.jobs.model.prompts import Act, Prompt, PromptKind
 from bot.jobs.names import names_in
 from bot.jobs.service_health import FIRST_SECONDS, with_known_wait
@@ -54,7 +54,9 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
         not_sent = status_message.parts_not_sent(files.other, files.unread, prompt.omitted)
     quotations = list(agent_text.quote_files(files.texts))
     if conversation:
-        quotations.insert(0, Quotation(QuoteSource.THREAD, conversation))
+        is_answer = prompt.take_thread is TakeThread.ANSWER
+        source = QuoteSource.ANSWER if is_answer else QuoteSource.THREAD
+        quotations.insert(0, Quotation(source, conversation))
     merged = await context.store.read(lambda tx: _find_merged(tx, prompt))
     if merged is not None:
         quotations.insert(0, agent_text.quote_merged(merged))

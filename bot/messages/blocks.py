@@ -380,4 +380,5 @@ def with_prompt(refusal: Message, prompt: str) -> Message:
     copied = next(iter(split(full_text, COPIED_LENGTH)), "")
     what = "What you wrote" if copied == full_text else "What you wrote (its beginning)"
     headline = f"{refusal.text} {what}, to copy:"
-    return message(section(headline), quote(copied))
+    buttons = [block for block in refusal.blocks if block["type"] == "actions"]
+    return message(section(headline), quote(copied), *buttons)

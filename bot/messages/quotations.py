@@ -26,6 +26,10 @@ class QuoteSource(Enum):
     """
 
     THREAD = "Earlier messages of the conversation in which this was asked, as background:"
+    ANSWER = (
+        "The question, and what was answered in Slack by the docs' assistant and by colleagues, "
+        "as background. Check a colleague's answer against the docs before you use it:"
+    )
     FILE = "File {name}:"
     FORWARD = "Forwarded from {name}:"
     MESSAGE = "Change the docs for this:"

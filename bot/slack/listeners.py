@@ -25,6 +25,7 @@ from bot.commands.command import (
     Answer,
     Arrived,
     Command,
+    FillModal,
     FormErrors,
     FormState,
     Request,
@@ -39,7 +40,7 @@ from bot.jobs.messages import problems
 from bot.jobs.welcome import welcome
 from bot.logs import about_request
 from bot.messages.blocks import LINKS, bare, modal, text_blocks, with_prompt, words
-from bot.ports import Mention, Origin, SlackError, ThreadReply
+from bot.ports import Mention, Origin, SlackError, SlackRefused, ThreadReply
 from bot.slack import message_events, payloads
 from bot.slack.client import answered
 from bot.slack.intake import Background, say_privately
@@ -59,6 +60,8 @@ _HOME_TITLE = "Docs agent"
 _IN_DIRECT = words("The answer comes in our messages, in a moment.")
 _CONTROLS = frozenset({"block_actions", "view_submission", "shortcut", "message_action"})
 """Payloads of controls that a version of the app offers."""
+_CLOSED = "not_found"
+"""Slack's code for a form that was closed before its content came."""
 _ACCEPTED_BLOCKS = frozenset({"section", "context", "actions", "rich_text"})
 """The blocks that every workspace accepts."""
 
@@ -277,7 +280,8 @@ class _Listeners:
             blocks = text_blocks((answer.message or _IN_DIRECT).text)
             answer = Answer(modal=modal(_HOME_TITLE, *blocks, callback_id="shown"))
         if answer.modal is not None:
-            self._background.start("open a form", self._open(answer.modal, body))
+            opening = self._open(answer.modal, body, answer.fill_modal)
+            self._background.start("open a form", opening)
         message = answer.message
         if message is None:
             return {}
@@ -315,18 +319,37 @@ class _Listeners:
         log.warning("unknown_to_this_version", type=body.get("type", "command"))
         return self._acknowledgement(_answer(problems.UNKNOWN_COMMAND, body), body)
 
-    async def _open(self, modal: Mapping[str, Any], body: Body) -> None:
-        """Open a form, above an open one.
+    async def _open(
+        self, modal: Mapping[str, Any], body: Body, fill_modal: FillModal | None
+    ) -> None:
+        """Open a form, above an open one, and put its content in place of ``modal``.
 
         The trigger expires after three seconds: https://docs.slack.dev/surfaces/modals#trigger_id
         """
         is_above_another = (body.get("view") or {}).get("type") == "modal"
         open_view = self._client.views_push if is_above_another else self._client.views_open
         try:
-            await answered(open_view(trigger_id=body["trigger_id"], view=dict(modal)))
+            opened = await answered(open_view(trigger_id=body["trigger_id"], view=dict(modal)))
+            if fill_modal is not None:
+                await self._fill(str(opened["view"]["id"]), modal, fill_modal)
         except SlackError as error:
+            if isinstance(error, SlackRefused) and error.code == _CLOSED:
+                log.info("form_closed")
+                return
             log.warning("form_not_opened", reason=str(error))
             await say_privately(self._messenger, payloads.asker(body), problems.FORM_NOT_OPENED)
+
+    async def _fill(self, view_id: str, modal: Mapping[str, Any], fill_modal: FillModal) -> None:
+        """Show the content of an open form. After a failure the form names it, and ends there.
+
+        https://docs.slack.dev/reference/methods/views.update
+        """
+        try:
+            view = dict(await fill_modal())
+        except Exception as error:
+            broken = _broke(error, kind="form", what=str(modal["callback_id"]))
+            view = {**modal, "blocks": text_blocks(broken.text)}
+        await answered(self._client.views_update(view_id=view_id, view=view))
 
 
 def _broke(error: Exception, **fields: object) -> Message:

@@ -93,7 +93,7 @@ METHODS = (
     SlackUse("views.open", (), "No form opens."),
     SlackUse("views.publish", (), "The Home tab stays empty."),
     SlackUse("views.push", (), "No form opens above another one."),
-    SlackUse("views.update", (), "The form of `doctor --try` keeps its first text."),
+    SlackUse("views.update", (), "The form of *Draft a page* stays empty."),
 )
 """The methods of the Web API that the bot calls."""
 

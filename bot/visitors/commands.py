@@ -17,6 +17,7 @@ from bot.intent.vocabulary import ButtonLabel
 from bot.jobs.commands.job_lists import projects_to_choose, see_page
 from bot.jobs.messages import forms
 from bot.jobs.model.jobs import About
+from bot.jobs.rivals import find_open_job
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import status_message_link
 from bot.messages import blocks as b
@@ -52,7 +53,7 @@ from bot.visitors.messages.prompts import row_reference
 from bot.visitors.model.gaps import Topic, page_row_key
 from bot.visitors.model.questions import Numbers, Question, QuestionKind
 from bot.visitors.model.subscriptions import SubscriptionChange
-from bot.visitors.recommendations import find_open_job, list_more, list_recommendations
+from bot.visitors.recommendations import list_more, list_recommendations
 from bot.visitors.subscriptions import (
     change_subscriptions,
     digest_now,

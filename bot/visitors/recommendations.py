@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
 from bot.context import Context
-from bot.ids import ChannelId, ProjectId, Recommendation, is_direct_message
-from bot.jobs.ask import is_public_channel
+from bot.ids import ProjectId, Recommendation, is_direct_message
 from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
+from bot.jobs.model.subjects import find_page_subject, find_subject, is_same_subject
+from bot.jobs.rivals import is_about_any, list_open_jobs
+from bot.jobs.store.jobs import Jobs
 from bot.ports import SlackError
 from bot.store import Transaction
 from bot.visitors.messages.gap_rows import gap_recommendations, quote_more
 from bot.visitors.model.periods import day_start
 from bot.visitors.model.questions import Numbers, Question
-from bot.visitors.model.subjects import (
-    find_page_subject,
-    find_subject,
-    is_about,
-    is_same_subject,
-)
 
 MAX_RECOMMENDED = 3
-_MAX_JOBS = 1_000
 _MAX_OTHERS = 5
 """Recommendations that are named in the prompt of another with the same subject."""
 
@@ -132,57 +126,9 @@ def drop_taken(
     Left out are those that a job was asked for, or whose subject an open job has.
     """
     keys = {job.about.key for job in recent if job.about and not job.can_run_again}
-    taken = [text for _, texts in _list_open(tx, question.project, now) for text in texts]
+    taken = [text for _, texts in list_open_jobs(tx, question.project, now) for text in texts]
     return [
         item
         for item in candidates
-        if keys.isdisjoint(item.keys) and not _is_taken(item.title, taken)
+        if keys.isdisjoint(item.keys) and not is_about_any(item.title, taken)
     ]
-
-
-def _list_open(
-    tx: Transaction, project: ProjectId, now: datetime
-) -> list[tuple[TrackedJob, list[frozenset[str]]]]:
-    """Return a project's open jobs.
-
-    Each comes with the subjects of its pull request and of its request.
-    """
-    found = []
-    for job in Jobs(tx).list_unreviewed(project, _MAX_JOBS):
-        if _is_known_open(job, now):
-            titles = [job.pull_request.title] if job.pull_request else []
-            titles.append(job.about.title if job.about else job.text)
-            found.append((job, [find_subject(title) for title in titles]))
-    return found
-
-
-def _is_known_open(job: TrackedJob, now: datetime) -> bool:
-    """Return whether a job goes on, or its pull request is open.
-
-    One that the bot cannot see counts as open for as long as a gap counts as in work.
-    """
-    if not job.awaits_review or job.sees_pull_request:
-        return True
-    pull = job.pull_request
-    known_at = (pull.as_of if pull else None) or job.ended_at
-    return known_at is None or now - known_at < GAP_IN_WORK
-
-
-def _is_taken(title: str, texts: Collection[frozenset[str]]) -> bool:
-    """Return whether one of the texts is about a subject."""
-    subject = find_subject(title)
-    return any(is_about(subject, text) for text in texts)
-
-
-async def find_open_job(
-    context: Context, channel: ChannelId, project: ProjectId, title: str
-) -> TrackedJob | None:
-    """Return an open job about a subject, that everybody in a channel may know of."""
-    now = context.clock()
-    going = await context.store.read(lambda tx: _list_open(tx, project, now))
-    for job, texts in going:
-        if not _is_taken(title, texts):
-            continue
-        if job.channel == channel or await is_public_channel(context, job.channel):
-            return job
-    return None

@@ -72,8 +72,14 @@ async def test_form_offers_the_post_above_its_message(talk: Talk) -> None:
 async def test_post_of_a_private_channel_stays_there(talk: Talk) -> None:
     talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
     answer = await asks(talk, channel="secret")
-    prompt = await requests(talk, answer.message)
-    assert prompt == "Write that on the security page"
+    await talk.ben.replies(f"{BOT} Write that on the security page", to=answer.message)
+    await talk.time.passes(30)
+    assert talk.agent_got() == []
+    [note] = talk.ben.reads()
+    assert note.buttons == ["Choose messages", "Start without them"]
+    await talk.ben.presses("Start without them", note)
+    await talk.time.passes(30)
+    [prompt] = talk.agent_got()
+    assert prompt.startswith("Write that on the security page")
     assert QUESTION not in prompt
-    assert [note.buttons for note in talk.ben.reads()] == [["Choose messages"]]
     talk.everything()

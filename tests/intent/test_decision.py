@@ -83,6 +83,13 @@ CASES = [
     (JOB, "!shorter", Kind.FOR_COLLEAGUE),
     (ANSWER, "nice, I didn't know", Kind.FOR_COLLEAGUE),
     (PEOPLE, "add it to the wiki", Kind.FOR_COLLEAGUE),
+    (PEOPLE, "it is under Settings, API keys", Kind.FOR_COLLEAGUE),
+    (ANSWER, "it is under Settings, API keys", Kind.COLLEAGUE_ANSWER),
+    (ANSWER, "@ana open Settings and press Rotate", Kind.COLLEAGUE_ANSWER),
+    (ANSWER, "https://wiki.example/keys", Kind.COLLEAGUE_ANSWER),
+    (ANSWER, "@ana under Settings, Keys", Kind.FOR_COLLEAGUE),
+    (ANSWER, "is it under Settings, API keys?", Kind.FOR_COLLEAGUE),
+    (ANSWER, "aside: it is under Settings, API keys", Kind.FOR_COLLEAGUE),
     # A change, with a verb.
     (COMMAND, "add rate limits to the overview", Kind.CHANGE),
     (COMMAND, "How to verify a signature: write a guide", Kind.CHANGE),

@@ -77,7 +77,14 @@ HANDLINGS = {
         Kind.UNANSWERABLE,
     ),
     "word": (Kind.OWN_WORD, Kind.SHARED_WORD, Kind.MISTYPED_WORD, Kind.STOP, Kind.RETRY),
-    "talk": (Kind.THANKS, Kind.GREETING, Kind.ABOUT_BOT, Kind.FOR_COLLEAGUE, Kind.TALK),
+    "talk": (
+        Kind.THANKS,
+        Kind.GREETING,
+        Kind.ABOUT_BOT,
+        Kind.FOR_COLLEAGUE,
+        Kind.COLLEAGUE_ANSWER,
+        Kind.TALK,
+    ),
     "no": (Kind.DISAPPROVAL,),
     "ask": (Kind.TOPIC, Kind.UNCLEAR, Kind.SUGGESTION, Kind.THREAD_UNCLEAR),
 }

@@ -89,6 +89,61 @@ async def test_form_about_such_a_page_asks_in_the_channel(talk: Talk) -> None:
     talk.everything()
 
 
+async def test_second_request_for_the_same_new_page_is_questioned_within_seconds(
+    talk: Talk,
+) -> None:
+    first = "Add a page on SAML single sign-on"
+    await talk.ana.says(f"@docs-agent {first}")
+    await talk.time.passes(3)
+    await talk.ben.says("@docs-agent please write a guide about single sign-on")
+    await talk.time.passes(20)
+    [question] = talk.ben.reads()
+    assert f"Job 1> (<@{talk.ana.id}>, open since" in question
+    assert question.endswith("is about this already. Reply there, or start a new one.")
+    assert question.buttons == ["Send it to Job 1", "Start a new one"]
+    assert talk.agent_got() == [first]
+    await talk.ben.presses("Start a new one", question)
+    await talk.time.passes(20)
+    assert talk.agent_got() == [first, "please write a guide about single sign-on"]
+    talk.everything()
+
+
+async def test_same_words_of_two_people_are_questioned_too(talk: Talk) -> None:
+    await talk.started("Add a page on webhooks and retries")
+    question = await talk.ben.answer_to("/docs-agent Add a page on webhooks and retries")
+    assert question.endswith("is about this already. Reply there, or start a new one.")
+    await talk.time.passes()
+    assert len(talk.agent_got()) == 1
+    talk.everything()
+
+
+async def test_open_pull_request_counts_by_its_title(talk: Talk) -> None:
+    await talk.process.starts(github_token="t")
+    await talk.started("Make the first page clearer")
+    talk.github.pull |= {"title": "Add a quickstart for Python"}
+    await talk.ends(pr_link=LINK)
+    await talk.time.passes(minutes=2)
+    talk.everything()
+    question = await talk.ben.answer_to("/docs-agent Write a Python quickstart")
+    assert "is about this already" in question
+    talk.github.merge(talk.time.at)
+    await talk.time.passes(minutes=15)
+    await talk.ben.asks("Write a quickstart with Python")
+    await talk.time.passes()
+    assert talk.agent_got()[1:] == ["Write a quickstart with Python"]
+    talk.everything()
+
+
+async def test_subject_of_a_private_channel_is_not_named_elsewhere(talk: Talk) -> None:
+    talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
+    await talk.ana.asks("Add a page on single sign-on", "secret")
+    await talk.time.passes()
+    await talk.ben.asks("Write a guide about single sign-on")
+    await talk.time.passes()
+    assert len(talk.agent_got()) == 2
+    talk.everything()
+
+
 async def test_page_without_an_open_job_is_not_questioned(talk: Talk) -> None:
     await talk.started(PROMPT)
     await talk.ben.asks("Fix the rate limits page")

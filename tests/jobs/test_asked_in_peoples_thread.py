@@ -11,7 +11,7 @@ from tests.talk_people import Shown
 
 BOT = "@docs-agent"
 SAID = "The limits differ: it is 100 since May"
-STAYS = "This channel is private, so the thread's earlier messages stay here."
+STAYS = "I don't take a private thread along."
 
 
 @pytest.fixture
@@ -42,26 +42,41 @@ async def test_change_takes_the_thread_along(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_request_in_a_private_channel_is_taken_back_to_choose_messages(talk: Talk) -> None:
-    _, note = await mentions(talk, "please fix the limits page", "secret")
+async def test_request_in_a_private_thread_spends_no_use_before_its_author_has_chosen(
+    talk: Talk,
+) -> None:
+    begun, note = await mentions(talk, "please fix the limits page", "secret", seconds=60)
     assert note == STAYS
+    assert note.buttons == ["Choose messages", "Start without them"]
+    assert talk.thread(begun) == []
+    assert talk.agent_got() == []
     await talk.ana.presses("Choose messages", note)
     assert await talk.ana.fills_in(take_earlier="yes") == {}
     await talk.time.passes(30)
     [prompt] = talk.agent_got()
     assert prompt.startswith("please fix the limits page\n\n")
     assert SAID in prompt
-    assert "Withdrawn" in talk.everything()
+    assert talk.job(1).message["thread_ts"] == begun["ts"]
+    talk.everything()
 
 
-async def test_messages_that_are_chosen_late_follow(talk: Talk) -> None:
-    _, note = await mentions(talk, "please fix the limits page", "secret", seconds=20)
-    assert note == STAYS
+async def test_request_in_a_private_thread_starts_without_it_by_one_press(talk: Talk) -> None:
+    _, note = await mentions(talk, "please fix the limits page", "secret")
+    await talk.ana.presses("Start without them", note)
+    await talk.time.passes(30)
+    assert talk.agent_got() == ["please fix the limits page"]
+    talk.everything()
+
+
+async def test_messages_for_a_request_too_long_for_a_button_follow(talk: Talk) -> None:
+    text = f"please fix the limits page {'and its table of limits ' * 100}"
+    _, note = await mentions(talk, text, "secret", seconds=20)
+    assert note == "This channel is private, so the thread's earlier messages stay here."
     await talk.ana.presses("Choose messages", note)
     assert await talk.ana.fills_in(take_earlier="yes") == {}
     await talk.time.passes(30)
     first, second = talk.agent_got()
-    assert first == "please fix the limits page"
+    assert first == text.strip()
     assert second.startswith("These earlier messages are what it is about.")
     assert SAID in second
     assert len(talk.service.jobs) == 1
@@ -72,6 +87,23 @@ async def test_direct_message_has_no_earlier_messages_to_choose(talk: Talk) -> N
     await talk.ana.says("please fix the limits page", "dm")
     await talk.time.passes(20)
     assert STAYS not in talk.everything()
+
+
+async def test_thread_of_direct_messages_is_not_asked_about(talk: Talk) -> None:
+    said = await talk.ana.says("how do I rotate a key?", "dm")
+    await talk.time.passes(minutes=1)
+    await talk.ana.replies("please add a page on quotas", to=said)
+    await talk.time.passes(minutes=1)
+    assert STAYS not in talk.everything()
+    assert len(talk.agent_got()) == 1
+
+
+async def test_bot_without_context_asks_about_no_private_thread(talk: Talk) -> None:
+    await talk.process.starts(context="none")
+    _, note = await mentions(talk, "please fix the limits page", "secret", seconds=20)
+    assert note is None
+    assert talk.agent_got() == ["please fix the limits page"]
+    talk.everything()
 
 
 @pytest.mark.parametrize("text", ["^", "thoughts?"])

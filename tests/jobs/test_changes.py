@@ -162,12 +162,14 @@ async def test_only_the_first_job_of_a_person_explains_replies(talk: Talk) -> No
     talk.everything()
 
 
-async def test_result_after_the_merge_has_no_review_button(talk: Talk) -> None:
+async def test_merge_is_said_once_and_its_result_has_no_review_button(talk: Talk) -> None:
     await ended(talk)
     talk.github.merge(talk.time.at + timedelta(hours=1))
     await talk.time.passes(hours=2)
     end = talk.replies()[0]
-    assert f":white_check_mark: *Add a quickstart* is merged: <{LINK}|PR #7>, +46 −1." in end
+    assert f":white_check_mark: *Add a quickstart* is done: <{LINK}|PR #7>, +46 −1." in end
+    assert [reply for reply in talk.replies() if "merged" in reply] == [talk.replies()[1]]
+    assert ":white_check_mark: *Merged*" in talk.status()
     assert end.buttons == ["Changes"]
     talk.everything()
 

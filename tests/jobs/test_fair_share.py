@@ -74,7 +74,7 @@ async def test_eleventh_mention_is_answered_in_private(talk: Talk) -> None:
 async def test_form_with_an_eleventh_prompt_stays_open(talk: Talk) -> None:
     await ten_waiting(talk)
     await talk.ana.types("/docs-agent")
-    errors = await talk.ana.fills_in(prompt="Add a page on keys")
+    errors = await talk.ana.fills_in(prompt="Add a glossary")
     assert [error.startswith(TOO_MANY) for error in errors.values()] == [True]
 
 
@@ -101,7 +101,7 @@ async def test_refused_first_message_delays_no_other(talk: Talk) -> None:
 @pytest.mark.parametrize("when", ["together", "later"])
 async def test_a_slow_look_up_delays_nobody_else(talk: Talk, when: str) -> None:
     await talk.started("Add a page on keys")
-    await talk.started("Add a page on keys", by=talk.ben)
+    await talk.started("Add a page on limits", by=talk.ben)
     talk.newcomer("Slow")
     talk.faults.hangs("users.info")
     await talk.ana.asks("Add a page for @slow")

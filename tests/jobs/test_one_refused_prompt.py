@@ -124,7 +124,7 @@ async def test_refused_key_is_tried_with_one_prompt_at_a_time(talk: Talk) -> Non
     firewall = Firewall(talk)
     firewall.refuses_all = True
     for person in people(talk):
-        await person.asks("Add a page on keys")
+        await person.asks(f"Add a page for {person.name}")
     await talk.time.passes(hours=20)
     assert firewall.refused < 60
     assert len(talk.chika.reads()) == 1

@@ -56,7 +56,7 @@ async def test_missed_message_survives_a_fault_of_slack(talk: Talk) -> None:
 
 async def test_missed_message_has_its_own_time(talk: Talk) -> None:
     await talk.process.starts(uses_an_hour=2)
-    await talk.started("Add keys", by=talk.ben)
+    await talk.started("Add limits", by=talk.ben)
     await talk.ana.says("help", channel="dm")
     await talk.time.passes(10)
     await goes_away(talk)

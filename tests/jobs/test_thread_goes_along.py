@@ -133,7 +133,11 @@ async def test_setting_leaves_every_thread_out(talk: Talk) -> None:
 async def test_private_thread_is_left_out(talk: Talk) -> None:
     talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
     root = await begins(talk, "Before", channel="secret")
-    assert await asked(talk, root, "Fix the page on keys") == "Fix the page on keys"
+    await talk.ana.replies("@docs-agent Fix the page on keys", to=root)
+    await talk.time.passes(20)
+    await talk.ana.presses("Start without them", talk.ana.reads()[0])
+    await talk.time.passes(20)
+    assert talk.agent_got() == ["Fix the page on keys"]
     talk.everything()
 
 

@@ -145,7 +145,7 @@ class Acting:
         views = (
             view
             for view in self._state.views.values()
-            if (view["user"], view["callback_id"]) == kind
+            if (view["user"], view["callback_id"]) == kind and view.get("submit")
         )
         return next((view for view in views if metadata in view["private_metadata"]), None)
 

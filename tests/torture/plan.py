@@ -47,6 +47,7 @@ SLACK_METHODS = (
     "upload",
     "files.completeUploadExternal",
     "views.open",
+    "views.update",
     "auth.test",
     "apps.connections.open",
     "*",

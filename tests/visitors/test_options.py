@@ -275,8 +275,12 @@ async def test_name_of_a_page_has_a_button_for_its_path(talk: Talk) -> None:
     assert "Who read the docs under `/quickstart`" in talk.ana.reads()[-1]
 
 
-async def test_misspelt_help_is_named(talk: Talk) -> None:
-    assert await talk.ana.answer_to("/docs-visitors hepl") == "Did you mean `/docs-visitors help`?"
+async def test_misspelt_help_is_one_press_away(talk: Talk) -> None:
+    note = await talk.ana.answer_to("/docs-visitors hepl")
+    assert note == "Did you mean `/docs-visitors help`?"
+    await talk.ana.presses("help", note)
+    [answer] = talk.ana.reads()
+    assert "`/docs-visitors`" in answer
 
 
 @pytest.mark.parametrize(

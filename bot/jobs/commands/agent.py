@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from bot.access.admit import Allowed
@@ -117,19 +117,28 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     allowed = await submission.claimed.prove(context, channel)
     if allowed is None:
         return FormErrors({"channel": say.CHANNEL_NOT_YOURS})
-    earlier = fields.get("earlier") if fields.get("take_earlier") else None
+    take_thread, given = _given_thread(fields)
     request = PromptRequest(
         slack_text.from_plain(text),
-        take_thread=TakeThread.GIVEN if earlier else None,
-        given=earlier,
+        take_thread=take_thread,
+        given=given,
         project=project.id if project else None,
         about=About(*submission.form.about) if submission.form.about else None,
     )
-    has_more = earlier is not None or request.about is not None
+    has_more = given is not None or request.about is not None
     if not has_more and await _is_answered(context, allowed, request, project):
         return None
     asked = await ask(context, allowed, request)
     return FormErrors({"prompt": say.SAME_ANEW}) if asked.same else None
+
+
+def _given_thread(fields: Mapping[str, str | None]) -> tuple[TakeThread | None, str | None]:
+    """Return the messages of the thread that a person lets go along, and how they were offered."""
+    for name, take_thread in (("earlier", TakeThread.GIVEN), ("answer", TakeThread.ANSWER)):
+        given = fields.get(name)
+        if given and fields.get(f"take_{name}"):
+            return take_thread, given
+    return None, None
 
 
 async def _is_answered(

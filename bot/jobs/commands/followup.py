@@ -26,7 +26,7 @@ from bot.jobs.commands.job_references import LINK, NUMBER, find_job, for_reader
 from bot.jobs.messages import forms
 from bot.jobs.messages import job_answers as say
 from bot.jobs.model.jobs import TakeThread, TrackedJob
-from bot.jobs.model.prompts import PromptRequest
+from bot.jobs.model.prompts import PromptRequest, Unsent
 from bot.jobs.respond import answer_unless_request, place_of_job
 from bot.jobs.store.jobs import Jobs
 from bot.messages import slack_text
@@ -124,7 +124,8 @@ async def _send(
         return Answer(message=answer)
     result = await follow_up(context, target, PromptRequest(raw))
     if not result.accepted:
-        return _refused(say.cannot_follow_up(result.job), invocation, raw)
+        draft = Unsent(invocation.origin.key, None, raw)
+        return _refused(say.cannot_follow_up(result.job, draft), invocation, raw)
     if result.same is not None:
         return Answer(message=say.same_follow_up(result.job.number, result.same))
     return Answer(message=say.follow_up_taken(result.job, guessed=guessed))

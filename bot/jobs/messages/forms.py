@@ -60,6 +60,7 @@ _LEFT_OUT = {
     OmitReason.UNTOLD: ("from somebody Slack didn't describe", "from people Slack didn't describe"),
     OmitReason.ASIDE: ("aside", "asides"),
     OmitReason.WORDLESS: ("without words", "without words"),
+    OmitReason.TALK: ("of thanks or talk", "of thanks or talk"),
     OmitReason.OLDER: ("older", "older"),
 }
 
@@ -72,9 +73,7 @@ def earlier_blocks(
         return (
             b.context("Slack didn't let me read the thread's earlier messages, so none go along."),
         )
-    parts = "; ".join(
-        counted(left_out[key], *nouns) for key, nouns in _LEFT_OUT.items() if left_out.get(key)
-    )
+    parts = _left_out(left_out)
     if not messages and not parts:
         return ()
     if not messages:
@@ -87,6 +86,47 @@ def earlier_blocks(
     return (
         _input("take_earlier", "Earlier messages of the thread", boxes) | {"optional": True},
         _input("earlier", "What they say", element, hint) | {"optional": True},
+    )
+
+
+def _left_out(left_out: Mapping[OmitReason, int]) -> str:
+    """Return the counts of the messages that are left out: "1 aside; 3 older"."""
+    return "; ".join(
+        counted(left_out[key], *nouns) for key, nouns in _LEFT_OUT.items() if left_out.get(key)
+    )
+
+
+def reading_thread() -> Block:
+    """Return the window that is open while the thread of the form is read."""
+    return b.modal("Draft a page", b.section("Reading the thread…"), callback_id="reading")
+
+
+def conversation_blocks(
+    conversation: str, left_out: Mapping[OmitReason, int], *, is_chosen: bool, is_read: bool
+) -> tuple[Block, ...]:
+    """Return the part of the form with a question, its answer and the replies, to edit or untick.
+
+    ``is_chosen``: it goes along unless the person unticks it, which is not so in a private channel.
+    """
+    option = b.option("Send it along, to be checked against the docs", "yes")
+    chosen = {"initial_options": [option]} if is_chosen else {}
+    boxes: Block = {"type": "checkboxes", "options": [option], **chosen}
+    if not is_read:
+        hint = "Slack didn't let me read the replies. What you tick becomes part of a pull request."
+    elif is_chosen:
+        hint = "It becomes part of a pull request, which others may read."
+    else:
+        hint = (
+            "This channel is private: delete what must stay here, and tick the rest. "
+            "It becomes part of a pull request, which others may read."
+        )
+    parts = _left_out(left_out)
+    if parts:
+        hint += f" Left out: {parts}."
+    element = _text_input("Empty: nothing goes along", conversation)
+    return (
+        _input("take_answer", "What was said here", boxes) | {"optional": True},
+        _input("answer", "Question, answer and replies", element, hint) | {"optional": True},
     )
 
 

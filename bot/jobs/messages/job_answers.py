@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bot.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal, UserId
@@ -23,12 +23,14 @@ from bot.jobs.messages.status_message import (
 )
 from bot.jobs.model.job_search import MAX_CHARACTERS
 from bot.jobs.model.jobs import JobState, Listed, NextStep, TrackedJob, Wait
+from bot.jobs.model.prompts import Unsent
 from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
 from bot.messages.blocks import counted, number
 from bot.messages.general import EXAMPLE, QUESTION_EXAMPLE
 from bot.messages.help import WAYS_ON
 from bot.messages.plain_text import one_line
+from bot.messages.slack_text import from_plain
 from bot.outbox.model import NotPosted
 from bot.projects import Project
 
@@ -440,15 +442,25 @@ _NO_FOLLOW_UP = {
 }
 
 
-def cannot_follow_up(job: TrackedJob) -> Message:
-    """Return the reason that this job takes no follow-up."""
+_NEVER_GOES_ON = frozenset({JobState.ARCHIVED, JobState.REFUSED, JobState.WITHDRAWN})
+"""States of jobs whose requests a new job takes along."""
+
+
+def cannot_follow_up(job: TrackedJob, draft: Unsent | None = None) -> Message:
+    """Return the reason that this job takes no follow-up.
+
+    ``draft``: the follow-up, for a button that starts a new job with it; None if there is none.
+    """
     if job.is_forgotten:
         return forgotten(job)
     reason = _NO_FOLLOW_UP.get(job.state, "can't take a follow-up now")
-    return b.words(
-        f":no_entry: {name(job.number)} {reason}, so nothing was sent. "
-        "Ask me in the channel for a new one."
-    )
+    text = f":no_entry: {name(job.number)} {reason}, so nothing was sent."
+    if draft is not None and job.state in _NEVER_GOES_ON:
+        whole = replace(draft, raw=f"{from_plain(job.text)}\n\n{draft.raw}")
+        if len(whole.raw) <= Unsent.LONGEST:
+            start = b.button("Start a new job", b.Action.SEND_ANYWAY, whole.dumps())
+            return b.with_buttons(f"{text} A new job can do both: its request and this.", [start])
+    return b.words(f"{text} Ask me in the channel for a new one.")
 
 
 CHANNEL_NOT_READ = b.words(

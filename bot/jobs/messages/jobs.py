@@ -235,7 +235,7 @@ _TOO_LATE = (
     "ask me in the channel for a job with a pull request of its own."
 )
 _OVER = {
-    True: ":white_check_mark: *{subject}* is merged: {link}{change}.",
+    True: ":white_check_mark: *{subject}* is done: {link}{change}.",
     False: ":no_entry_sign: *{subject}* was closed without being merged: {link}{change}.",
 }
 _ODD_ADDRESS = (

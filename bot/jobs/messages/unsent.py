@@ -191,6 +191,18 @@ NOT_STARTED = b.words("Okay, nothing was sent.")
 """The text in the place of that note once its author has taken the job back."""
 
 
+def private_thread_stays(draft: Unsent) -> Message:
+    """Return the question before a prompt in a private channel's thread, which does not go along.
+
+    A pull request may be public.
+    """
+    buttons = [
+        b.button("Choose messages", b.Action.WRITE_THREAD, draft.dumps()),
+        b.button("Start without them", b.Action.SEND_ANYWAY, draft.dumps()),
+    ]
+    return b.with_buttons("I don't take a private thread along.", buttons)
+
+
 def thread_stays_here(job: TrackedJob) -> Message:
     """Return the note that a private channel's thread does not go to the agent."""
     text = "This channel is private, so the thread's earlier messages stay here."
@@ -226,6 +238,16 @@ def merged_before(job: TrackedJob) -> Message:
 
 def page_is_taken(job: TrackedJob, permalink: str | None, draft: Unsent) -> Message:
     """Return the question before a prompt about a page that ``job`` changes."""
+    return _ask_where(job, permalink, draft, "changes this page")
+
+
+def subject_is_taken(job: TrackedJob, permalink: str | None, draft: Unsent) -> Message:
+    """Return the question before a prompt for something new that ``job`` writes already."""
+    return _ask_where(job, permalink, draft, "is about this already")
+
+
+def _ask_where(job: TrackedJob, permalink: str | None, draft: Unsent, doing: str) -> Message:
+    """Return the question whether a prompt goes to another job. ``doing``: what that job does."""
     since = b.moment(job.asked_at, "{date_short_pretty}")
     whose = (
         f"{b.link(permalink, name(job.number))} ({b.mention(job.requester)}, open since {since})"
@@ -233,9 +255,7 @@ def page_is_taken(job: TrackedJob, permalink: str | None, draft: Unsent) -> Mess
     reply = replace(draft, job=job.number).dumps()
     to_job = b.button(f"Send it to {name(job.number)}", b.Action.SEND_TO_JOB, reply)
     anew = b.button("Start a new one", b.Action.SEND_ANYWAY, draft.dumps())
-    return b.with_buttons(
-        f"{whose} changes this page. Reply there, or start a new one.", [to_job, anew]
-    )
+    return b.with_buttons(f"{whose} {doing}. Reply there, or start a new one.", [to_job, anew])
 
 
 def files_cannot_go(files: Sequence[str], draft: Unsent) -> Message:

@@ -21,6 +21,8 @@ class TakeThread(StrEnum):
     """In public channels."""
     GIVEN = "given"
     """As the person left them in a form."""
+    ANSWER = "answer"
+    """As the person left a question, its answer and the replies of colleagues in a form."""
 
 
 class NotTaken(StrEnum):
@@ -39,6 +41,8 @@ class OmitReason(StrEnum):
     """Slack did not return its author in time."""
     ASIDE = "aside"
     WORDLESS = "wordless"
+    TALK = "talk"
+    """It is thanks or talk under an answer, and says nothing about the question."""
     OLDER = "older"
     """Newer messages fill the available room."""
 

@@ -507,7 +507,8 @@ class Prompts(Rows[Prompt]):
         in a form.
         """
         newest = func.max(prompts.c.message_ts)
-        given = func.max(prompts.c.asked_at).filter(prompts.c.take_thread == TakeThread.GIVEN)
+        in_form = prompts.c.take_thread.in_((TakeThread.GIVEN, TakeThread.ANSWER))
+        given = func.max(prompts.c.asked_at).filter(in_form)
         earlier = select(newest, given).where(prompts.c.job == job, prompts.c.id < before)
         message_ts, given_at = self.connection.execute(earlier).one()
         covered = [message_ts] if message_ts else []

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from bot.ids import Recommendation
+from bot.jobs.model.subjects import group_by_subject
 from bot.messages import blocks as b
 from bot.messages.blocks import counted
 from bot.messages.plain_text import BOM, csv_line, one_line
@@ -28,7 +29,6 @@ from bot.visitors.model.gaps import (
     search_key,
 )
 from bot.visitors.model.questions import Numbers, Query, in_section
-from bot.visitors.model.subjects import group_by_subject
 
 _QUOTE_LENGTH = 150
 _SUBJECT_LENGTH = 60

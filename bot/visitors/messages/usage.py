@@ -31,7 +31,8 @@ def _run_button(label: str, text: str) -> Block:
 
 
 def suggest_help() -> Message:
-    return b.words("Did you mean `/docs-visitors help`?")
+    show = b.button("help", b.Action.RUN_WORD, "/docs-visitors|help")
+    return b.with_buttons("Did you mean `/docs-visitors help`?", [show])
 
 
 def period_help() -> str:

@@ -11,6 +11,7 @@ const OF_SLACK = [
   ["Next post: answer lost", "Slack posts, but the bot is not told.", { method: "chat.postMessage", fault: "lost_answer" }],
   ["Next post: too fast", "Slack tells the bot to wait for ten seconds.", { method: "chat.postMessage", fault: "429", seconds: 10 }],
   ["Next form does not open", "Slack refuses the bot's form.", { method: "views.open", fault: "error:internal_error" }],
+  ["Next form stays empty", "Slack refuses its content, which comes in a moment.", { method: "views.update", fault: "error:internal_error" }],
   ["Five calls fail", "Slack answers five calls with a page of HTML.", { method: "*", fault: "502_html", times: 5 }],
 ];
 const OF_DOCS = [

@@ -69,6 +69,10 @@ def samples() -> Mapping[str, object]:
         "about a topic": messages.passages_found(replace(QUESTION, is_topic=True), PAGES),
         "under a job": messages.passages_found(replace(IN_THREAD, in_job=JobNumber(7)), PAGES),
         "background of a prompt": messages.conversation(QUESTION),
+        "with the reply of a colleague": messages.with_offer(
+            QUESTION, messages.nothing_found(QUESTION)
+        ),
+        "what was said in a form": messages.conversation_lines(QUESTION),
         "written": messages.written_notice(QUESTION, job(JobState.PULL_REQUEST)),
         "written without a pull request": messages.written_notice(
             QUESTION, job(JobState.NO_PULL_REQUEST)

@@ -53,6 +53,17 @@ def form_samples() -> Mapping[str, object]:
             )
             for reason, count in product(OmitReason, (1, 2))
         },
+        "form: while the thread is read": forms.reading_thread(),
+        **{
+            f"what was said under an answer{how}": forms.conversation_blocks(
+                "Question: How?\nBen: Under <Settings>", left_out, **is_there
+            )
+            for how, left_out, is_there in (
+                ("", {OmitReason.TALK: 2, OmitReason.OTHERS: 1}, chosen),
+                (" in private", {}, {"is_chosen": False, "is_read": True}),
+                (", unreadable", {}, {"is_chosen": False, "is_read": False}),
+            )
+        },
         "form: run again": forms.run_again_form(job(), private="kept"),
         "form: run again, too long": forms.run_again_form(job(text="word " * 1_000), private=""),
         "form: follow up": forms.follow_up_form(jobs, private=""),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bot.ids import ChannelId, JobNumber, Message, Refusal
+from bot.ids import ChannelId, JobNumber, Message, Refusal, RequestKey
 from bot.jobs.messages import job_answers as say
 from bot.jobs.model.jobs import (
     JobState,
@@ -18,6 +18,7 @@ from bot.jobs.model.jobs import (
     Wait,
     Waiting,
 )
+from bot.jobs.model.prompts import Unsent
 from bot.jobs.model.quota import Budget
 from bot.outbox.model import NotPosted
 from bot.projects import Project
@@ -159,6 +160,9 @@ def samples() -> Mapping[str, object]:
         "follow-up taken": say.follow_up_taken(job(), guessed=False),
         "follow-up taken, job guessed": say.follow_up_taken(job(), guessed=True),
         **{f"no follow-up: {state}": say.cannot_follow_up(job(state)) for state in closed},
+        "no follow-up: archived, with a button": say.cannot_follow_up(
+            job(JobState.ARCHIVED), Unsent(RequestKey("key"), None, "And for &lt;Windows&gt;")
+        ),
         "no follow-up: forgotten": say.cannot_follow_up(job(requester="")),
         "too late": say.TOO_LATE,
         "a button about a channel that its reader has left": say.CHANNEL_NOT_READ,

@@ -142,6 +142,9 @@ def samples() -> Mapping[str, object]:
                 *quote_files([("notes.txt", "one\ntwo")]),
             ],
         ),
+        "to the agent: what was answered in Slack": attachments(
+            "", [Quotation(QuoteSource.ANSWER, "Question: How?\nBen Okafor: Under Keys")]
+        ),
         "to the agent: after a merge": attachments(
             signature("Ana", None),
             [quote_merged(job(pull_request=replace(MERGED, paths=("docs/a.md",))))],

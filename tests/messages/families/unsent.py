@@ -67,6 +67,7 @@ def _started() -> Mapping[str, object]:
         "a fact, said, answers off": unsent.taken_as_change(SAID, can_answer=False, is_held=True),
         "a fact, typed": unsent.taken_as_change(TYPED, can_answer=True, is_held=False),
         "a fact, not sent": unsent.NOT_STARTED,
+        "a private thread, asked first": unsent.private_thread_stays(TYPED),
         "a private thread": unsent.thread_stays_here(job(JobState.WAITING)),
         "readers' words": unsent.readers_words_stay_here(job(JobState.WAITING)),
         "a private thread, its messages follow": unsent.MESSAGES_GO_ALONG,
@@ -77,6 +78,9 @@ def _started() -> Mapping[str, object]:
 
 def _before_a_use() -> Mapping[str, object]:
     return {
+        "the subject of an open job": unsent.subject_is_taken(
+            job(JobState.PULL_REQUEST), PERMALINK, TYPED
+        ),
         "a page of an open job": unsent.page_is_taken(job(JobState.PULL_REQUEST), PERMALINK, TYPED),
         "files that cannot go": unsent.files_cannot_go(["shot.png", "<b>.png"], TYPED),
         "files that cannot go, cancelled": unsent.CANCELLED,

@@ -9,6 +9,8 @@ from typing import TypeVar
 from bot.messages.plain_text import one_line
 
 Item = TypeVar("Item")
+Subject = frozenset[str]
+"""The stems of the words that distinguish a text."""
 _MAX_LENGTH = 300
 """A long text names many subjects besides its own, which stands at its beginning."""
 _WORD = re.compile(r"[^\W_]+")
@@ -18,6 +20,19 @@ _COMMON_WORDS = """
     to use we what when where which who why with you your
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
+_WRITING = frozenset(
+    ("add", "cover", "create", "describe", "document", "draft", "explain", "make", "write")
+)
+"""Verbs that ask for something new."""
+_MOST_WORDS_BEFORE_VERB = 4
+"""Before the verb of a request, as in "please could you add"."""
+_REQUEST_WORDS = """
+    please could can would should must have has let need needs want wants like new short small
+    guide guides article articles section sections paragraph chapter tutorial entry note notes
+    pages about with that this explains explaining describes describing so some more also
+"""
+_OF_REQUESTS = _WRITING | frozenset(_REQUEST_WORDS.split())
+"""Words of a request that are no part of its subject."""
 _ABBREVIATIONS = {
     "sso": "single sign",
     "saml": "single sign",
@@ -27,7 +42,7 @@ _ABBREVIATIONS = {
 """Abbreviations that readers use for a subject, with the words of its name."""
 
 
-def find_subject(text: str) -> frozenset[str]:
+def find_subject(text: str) -> Subject:
     """Return the stems of the words that distinguish a text; none if it has only common words."""
     stems = set[str]()
     for word in _WORD.findall(one_line(text, _MAX_LENGTH).casefold()):
@@ -36,7 +51,21 @@ def find_subject(text: str) -> frozenset[str]:
     return frozenset(stems)
 
 
-def find_page_subject(path: str) -> frozenset[str]:
+def find_new_subject(request: str) -> Subject:
+    """Return the subject of a request for something new; none for another request.
+
+    "Please write a guide about single sign-on" has that of "Add a page on single sign-on". Numbers
+    alone are none.
+    """
+    words = _WORD.findall(one_line(request, _MAX_LENGTH).casefold())
+    if _WRITING.isdisjoint(words[:_MOST_WORDS_BEFORE_VERB]):
+        return frozenset()
+    subject = find_subject(" ".join(word for word in words if word not in _OF_REQUESTS))
+    is_number = all(stem.isdecimal() for stem in subject)
+    return frozenset() if is_number else subject
+
+
+def find_page_subject(path: str) -> Subject:
     """Return the subject of a page: the words of the last part of its path."""
     return find_subject(path.rstrip("/").rpartition("/")[2])
 
@@ -45,12 +74,12 @@ def _stem(word: str) -> str:
     return _ENDING.sub("", word)
 
 
-def is_about(subject: frozenset[str], text: frozenset[str]) -> bool:
+def is_about(subject: Subject, text: Subject) -> bool:
     """Return whether a text has all words of a subject."""
     return bool(subject) and subject <= text
 
 
-def is_same_subject(one: frozenset[str], other: frozenset[str]) -> bool:
+def is_same_subject(one: Subject, other: Subject) -> bool:
     """Return whether two subjects are equal, or one of two words or more is a part of the other.
 
     One word is no proof: *keys* are a part of too many subjects.
@@ -61,7 +90,7 @@ def is_same_subject(one: frozenset[str], other: frozenset[str]) -> bool:
 
 def group_by_subject(items: Iterable[Item], text_of: Callable[[Item], str]) -> list[list[Item]]:
     """Return the items of each subject. The first of a group is the one that the others mean."""
-    groups = list[tuple[frozenset[str], list[Item]]]()
+    groups = list[tuple[Subject, list[Item]]]()
     for item in items:
         subject = find_subject(text_of(item))
         for known, group in groups:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001_1e3d8a2e"
+revision = "0001_33f92eae"
 down_revision = None
 
 
@@ -122,6 +122,8 @@ def upgrade() -> None:
         sa.Column("job", sa.Integer(), nullable=True),
         sa.Column("is_topic", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
         sa.Column("in_job", sa.Integer(), nullable=True),
+        sa.Column("shared_ts", sa.String(40), nullable=True),
+        sa.Column("has_reply", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
         sa.Column("claimed_by", sa.String(80), nullable=True),
         sa.Column("claimed_until", sa.DateTime(timezone=True), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_inquiries")),
@@ -131,6 +133,14 @@ def upgrade() -> None:
     op.create_index("ix_inquiries_asked_at", "inquiries", ["project", "asked_at"], unique=False)
     op.create_index("ix_inquiries_channel", "inquiries", ["channel", "thread_ts"], unique=False)
     op.create_index("ix_inquiries_gap_key", "inquiries", ["project", "gap_key"], unique=False)
+    op.create_index(
+        "ix_inquiries_shared_ts",
+        "inquiries",
+        ["shared_ts"],
+        unique=False,
+        sqlite_where=sa.text("shared_ts IS NOT NULL"),
+        postgresql_where=sa.text("shared_ts IS NOT NULL"),
+    )
     op.create_index("ix_inquiries_state", "inquiries", ["state", "due_at"], unique=False)
     op.create_table(
         "installation",

@@ -1,0 +1,133 @@
+"""Open jobs about the page or the subject of a new request, so that nobody starts a second one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.access.admit import Allowed
+from bot.context import Context
+from bot.ids import ChannelId, JobNumber, ProjectId
+from bot.jobs.ask import is_public_channel
+from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.model.prompts import pages_named, pages_of, subject_of
+from bot.jobs.model.subjects import (
+    Subject,
+    find_new_subject,
+    find_subject,
+    is_about,
+    is_same_subject,
+)
+from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
+from bot.messages import slack_text
+from bot.store import Transaction
+
+_MOST_RIVALS = 100
+_MOST_JOBS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """An open job that changes what a new request is about."""
+
+    job: TrackedJob
+    has_page: bool
+    """Whether it changes a page that the request names; otherwise both want the same page new."""
+
+
+async def find_rival(
+    context: Context,
+    allowed: Allowed,
+    raw: str,
+    project: ProjectId | None,
+    besides: JobNumber | None = None,
+) -> Rival | None:
+    """Return an open job about the page of a prompt, or another person's about its new subject.
+
+    Everybody here may know of it. A person's equal prompt is no rival: it is asked about by itself.
+    ``besides``: the prompt's own job.
+    """
+    place = allowed.origin.channel
+    plain = slack_text.to_plain(raw, {}, {})
+    pages = pages_named(plain)
+    subject = find_new_subject(subject_of(plain))
+    if not pages and not subject:
+        return None
+
+    def find_going(tx: Transaction) -> Sequence[TrackedJob]:
+        of_project = project or context.project_of(tx, place).id
+        return Jobs(tx).going(of_project, _MOST_RIVALS)
+
+    for job in await context.store.read(find_going):
+        is_own = job.requester == allowed.user
+        if job.number == besides or (is_own and job.text.strip() == raw.strip()):
+            continue
+        has_page = bool(pages & pages_of(job))
+        if not has_page and (is_own or not _wants_the_same(job, subject)):
+            continue
+        if await _may_be_named(context, place, job):
+            return Rival(job, has_page)
+    return None
+
+
+def _wants_the_same(job: TrackedJob, subject: Subject) -> bool:
+    """Return whether a job writes the page about a subject, too."""
+    titles = [job.about.title if job.about else subject_of(job.text)]
+    if job.pull_request is not None:
+        titles.append(job.pull_request.title)
+    return any(is_same_subject(subject, find_new_subject(title)) for title in titles)
+
+
+async def _may_be_named(context: Context, channel: ChannelId, job: TrackedJob) -> bool:
+    """Return whether everybody in a channel may know of a job."""
+    return job.channel == channel or await is_public_channel(context, job.channel)
+
+
+# ---- rows of readers' needs
+
+
+async def find_open_job(
+    context: Context, channel: ChannelId, project: ProjectId, title: str
+) -> TrackedJob | None:
+    """Return an open job about a subject, that everybody in a channel may know of."""
+    now = context.clock()
+    going = await context.store.read(lambda tx: list_open_jobs(tx, project, now))
+    for job, subjects in going:
+        if is_about_any(title, subjects) and await _may_be_named(context, channel, job):
+            return job
+    return None
+
+
+def list_open_jobs(
+    tx: Transaction, project: ProjectId, now: datetime
+) -> list[tuple[TrackedJob, list[Subject]]]:
+    """Return a project's open jobs.
+
+    Each comes with the subjects of its pull request and of its request.
+    """
+    found = []
+    for job in Jobs(tx).list_unreviewed(project, _MOST_JOBS):
+        if _is_known_open(job, now):
+            titles = [job.pull_request.title] if job.pull_request else []
+            titles.append(job.about.title if job.about else job.text)
+            found.append((job, [find_subject(title) for title in titles]))
+    return found
+
+
+def _is_known_open(job: TrackedJob, now: datetime) -> bool:
+    """Return whether a job goes on, or its pull request is open.
+
+    One that the bot cannot see counts as open for as long as a gap counts as in work.
+    """
+    if not job.awaits_review or job.sees_pull_request:
+        return True
+    pull = job.pull_request
+    known_at = (pull.as_of if pull else None) or job.ended_at
+    return known_at is None or now - known_at < GAP_IN_WORK
+
+
+def is_about_any(title: str, subjects: Collection[Subject]) -> bool:
+    """Return whether one of some subjects contains that of a title."""
+    subject = find_subject(title)
+    return any(is_about(subject, text) for text in subjects)
