@@ -164,9 +164,7 @@ def find_unreviewed_words(
     has to send them: by a form.
     """
     posts = Outbox(tx).posts_about_readers(thread)
-    if not posts or Jobs(tx).opens_pull_requests(project):
-        return frozenset()
-    return posts
+    return posts if posts and Jobs(tx).publishes_unreviewed(project) else frozenset()
 
 
 async def _of_members(

@@ -214,7 +214,7 @@ async def _improve(context: Context, press: Press) -> Answer:
     offered = await projects_to_choose(context, channel, context.projects.with_id(project))
     rival = await find_open_job(context, channel, project, reference.title)
     notes = [forms.job_note(rival, status_message_link(context, rival))] if rival else []
-    if not await context.store.read(lambda tx: Jobs(tx).opens_pull_requests(project)):
+    if await context.store.read(lambda tx: Jobs(tx).publishes_unreviewed(project)):
         notes.append(forms.review_note())
     form = forms.ask_form(
         channel=channel, private=state.dumps(), text=text, projects=offered, notes=notes

@@ -74,7 +74,7 @@ async def test_thread_of_the_question_has_no_other_message_about_the_merge(talk:
     await merges(talk)
     assert len(talk.all_replies()) == before + 1
     assert notices(talk)[0].endswith(IN_DOCS)
-    assert "is merged: <" in talk.everything()
+    assert ":white_check_mark: *Merged*" in talk.everything()
 
 
 async def test_page_of_before_is_not_taken_for_the_new_one(talk: Talk) -> None:

@@ -281,6 +281,9 @@ async def test_own_words_have_no_mark(talk: Talk) -> None:
 
 async def test_readers_words_wait_for_a_person_where_nobody_reviews(talk: Talk) -> None:
     """Without a pull request of its jobs a project may publish what its agent writes."""
+    await talk.started()
+    await talk.ends(pr_link=None)
+    talk.everything()
     digest = await digest_of(talk, "rate limits ERASE")
     await talk.ana.replies(f"{BOT} Write the page for the first one", to=digest.message)
     await talk.time.passes(5)
@@ -289,19 +292,19 @@ async def test_readers_words_wait_for_a_person_where_nobody_reviews(talk: Talk) 
     await talk.ana.presses("Choose messages", on=note)
     assert ORDER in str(talk.ana.form().message["blocks"])
     await talk.time.passes(30)
-    assert talk.agent_got() == []
+    assert len(talk.agent_got()) == 1
     await fill_in(talk, take_earlier=["yes"])
-    [prompt] = talk.agent_got()
+    prompt = talk.agent_got()[-1]
     assert ORDER in prompt
     assert ORDER not in outside(prompt)
-    assert talk.service.ended_with == [MARK]
+    assert talk.service.ended_with[-1] == MARK
     talk.everything()
 
 
 @pytest.mark.parametrize("is_reviewed", [True, False])
 async def test_form_says_where_nobody_reviews(talk: Talk, is_reviewed: bool) -> None:
-    if is_reviewed:
-        await talk.finished()
+    await talk.started()
+    await talk.ends(pr_link=LINK if is_reviewed else None)
     talk.service.readers["searches"] = searches(("rate limits", 41, 0))
     [row] = rows(await asked(talk, "searches"))
     await talk.ana.presses(row.buttons[0], on=row)
@@ -311,11 +314,14 @@ async def test_form_says_where_nobody_reviews(talk: Talk, is_reviewed: bool) -> 
 
 async def test_words_that_go_on_under_a_digest_are_without_readers(talk: Talk) -> None:
     """A person who leaves the note alone sends their own words."""
+    await talk.started()
+    await talk.ends(pr_link=None)
+    talk.everything()
     digest = await digest_of(talk, "rate limits ERASE")
     await talk.ben.replies(QUIET, to=digest.message)
     await talk.ana.replies(f"{BOT} Write the page on limits", to=digest.message)
     await talk.time.passes(60)
-    [prompt] = talk.agent_got()
+    prompt = talk.agent_got()[-1]
     assert QUIET in prompt
     assert ORDER not in prompt
     talk.everything()

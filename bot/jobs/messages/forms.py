@@ -182,7 +182,7 @@ def job_note(job: TrackedJob, permalink: str | None) -> Block:
 def review_note() -> Block:
     """Return the note above readers' words where an agent may publish by itself."""
     return b.context(
-        "No job of these docs has opened a pull request yet, so a change may go live unreviewed. "
+        "Jobs of these docs end without a pull request, so a change may go live unreviewed. "
         "Read the quoted words before you send them."
     )
 

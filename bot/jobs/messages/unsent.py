@@ -212,7 +212,7 @@ def thread_stays_here(job: TrackedJob) -> Message:
 def readers_words_stay_here(job: TrackedJob) -> Message:
     """Return the note that readers' words do not go to an agent that may publish by itself."""
     text = (
-        "No job of these docs has opened a pull request yet, so a change may go live unreviewed. "
+        "Jobs of these docs end without a pull request, so a change may go live unreviewed. "
         "Readers' words stay here until you send them."
     )
     return b.with_buttons(text, [_choose_button(job)])

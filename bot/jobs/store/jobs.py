@@ -104,7 +104,7 @@ MORE = (
     _SEEN.label("seen"),
 )
 _MOST_LOOKED_AT = 50
-"""The newest jobs of a project that show whether it opens pull requests."""
+"""The newest jobs of a project that show whether its agent opens pull requests."""
 _SHORT_TEXT = func.substr(jobs.c.text, 1, 300, type_=jobs.c.text.type).label("text")
 _WITH_SHORT_TEXT = [_SHORT_TEXT if column is jobs.c.text else column for column in jobs.c]
 _WITH_NUMBER = select(jobs, *MORE).where(jobs.c.number == bindparam("this"))
@@ -213,20 +213,21 @@ class Jobs(Rows[TrackedJob]):
         ready = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.number != besides.number)
         return self._newest(and_(_is_in(besides.thread), ready)) is not None
 
-    def opens_pull_requests(self, project: ProjectId) -> bool:
-        """Return whether one of a project's newest jobs has a pull request.
+    def publishes_unreviewed(self, project: ProjectId) -> bool:
+        """Return whether a project's agent may commit straight to the branch that is published.
 
-        Otherwise its agent may commit straight to the branch that is published.
+        Of its newest jobs one has ended well without a pull request, and none has one.
         """
         newest = (
-            select(jobs.c.pr_link)
+            select(jobs.c.state, jobs.c.pr_link)
             .where(jobs.c.project == project)
             .order_by(jobs.c.asked_at.desc())
             .limit(_MOST_LOOKED_AT)
             .subquery()
         )
-        query = select(exists().where(newest.c.pr_link.is_not(None)))
-        return bool(self.connection.execute(query).scalar())
+        has_none = exists().where(newest.c.state == JobState.NO_PULL_REQUEST)
+        has_one = exists().where(newest.c.pr_link.is_not(None))
+        return bool(self.connection.execute(select(and_(has_none, not_(has_one)))).scalar())
 
     def with_service_id(self, service_id: str) -> TrackedJob | None:
         """Return the job with this id at the docs service; None when there is none."""
