@@ -38,7 +38,8 @@ class Use:
 
 def _modules() -> Iterator[str]:
     for module in pkgutil.walk_packages(bot.__path__, "bot."):
-        if not module.name.endswith("__main__"):
+        # Alembic's file runs within Alembic alone.
+        if not module.name.endswith(("__main__", "revisions.env")):
             yield module.name
 
 

@@ -166,12 +166,13 @@ async def test_command_in_a_wrong_folder_leaves_no_database(
         assert await asyncio.to_thread(os.listdir, tmp_path) == []
 
 
-@pytest.mark.parametrize("command", ["run", "jobs"])
 @pytest.mark.parametrize(
-    ("path", "reason"),
+    ("command", "path", "reason"),
     [
-        ("file/bot.db", "The folder of the SQLite file cannot be made"),
-        ("bot.db", "The database was made by another version"),
+        ("run", "file/bot.db", "The folder of the SQLite file cannot be made"),
+        ("jobs", "file/bot.db", "There is no SQLite file"),
+        ("run", "bot.db", "The database was made by a version of the bot that was never released"),
+        ("jobs", "bot.db", "The database was made by a version of the bot that was never released"),
     ],
 )
 async def test_unusable_database_stops_every_command_with_one_line(
