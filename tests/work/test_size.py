@@ -16,7 +16,9 @@ from tests.talk import Talk
 from tests.talk_database import DATABASE_URL
 
 MOST_BYTES = 2_400
-"""For each job, with an index of those that are neither merged nor reviewed, with ids as long as Slack's, on pages without gaps. 10,000 jobs may take 24 MB."""
+"""For each job, on pages without gaps, with ids as long as Slack's, and in the index of those that are
+neither merged nor reviewed. 10,000 jobs may take 24 MB.
+"""
 JOBS = 2_000
 PROMPT = (
     "Add a quickstart for the Python SDK, with the installation, a first request and its errors"
