@@ -138,6 +138,7 @@ def _end(
         "odd": b.quoted(job.pr_link or "", 300),
         "change": _change(job),
         "page": _page(job, url or "", is_brief=is_brief),
+        "sign": ":white_check_mark:" if is_merged else ":memo:",
         "over": "merged" if is_merged else "closed",
         "live": f" It may be on {b.code(job.ref or '')} already." if is_live else "",
     }
@@ -153,10 +154,13 @@ def _end_texts(job: TrackedJob, subject: str) -> tuple[str, str]:
     if b.web_address(job.pr_link) is None:
         return _ODD_ADDRESS
     pull = job.pull_request
+    by_page = _named_by_page(job, subject)
     if pull is None or pull.ended_at is None:
-        return _named_by_page(job, subject) or result, advice
+        return by_page or result, advice
     if job.ended_at is not None and pull.ended_at < job.ended_at:
         return result, _TOO_LATE
+    if pull.is_merged and by_page:
+        return by_page, ""
     return _OVER[pull.is_merged], ""
 
 
@@ -285,8 +289,8 @@ _ENDS = {
 }
 """The result of each end, and its advice, which is removed when the job goes on."""
 _MENDED = ":wrench: Preview builds again{change}."
-_NEW_PAGE = ":memo: New page {page}"
-_CHANGED_PAGE = ":memo: {page}: changed after “{subject}”{change}."
+_NEW_PAGE = "{sign} New page {page}"
+_CHANGED_PAGE = "{sign} {page}: changed after “{subject}”{change}."
 _SHORT_WORDS = 3
 _SHORT_LENGTH = 30
 """A follow-up of so few words and characters does not say what it is about."""
