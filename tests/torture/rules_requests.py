@@ -264,7 +264,9 @@ def _prompt(index: RecordIndex, checks: Checks, row: Row) -> None:
         case "sent":
             checks.insist(job["service_id"], f"{subject}: sent, and the job has no id")
         case "withdrawn":
-            acts = [done.act for done in index.asks() if done.act.marker in job["text"]]
+            # A reply under a merged pull request starts a job of its own, too.
+            asks = (*index.asks(), *index.made("reply"))
+            acts = [done.act for done in asks if done.act.marker in job["text"]]
             # A job that was run again may share the thread of the earlier one.
             markers = {marker for act in acts for marker in (act.marker, act.target)}
             pressed = any(index.pressed(marker, "withdraw", "dismiss") for marker in markers)
