@@ -37,7 +37,7 @@ _SMALL_TALK = frozenset(
 )
 """Kinds of replies under an answer that say nothing about the question."""
 _ROOT_CHARACTERS = 4_000
-_MASKED_CHARACTERS = 2 * agent_text.MOST_CHARACTERS
+_MASKED_CHARACTERS = 2 * agent_text.MAX_EARLIER_CHARACTERS
 """The characters of a message that are masked.
 
 Masks are shorter than keys, so it is more than fits.
@@ -132,7 +132,7 @@ def _lines_under(root: MessageTs | None, talk: Sequence[_Line]) -> Sequence[str]
     above = [line.pair for line in talk if line.ts == root]
     below = [line.pair for line in talk if line.ts != root]
     first = agent_text.newest_that_fit(above, _ROOT_CHARACTERS)
-    room = agent_text.MOST_CHARACTERS - sum(map(len, first))
+    room = agent_text.MAX_EARLIER_CHARACTERS - sum(map(len, first))
     return [*first, *agent_text.newest_that_fit(below, room)]
 
 
@@ -199,7 +199,7 @@ async def _of_members(
     fitting = {*own, *(ts for ts, reason in omit.items() if reason is None)}
     fit = [post for post in messages if post.ts in fitting]
     left_out = Counter(reason for reason in omit.values() if reason is not None)
-    newest = fit[-agent_text.MOST_MESSAGES :]
+    newest = fit[-agent_text.MAX_EARLIER_MESSAGES :]
     if fit and fit[0].ts in own and fit[0] not in newest:
         newest = [fit[0], *newest[1:]]
     left_out[OmitReason.OLDER] += len(fit) - len(newest)
@@ -347,7 +347,7 @@ async def offer_thread(
     except (SlackError, TimeoutError) as error:
         log.warning("thread_not_offered", reason=str(error) or type(error).__name__)
         return OfferedThread(is_read=False)
-    lines = _lines_for_form(talk, left_out, agent_text.FORM_CHARACTERS)
+    lines = _lines_for_form(talk, left_out, agent_text.MAX_FORM_CHARACTERS)
     return OfferedThread("\n".join(lines), +left_out, is_public)
 
 

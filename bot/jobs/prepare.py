@@ -59,7 +59,7 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
         quotations.insert(0, Quotation(source, conversation))
     merged = await context.store.read(lambda tx: _find_merged(tx, prompt))
     if merged is not None:
-        quotations.insert(0, agent_text.quote_merged(merged))
+        quotations.insert(0, agent_text.quote_merged_pull_request(merged))
     return Attachments(agent_text.attachments(signed, quotations), earlier, not_sent)
 
 

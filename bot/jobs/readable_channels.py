@@ -25,7 +25,7 @@ class ReadableChannels:
     """Channels that somebody is known to read."""
 
     channels: tuple[ChannelId, ...]
-    is_all: bool
+    is_complete: bool
     """Whether Slack was asked about all channels, and answered."""
 
 
@@ -54,5 +54,5 @@ async def _ask_about(
     checks = [ask_readership(context, allowed.user, channel) for channel in asked]
     answers = await asyncio.gather(*checks)
     readable = [channel for channel, may in zip(asked, answers, strict=True) if may]
-    is_all = asked == others and None not in answers
-    return ReadableChannels((here, *readable), is_all)
+    is_complete = asked == others and None not in answers
+    return ReadableChannels((here, *readable), is_complete)

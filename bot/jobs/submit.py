@@ -25,7 +25,7 @@ from bot.docs_api import (
 from bot.engine import back_off_seconds, unless_taken_over
 from bot.ids import ChannelId, ProjectId, RequestKey
 from bot.jobs.messages import problems
-from bot.jobs.messages.agent_text import IN_A_REPLY
+from bot.jobs.messages.agent_text import REPLY_NOTE
 from bot.jobs.model.jobs import QueueWhy, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.model.quota import (
@@ -235,7 +235,7 @@ def _text_for_agent(job: TrackedJob, prompt: Prompt) -> str:
     """Return a prompt with its attachments, the sentence about its place, and the mark."""
     parts = [prompt.text or "", prompt.attachments or ""]
     if prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None:
-        parts.append(IN_A_REPLY)
+        parts.append(REPLY_NOTE)
     is_about_readers = prompt.kind is PromptKind.START and job.about is not None
     return join_for_agent(parts, has_quotes=is_about_readers)
 

@@ -137,7 +137,7 @@ PRIVATE_POST = b.words("`docs-bot doctor --try` tries whether I can reach you in
 """The message for one person."""
 
 
-def press_me(token: str) -> Message:
+def press_request(token: str) -> Message:
     """Return the request to press a button of the doctor's."""
     return b.with_buttons("Press this, please.", [b.button("Press me", b.Action.TRY, token)])
 

@@ -209,7 +209,7 @@ class Trial:
         """Post a message, to be deleted at the end, also where Slack's answer is lost."""
         place = channel or self.options.channel
         post = _Post(place, DeliveryId(f"try-{self.token}-{name}"), thread)
-        self.leave(f"the post “{name}”", lambda: self._delete(post))
+        self.add_remnant(f"the post “{name}”", lambda: self._delete(post))
         try:
             posted = await self.call(
                 lambda: self.messenger.post(place, message, delivery=post.delivery, thread=thread)
@@ -230,7 +230,7 @@ class Trial:
         if post.ts is not None:
             await answered(self.client.chat_delete(channel=post.channel, ts=post.ts))
 
-    def leave(self, label: str, remove: Callable[[], Awaitable[object]]) -> None:
+    def add_remnant(self, label: str, remove: Callable[[], Awaitable[object]]) -> None:
         """Remember something to remove at the end."""
         self.remnants.append(Remnant(label, remove))
 
@@ -238,7 +238,7 @@ class Trial:
         """Return the notes of the running bot."""
         return await self.store.read(lambda tx: Trials(tx).notes(self.token))
 
-    async def heard(self, instruction: str, *names: str) -> Mapping[str, TrialNote]:
+    async def wait_for_events(self, instruction: str, *names: str) -> Mapping[str, TrialNote]:
         """Ask the person for an act, and wait until the running bot has noted what it causes.
 
         Raises StepFailed without the events in time, or for a call of the running bot that Slack

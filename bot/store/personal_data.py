@@ -26,7 +26,7 @@ _BATCH_SIZE = 500
 """Rows that are read at once, so that memory is bounded however much there is."""
 MASKED = "(a secret, not written)"
 """Stands for a value that no file may show, such as an address at which Slack takes answers."""
-SOMEBODY_ELSES = "(somebody else's words, not written)"
+WORDS_OF_OTHERS = "(somebody else's words, not written)"
 """Stands for what others said in a job of this person's: it is forgotten with the job."""
 _ENDED = "row_ended_at"
 _FINISHED = "row_is_finished"
@@ -55,7 +55,7 @@ class PersonalData(Repository):
         statement = select(mention.rule.key).where(mention.condition)
         return list(self.connection.execute(statement).scalars())
 
-    def named_in(
+    def naming_rows(
         self, user: UserId, mention: MentionRule, keys: Sequence[object]
     ) -> list[PersonalRow]:
         """Return rows of others that name the person, with nothing but the name."""
@@ -65,7 +65,9 @@ class PersonalData(Repository):
             for row in self._rows(mention.rule, mention.rule.key.in_(keys))
         ]
 
-    def owned(self, user: UserId, rule: RetentionRule, keys: Sequence[object]) -> list[PersonalRow]:
+    def owned_rows(
+        self, user: UserId, rule: RetentionRule, keys: Sequence[object]
+    ) -> list[PersonalRow]:
         """Return the person's rows, and the parts that are forgotten with them."""
         rows = self._rows(rule, rule.key.in_(keys))
         found = [_to_row(rule, row, _values_of(user, rule, row)) for row in rows]
@@ -115,7 +117,7 @@ def _value_for(user: UserId, column: Column[object], value: object) -> object:
     if isinstance(value, SecretStr):
         return MASKED
     if isinstance(kind, OthersText):
-        return SOMEBODY_ELSES
+        return WORDS_OF_OTHERS
     if isinstance(kind, People):
         return [user] if user in cast("list[str]", value) else None
     if isinstance(kind, Person):
@@ -127,7 +129,7 @@ def _values_of_part(user: UserId, part: RetentionRule, row: RowMapping) -> dict[
     """Return the values of a part, without the words of others."""
     values = _values_of(user, part, row)
     if part.owner is not None and row[part.owner]:
-        return dict.fromkeys(values, SOMEBODY_ELSES)
+        return dict.fromkeys(values, WORDS_OF_OTHERS)
     return values
 
 
@@ -150,5 +152,5 @@ def _read(
     user: UserId, mention: MentionRule, keys: Sequence[object], tx: Transaction
 ) -> list[PersonalRow]:
     if mention.column is None:
-        return PersonalData(tx).owned(user, mention.rule, keys)
-    return PersonalData(tx).named_in(user, mention, keys)
+        return PersonalData(tx).owned_rows(user, mention.rule, keys)
+    return PersonalData(tx).naming_rows(user, mention, keys)

@@ -193,7 +193,7 @@ def upgrade(connection: Connection, *, now: datetime, folder: Path = REVISIONS) 
 
     command.upgrade(revision_config(connection, folder), "head")
     if tables is Tables.NONE:
-        begin(connection, now)
+        insert_installation(connection, now)
 
 
 def revision_config(connection: Connection, folder: Path = REVISIONS) -> Config:
@@ -206,7 +206,7 @@ def revision_config(connection: Connection, folder: Path = REVISIONS) -> Config:
     return config
 
 
-def begin(connection: Connection, now: datetime) -> None:
+def insert_installation(connection: Connection, now: datetime) -> None:
     """Write the row about a database that has just got its tables."""
     row = {"id": 1, "begun_at": now, "words_key": token_hex(32)}
     connection.execute(INSTALLATION.insert(), row)

@@ -77,7 +77,7 @@ def shall_i_send(draft: Unsent, *, is_understood: bool = True) -> Message:
     return b.with_buttons(text, _with_text(draft, buttons))
 
 
-LEFT = b.words("Left. Nothing was sent.")
+NOTHING_SENT = b.words("Left. Nothing was sent.")
 """The text in the place of that question."""
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from bot.ids import JobNumber
 
-MAX_SEARCHED = 1_000
+MAX_SEARCHED_JOBS = 1_000
 """The newest jobs that are searched."""
-MAX_CHARACTERS = 150
+MAX_SEARCH_CHARACTERS = 150
 """The longest text to search for."""
 
 
