@@ -37,9 +37,7 @@ class QuoteSource(Enum):
     READERS = "Readers ask:"
     EVIDENCE = ""
     """Searches, comments and questions of readers, below the facts about them."""
-    MERGED = (
-        "This was asked under a pull request that is merged. What it says is about that change."
-    )
+    MERGED = "This was asked under a merged pull request, and is about its change:"
     BUILD_LOG = "The build's log ends with these lines:"
 
 

@@ -24,7 +24,7 @@ _WHY = {
     ),
     Refusal.SCOPE: ("I lack a right in Slack", "Ask your bot admin to install it again."),
     Refusal.BETWEEN_PEOPLE: (
-        "nobody can invite me into those between two people",
+        "nobody can invite me into a direct message between two people",
         "Use a channel, a group direct message that I am in, or a direct message with me.",
     ),
 }
