@@ -212,7 +212,7 @@ def _put_back(context: WorkerContext, inquiry: Inquiry, tx: Transaction) -> None
 
 
 def _refuse(context: WorkerContext, inquiry: Inquiry, note: Message, tx: Transaction) -> None:
-    """Leave a question unanswered, and tell its asker why, alone."""
+    """Dismiss a question, and tell only its asker why."""
     new = replace(inquiry, state=InquiryState.DISMISSED, response_url=None)
     Inquiries(tx).save(inquiry, new, owner=context.owner)
     key = f"inquiry:{inquiry.id}:refused"

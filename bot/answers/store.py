@@ -298,7 +298,7 @@ class SentQuestions(schema.Repository):
     def between(
         self, project: ProjectId, channel: ChannelId, since: datetime, before: datetime
     ) -> Sequence[SentQuestion]:
-        """Return a project's questions of a period. Those that a channel may not see are hidden.
+        """Return a project's questions of a period, hidden if a channel may not see them.
 
         The questions of somebody who was forgotten are hidden from everybody.
         """

@@ -1,4 +1,4 @@
-"""What follows from a message that was heard: it is sent, answered, asked about, or reacted to."""
+"""The acts that follow from a message: it is sent, answered, asked about, or reacted to."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ async def _react(context: Context, message: InboxMessage, reviewed: Readable | N
 async def _is_taken_back(
     context: Context, allowed: Allowed, heard: Heard, message: InboxMessage
 ) -> bool:
-    """Take back the last request of a message's author, if that is what it says.
+    """Take back the last request of a message's author, if the message asks for it.
 
     Raises BeingSent.
     """
@@ -285,7 +285,7 @@ async def _add(
 def _joined(
     context: Context, tx: Transaction, prompt: Prompt, message: InboxMessage, heard: Heard
 ) -> Joined:
-    """Return the words of a prompt with those of a message."""
+    """Join the words of a prompt and of a message."""
     parts = [each for each in Inbox(tx).parts(RequestKey(prompt.key)) if each.id != message.id]
     parts.append(replace(message, text=heard.text))
     return join(context, prompt.kind, sorted(parts, key=lambda part: part.ts))

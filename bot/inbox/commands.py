@@ -249,12 +249,12 @@ async def _find_started(
     return await if_visible(context, place.allowed, job), prompt
 
 
-# ---- a thread of people
+# ---- threads of people, without a job
 
 
 @on_text
 async def write_thread(context: Context, press: Press, draft: Unsent) -> Answer:
-    """Start a job with a thread. In a private channel the form shows what goes along."""
+    """Start a job with a thread. In a private channel a form shows the thread's messages first."""
     place = await _find_place(context, press, draft)
     if draft.thread is None or place is None:
         return Answer(message=unsent.NO_MESSAGES, replaces=True)
@@ -280,7 +280,7 @@ async def write_thread(context: Context, press: Press, draft: Unsent) -> Answer:
 
 @on_text
 async def answer_thread(context: Context, press: Press, draft: Unsent) -> Answer:
-    """Answer what was said last in a thread, from the docs."""
+    """Answer the last message of a thread from the docs."""
     if draft.thread is None:
         return Answer(message=unsent.NO_MESSAGES, replaces=True)
     ts = at_message(press, draft).origin.message_ts

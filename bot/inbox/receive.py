@@ -1,4 +1,4 @@
-"""What Slack's events put into the inbox, before they are acknowledged.
+"""The writing of Slack's events to the inbox, before they are acknowledged.
 
 Nobody is asked here, neither Slack nor a service: a listener filters and stores.
 """
@@ -29,7 +29,7 @@ Message = ThreadReply | Mention
 
 
 class Relevance(Enum):
-    """What is stored of a message."""
+    """The part of a message that is stored."""
 
     NOTHING = "nothing"
     """It is for others."""
@@ -102,7 +102,7 @@ def relevance_of(context: Context, message: Message, tx: Transaction) -> Relevan
 
 
 def _relevance_in_job(context: Context, message: ThreadReply, job: TrackedJob) -> Relevance:
-    """Return what is stored of a reply in a job's thread that does not mention the bot."""
+    """Return the part to store of a reply in a job's thread without a mention of the bot."""
     if job.needs_mention:
         return Relevance.KEY
     is_plain_talk = not message.content.files and is_talk(context, message, job)
@@ -227,7 +227,7 @@ def _reopen(
 
 
 def _write_edit(tx: Transaction, message: InboxMessage, changed: Changed, now: datetime) -> None:
-    """Write what a message says now, so that it is decided again."""
+    """Write the new text of a message, so that it is decided again."""
     content = _content(changed)
     Inbox(tx).change(
         message,

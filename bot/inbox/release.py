@@ -134,10 +134,10 @@ def _keep(context: WorkerContext, tx: Transaction, prompt: Prompt) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What Slack shows of a prompt that waits."""
+    """The present state in Slack of a prompt that waits."""
 
     changes: Sequence[Changed] = ()
-    """What has become of its messages."""
+    """The edits and deletions of its messages."""
     obstacle: Obstacle | None = None
     """The reason not to send it."""
 
@@ -203,7 +203,7 @@ async def _find_changes(
 
 
 def _settle(context: WorkerContext, prompt: Prompt, seen: Sighting, tx: Transaction) -> float:
-    """Write what has been seen of a prompt: it is refused, waits for its changes, or may be sent.
+    """Settle a prompt by its state in Slack: it is refused, waits for changes, or may be sent.
 
     Return the seconds for which it stays held.
     """

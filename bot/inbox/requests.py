@@ -278,7 +278,7 @@ def remake(
 def leave(
     context: Context, tx: Transaction, message: InboxMessage, joins: RequestKey | None = None
 ) -> None:
-    """Take a message out of its request, unless that is the one that it ``joins``.
+    """Take a message out of its request, unless it ``joins`` the same one.
 
     An unsent prompt is made anew of its other messages, and is taken back without any. A question
     is taken back.

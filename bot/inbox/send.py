@@ -151,7 +151,7 @@ async def _with_background(
     request = replace(request, about=answered.about)
     if not is_direct_message(where.channel):
         return request
-    # A direct conversation has nobody's words but those of its one person, and its answers.
+    # A direct conversation has only the words of its one person, and answers.
     return replace(request, take_thread=TakeThread.GIVEN, given=answered.conversation)
 
 

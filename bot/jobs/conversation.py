@@ -282,7 +282,7 @@ def _unfit(context: Context, message: Said) -> OmitReason | None:
 async def _are_members(
     context: Context, authors: Sequence[UserId], seconds: float
 ) -> Mapping[str, bool]:
-    """Return whether authors are full members, for those that Slack returns in time."""
+    """Return whether authors are full members, without authors for whom Slack is too slow."""
     members: dict[str, bool] = {}
 
     async def check_author(author: UserId) -> None:

@@ -23,7 +23,7 @@ def fitting_files(files: Sequence[SharedFile]) -> Sequence[SharedFile]:
 
 
 async def describe_files(context: Context, files: Sequence[SharedFile]) -> Sequence[SharedFile]:
-    """Return files with the description of those that are ids alone.
+    """Return files, each with its description. Slack sends some files as ids alone.
 
     A file that Slack does not describe counts as a text that cannot be read.
     """

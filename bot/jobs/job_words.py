@@ -88,7 +88,7 @@ async def _find_job(
 
 
 async def _stop(context: Context, target: Readable) -> Message:
-    """Take back what waits of a job, if its author may decide that."""
+    """Take back the waiting prompt of a job, if the person may decide that."""
     job = target.job
     waiting = await to_withdraw(context, job.number, target.allowed.user)
     if waiting is not None and may_steer(context, target, waiting):

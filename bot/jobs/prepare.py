@@ -42,7 +42,7 @@ class Attachments:
 
 
 async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
-    """Return the attachments of a prompt, without those that Slack does not return in time."""
+    """Return the attachments of a prompt that Slack returns in time."""
     conversation = ""
     earlier = None
     if prompt.take_thread is not None:

@@ -185,8 +185,7 @@ def _settle_error(
         PreviewLimits(tx).mark_exhausted(preview.project, context.clock() + NOT_HERE_FOR)
     wait_seconds = wait_asked_for(error) or _RETRY_SECONDS
     if begins and isinstance(error, RateLimited):
-        # The service frees the turns of a minute at once: those of people with few previews come
-        # first.
+        # The service frees all turns of a minute at once. People with few open previews go first.
         wait_seconds += _SECONDS_BEHIND * Previews(tx).count_open(preview.requester)
     new = replace(counted, due_at=context.after(wait_seconds))
     if isinstance(error, Unauthorized):

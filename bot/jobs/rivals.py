@@ -1,4 +1,4 @@
-"""Open jobs about the page or the subject of a new request, so that nobody starts a second one."""
+"""Open jobs about the page or subject of a new request, to prevent a duplicate."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _MOST_JOBS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """An open job that changes what a new request is about."""
+    """An open job about the page or subject of a new request."""
 
     job: TrackedJob
     has_page: bool
-    """Whether it changes a page that the request names; otherwise both want the same page new."""
+    """Whether it changes a page that the request names; False if both want the same new page."""
 
 
 async def find_rival(
@@ -45,7 +45,8 @@ async def find_rival(
 ) -> Rival | None:
     """Return an open job about the page of a prompt, or another person's about its new subject.
 
-    Everybody here may know of it. A person's equal prompt is no rival: it is asked about by itself.
+    Everybody in the channel may know of that job. A person's own equal prompt is no rival:
+    another question asks about it.
     ``besides``: the prompt's own job.
     """
     place = allowed.origin.channel
@@ -72,7 +73,7 @@ async def find_rival(
 
 
 def _wants_the_same(job: TrackedJob, subject: Subject) -> bool:
-    """Return whether a job writes the page about a subject, too."""
+    """Return whether a job also writes the new page about a subject."""
     titles = [job.about.title if job.about else subject_of(job.text)]
     if job.pull_request is not None:
         titles.append(job.pull_request.title)
@@ -90,7 +91,7 @@ async def _may_be_named(context: Context, channel: ChannelId, job: TrackedJob) -
 async def find_open_job(
     context: Context, channel: ChannelId, project: ProjectId, title: str
 ) -> TrackedJob | None:
-    """Return an open job about a subject, that everybody in a channel may know of."""
+    """Return an open job about a subject, if everybody in the channel may know of the job."""
     now = context.clock()
     going = await context.store.read(lambda tx: list_open_jobs(tx, project, now))
     for job, subjects in going:
@@ -128,6 +129,6 @@ def _is_known_open(job: TrackedJob, now: datetime) -> bool:
 
 
 def is_about_any(title: str, subjects: Collection[Subject]) -> bool:
-    """Return whether one of some subjects contains that of a title."""
+    """Return whether a title is about any of some subjects."""
     subject = find_subject(title)
     return any(is_about(subject, text) for text in subjects)

@@ -56,7 +56,7 @@ def used_keys(settings: Settings) -> Mapping[str, UsedKey]:
 
 
 async def check_key_ages(context: WorkerContext) -> None:
-    """Note keys that are new, and tell admins of those that may expire soon."""
+    """Store new keys, and tell admins of keys that may expire soon."""
     for used in used_keys(context.settings).values():
 
         def check(tx: Transaction, used: UsedKey = used) -> None:

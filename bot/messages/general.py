@@ -138,7 +138,7 @@ PRIVATE_POST = b.words("`docs-bot doctor --try` tries whether I can reach you in
 
 
 def press_request(token: str) -> Message:
-    """Return the request to press a button of the doctor's."""
+    """Return the doctor's post that asks a person to press a button."""
     return b.with_buttons("Press this, please.", [b.button("Press me", b.Action.TRY, token)])
 
 

@@ -1,4 +1,4 @@
-"""Quotations in texts for the agent: words of others, as data, which nothing in them can end."""
+"""Quotations in texts for the agent: words of others as data, which cannot end the quotation."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class QuoteSource(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """Words of somebody else than the person who sends them to the agent."""
+    """Words of one person that another one sends to the agent."""
 
     source: QuoteSource
     text: str
@@ -55,7 +55,7 @@ class Quotation:
         return "\n".join(filter(None, [self._lead, _quote_lines(self.text, ">")]))
 
     def as_wire(self) -> str:
-        """Return the quotation of a text that Slack sent, with its entities, as wire text."""
+        """Return the quotation of a text with Slack's entities, as wire text."""
         lead = from_plain(self._lead)
         return "\n".join(filter(None, [lead, _quote_lines(self.text, "&gt;")]))
 
@@ -65,17 +65,17 @@ class Quotation:
 
 
 def _quote_lines(text: str, mark: str) -> str:
-    """Return text as a quotation in Markdown, which nothing in it can end."""
+    """Return a text as a Markdown quotation that the text itself cannot end."""
     return "\n".join(f"{mark} {line}" for line in visible(text).rstrip("\n").split("\n"))
 
 
 def in_quotes(text: str, length: int) -> str:
-    """Return untrusted text on one line, clipped, in quotation marks that nothing in it can end."""
+    """Return untrusted text on one clipped line, in quotation marks that it cannot end."""
     return f"“{one_line(text, length).translate(QUOTE_LOOKALIKES)}”"
 
 
 def join_for_agent(parts: Iterable[str], *, has_quotes: bool = False) -> str:
-    """Return a text as the agent gets it: its paragraphs, and the mark if it quotes somebody.
+    """Join the paragraphs of a text for the agent, with the mark if it quotes somebody.
 
     Each text for the agent is made here, so no quotation goes without the mark, also one that a
     person has edited in a form or typed.

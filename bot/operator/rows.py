@@ -179,7 +179,7 @@ def _format_counts(counts: RowCounts) -> str:
 
 
 async def export_user(store: Store, user: str, stdout: TextIO) -> None:
-    """Write as JSON what is stored of a person: all that `forget_user` would take, and open work.
+    """Write a person's data as JSON: the data that `forget_user` would take, and open work.
 
     Raises ValueError, with a text for people, if this is no user id.
     """

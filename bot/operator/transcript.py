@@ -19,6 +19,7 @@ _SLACK = "slack"
 _DOCS = "docs service"
 _GITHUB = "github"
 _EVENT = "event"
+"""The four kinds of lines: calls of three services, and events."""
 _STAND_INS = Path(__file__).parent / "stand_ins.json"
 _PARTS = frozenset(
     {
@@ -30,7 +31,7 @@ _PARTS = frozenset(
         *("v1", "v2"),
     }
 )
-"""The parts of paths that are no ids."""
+"""The fixed parts of paths; all others are ids."""
 _MIN_FAILURE = 400
 _ABSENT = "absent"
 Fields = dict[str, list[str]]
@@ -105,7 +106,7 @@ def _parsed(value: object) -> object:
 
 
 def _decoded(body: bytes) -> object:
-    """Return the value of JSON; a text for anything else, such as a stream."""
+    """Return the parsed JSON of a body; ``text`` for anything else, such as a stream."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -123,7 +124,7 @@ def _template_of(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Something in which an answer differs from that of the stand-ins."""
+    """A difference between an answer and the stand-in's answer."""
 
     name: str
     """The service and the method, or the event."""
@@ -152,7 +153,7 @@ def read_transcript(file: Path) -> list[dict[str, object]]:
 
 
 def fields_of(lines: Iterable[Mapping[str, object]]) -> dict[str, Fields]:
-    """Return the fields of all successful answers and events, by the method or event.
+    """Return the fields of all successful answers and events, by the name of their line.
 
     A field that some of its objects lack has the type ``absent``, too.
     """

@@ -38,7 +38,7 @@ async def open_trial(trial: Trial) -> str:
 
 
 async def _close(trial: Trial) -> None:
-    """Let the token be valid no longer."""
+    """Make the token invalid."""
     now = datetime.now(UTC)
     await trial.store.write(lambda tx: Trials(tx).end(trial.token, now))
 
@@ -148,7 +148,7 @@ async def _home(trial: Trial) -> str:
 
 
 async def _joined(trial: Trial) -> str:
-    """Look for the event of the bot's own joining at the beginning of the trial."""
+    """Wait for the event of the bot's own joining at the beginning of the trial."""
     trial.user()
     if not trial.is_open:
         raise StepSkipped("the trial could not be stored in the database")

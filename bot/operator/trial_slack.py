@@ -143,7 +143,7 @@ async def _read_channel(trial: Trial) -> str:
 
 
 async def _find_root(trial: Trial, place: str, *, thread: str | None) -> str:
-    """Look for the first post by its metadata, as after a lost answer of Slack's."""
+    """Find the first post by its metadata, as the bot does when Slack's answer is lost."""
     delivery = DeliveryId(f"try-{trial.token}-root")
     root = trial.thread()
     found = await trial.call(
@@ -221,7 +221,7 @@ async def _share(trial: Trial, name: str) -> str:
 
 
 def _confirm() -> None:
-    """Let the upload go on."""
+    """Confirm the upload without a check."""
 
 
 async def _leave_file(trial: Trial, name: str) -> bool:

@@ -299,7 +299,7 @@ class Outbox(Repository):
         return self.connection.execute(newest).scalar()
 
     def posts_in_threads_of(self, numbers: Collection[JobNumber]) -> Sequence[ThreadPost]:
-        """Return what was posted about some jobs: status messages, ends and notes."""
+        """Return the posts about some jobs: status messages, ends and notes."""
         mine = and_(deliveries.c.job.in_(numbers), deliveries.c.posted_ts.is_not(None))
         columns = select(deliveries.c.posted_ts, deliveries.c.job, deliveries.c.key)
         return [

@@ -165,7 +165,7 @@ class _Intake:
 
     def _limit_bodies(self) -> None:
         while sum(self._reading.values()) > BODIES_BYTES:
-            # Requests of Slack are small, so that those of strangers are closed first.
+            # Slack's requests are small, so large requests of strangers are closed first.
             largest = max(self._reading, key=self._reading.__getitem__)
             del self._reading[largest]
             if largest.transport is not None:

@@ -1,8 +1,8 @@
-"""What is stored of one person: the columns that forgetting empties, with their values.
+"""The stored data of one person: the columns that forgetting empties, with their values.
 
 `docs-bot export` writes it and `docs-bot forget` takes it away. Both read the same rules
-(``retention.py``) and the same types of columns (``schema.py``), so that neither knows of a column
-that the other leaves out.
+(``retention.py``) and the same types of columns (``schema.py``), so that both treat the
+same columns.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ from bot.store.schema import OthersText, People, Person, Repository, Transaction
 from bot.store.store import Store
 
 _BATCH_SIZE = 500
-"""Rows that are read at once, so that memory is bounded however much there is."""
+"""Rows that are read at once, which bounds the memory."""
 MASKED = "(a secret, not written)"
 """Stands for a value that no file may show, such as an address at which Slack takes answers."""
 WORDS_OF_OTHERS = "(somebody else's words, not written)"
-"""Stands for what others said in a job of this person's: it is forgotten with the job."""
+"""Stands for words of others in a job of this person: they are forgotten with the job."""
 _ENDED = "row_ended_at"
 _FINISHED = "row_is_finished"
 
 
 @dataclass(frozen=True, slots=True)
 class PersonalRow:
-    """One row that holds words or the id of a person."""
+    """A row with the words or the id of a person."""
 
     kind: str
     """The name of the row's rule, as in the report of `docs-bot forget`."""
     key: object
     at: datetime | None
-    """When the row was over; None while it is under way, and for rows that follow another one."""
+    """When the work on the row ended; None while it is under way, and for a part of another row."""
     is_under_way: bool
     """Whether `docs-bot forget` would leave it for now."""
     values: Mapping[str, object]
-    """The columns that forgetting would empty, but for those that are empty already."""
+    """The columns that forgetting would empty, without empty ones."""
 
 
 class PersonalData(Repository):
-    """Reads what is stored of a person, within one transaction."""
+    """The stored data of persons, within one transaction."""
 
     def keys_of(self, mention: MentionRule) -> list[object]:
         """Return the keys of the rows of a mention."""
@@ -58,7 +58,7 @@ class PersonalData(Repository):
     def naming_rows(
         self, user: UserId, mention: MentionRule, keys: Sequence[object]
     ) -> list[PersonalRow]:
-        """Return rows of others that name the person, with nothing but the name."""
+        """Return the rows of others that name the person, with only the name."""
         name = cast("str", mention.column)
         return [
             _to_row(mention.rule, row, {name: user})
@@ -100,7 +100,7 @@ def _to_row(rule: RetentionRule, row: RowMapping, values: Mapping[str, object]) 
 
 
 def _values_of(user: UserId, rule: RetentionRule, row: RowMapping) -> dict[str, object]:
-    """Return what forgetting would take from a row, without words and ids of others."""
+    """Return the values of a row that forgetting would empty, without words and ids of others."""
     values = dict[str, object]()
     for name in emptied_values(rule.table):
         value = row[name]
@@ -134,7 +134,7 @@ def _values_of_part(user: UserId, part: RetentionRule, row: RowMapping) -> dict[
 
 
 async def read_personal_data(store: Store, user: UserId) -> AsyncIterator[PersonalRow]:
-    """Yield what is stored of a person, some rows at a time."""
+    """Yield the rows of a person. Some are read at a time."""
     for mention in mentions_of(user):
         keys = await store.read(partial(_keys_of, mention))
         for start in range(0, len(keys), _BATCH_SIZE):

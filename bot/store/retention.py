@@ -39,9 +39,9 @@ _PAUSE_SECONDS = 0.2
 https://github.com/sqlite/sqlite/blob/master/src/main.c (sqliteDefaultBusyCallback)
 """
 RowCounts = Counter[str]
-"""How many rows of each kind were forgotten, or are under way."""
+"""The number of rows of each kind that were forgotten, or are under way."""
 MENTIONS_KIND = "names in others' jobs"
-"""Mentions of a person in others' jobs: as a follower, a reviewer, or whoever gave it up."""
+"""The kind of rows for a person's mentions in others' jobs, such as a reviewer."""
 RULES: list[RetentionRule] = []
 """The declared rules."""
 

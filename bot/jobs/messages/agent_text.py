@@ -1,4 +1,4 @@
-"""Texts for the agent: a person's own words, who said them where, and what goes along."""
+"""Texts for the agent: a person's own words, the requester and channel, and attachments."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from bot.messages.plain_text import clip, one_line, visible
 from bot.messages.quotations import Quotation, QuoteSource
 
 MAX_EARLIER_MESSAGES = 20
+"""The most messages of a conversation that go along with a prompt."""
 MAX_EARLIER_CHARACTERS = 6_000
+"""Their characters together."""
 MAX_FORM_CHARACTERS = PLAIN_INPUT_LENGTH
+"""The longest conversation in a form, whose field holds no more."""
 _NAME_LENGTH = 80
 _TITLE_LENGTH = 120
 _FACT_LENGTH = 3_000

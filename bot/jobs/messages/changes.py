@@ -105,7 +105,7 @@ def _count_lines(file: ChangedFile) -> int:
 
 @dataclass
 class _Room:
-    """The room that is left in a view, and for reading and comparing what it may show."""
+    """The room that is left in a view, and the limits on reading and comparing its pages."""
 
     length: int = _MAX_LENGTH
     bytes: int = _MAX_PAGES_BYTES
@@ -174,7 +174,7 @@ def _page(file: ChangedFile, url: str, room: _Room) -> Iterator[Block]:
 
 
 def _longest(changes: Sequence[Change], length: int) -> Sequence[int]:
-    """Return the places of the longest changes that fit into so many characters, in order."""
+    """Return the indexes of the longest changes that fit into ``length`` characters, in order."""
     chosen: list[int] = []
     longest = sorted(enumerate(changes), key=_size_of_numbered, reverse=True)
     for at, change in longest[:_MAX_CHANGES]:

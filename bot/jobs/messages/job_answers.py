@@ -87,7 +87,7 @@ class JobListing:
     is_here: bool = True
     has_more: bool = False
     is_complete: bool = True
-    """Whether Slack was asked about all channels."""
+    """Whether Slack has answered for every channel, so that no job is missing."""
     counts: Mapping[NextStep, int] = field(default_factory=dict)
     """The numbers of all jobs of the list, not of the page; without *done*."""
 
@@ -190,7 +190,7 @@ class ToDo:
     to_review: int
     """Open pull requests of the channels that they are known to read."""
     is_complete: bool = True
-    """Whether Slack was asked about all channels."""
+    """Whether Slack has answered for every channel, so that no job is missing."""
 
 
 def welcome_message(to_do: ToDo, greeted: Message, note: str = "") -> Message:
@@ -262,7 +262,7 @@ class FoundJobs:
     has_older: bool = False
     """Whether there are older jobs, which were not searched."""
     is_complete: bool = True
-    """Whether Slack was asked about all channels."""
+    """Whether Slack has answered for every channel, so that no job is missing."""
     page: int = 0
     """Counts from 0."""
     has_more: bool = False
@@ -476,7 +476,7 @@ NO_WORDS_LEFT = b.words("Those words are gone, so there is nothing to send again
 
 
 def not_reviewable(job: TrackedJob) -> Message:
-    """Return the answer to a review button of a job that has gone on meanwhile."""
+    """Return the answer to an outdated review button of a job that has gone on."""
     return b.words(
         f"{name(job.number)} has gone on since, so I did nothing. Its first message shows how."
     )

@@ -201,7 +201,7 @@ def _headline(job: TrackedJob, usual: timedelta | None) -> list[str]:
 
 
 def redrawn(message: Message, *, posted_plain: bool) -> Message:
-    """Return a status message as an edit of the one that was posted.
+    """Return a status message as an edit of its post.
 
     Slack does not replace rich text by blocks without rich text, so the plain form of an edit keeps
     it. ``posted_plain``: Slack refused the blocks of the status message, so only plain ones are

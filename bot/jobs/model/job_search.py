@@ -16,7 +16,7 @@ MAX_SEARCH_CHARACTERS = 150
 
 @dataclass(frozen=True, slots=True)
 class SearchedJob:
-    """The words of a job."""
+    """A job's words in which a search looks."""
 
     number: JobNumber
     prompt: str

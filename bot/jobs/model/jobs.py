@@ -197,7 +197,7 @@ class Listed(StrEnum):
 
 
 class NextStep(StrEnum):
-    """What is to be done about a job: lists have these groups, in this order."""
+    """The next step of a job. Lists have one group for each, in this order."""
 
     NEEDS_YOU = "needs_you"
     """It failed or is unconfirmed, and the reader is its requester."""

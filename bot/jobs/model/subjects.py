@@ -89,7 +89,7 @@ def is_same_subject(one: Subject, other: Subject) -> bool:
 
 
 def group_by_subject(items: Iterable[Item], text_of: Callable[[Item], str]) -> list[list[Item]]:
-    """Return the items of each subject. The first of a group is the one that the others mean."""
+    """Group items by subject. The other items of a group are about the subject of its first."""
     groups = list[tuple[Subject, list[Item]]]()
     for item in items:
         subject = find_subject(text_of(item))

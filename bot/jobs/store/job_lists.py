@@ -1,4 +1,4 @@
-"""Lists of jobs by what is to be done, and the number of jobs of each step."""
+"""Lists of jobs by their next step, and the number of jobs of each step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.store.leases import one_of, read_rows
 from bot.store.schema import Repository
 
 _again = jobs.alias("again")
-# No EXISTS, which PostgreSQL may turn into a table of all jobs, made for each statement.
+# No EXISTS: PostgreSQL may build a table of all jobs for it, in each statement.
 _RUN_AGAIN = (
     select(_again.c.number)
     .where(
@@ -49,7 +49,7 @@ def _place(step: NextStep) -> ColumnElement[int]:
 
 
 def _is_unsettled(scope: JobScope) -> ColumnElement[bool]:
-    """Return the condition that something is left to do about a job of the kind that is listed."""
+    """Return the condition that a job of the listed kind has a next step other than *done*."""
     match scope.only:
         case Listed.NEEDS_YOU:
             return and_(_NEEDS_DECISION, jobs.c.requester == scope.reader)

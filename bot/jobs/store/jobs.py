@@ -1,4 +1,4 @@
-"""Tracked jobs: adding, finding and changing them, and claiming those that are due for a poll."""
+"""Tracked jobs: adding, finding and changing them, and claiming jobs that are due for a poll."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Waits(Repository):
         return waits
 
     def all_prompts(self, now: datetime) -> Sequence[Wait]:
-        """Return the unsettled prompts, oldest first, without those that wait for a person."""
+        """Return the unsettled prompts that wait for the bot or a service, oldest first."""
         pending = self._prompts(one_of(prompts.c.state, UNSETTLED), now)
         return [wait for wait in pending if wait.why is not QueueWhy.PERSON]
 

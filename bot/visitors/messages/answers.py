@@ -189,7 +189,7 @@ def _caption(report: Report, count: int) -> str:
 
 
 def _page_counts(page: Page, sort: SortBy) -> str:
-    """Return a page's counts, in bold the one that ranks it."""
+    """Return a page's counts, with the count that ranks it in bold."""
     counts = {
         SortBy.TOTAL: visitors_answer(page.now.total),
         SortBy.HUMAN: people(page.now),
@@ -341,7 +341,7 @@ def _name_period(report: Report) -> str:
 
 
 def _rest(report: Report, question: QuestionId) -> list[Block]:
-    """Return the table of pages, those that appeared and vanished, and the buttons."""
+    """Return the table of pages, the lists of new and gone pages, and the buttons."""
     pages = report.pages[:_TABLE_ROWS]
     rows = table(_caption(report, len(pages)), pages) if pages else b.section(page_lines(report)[0])
     file = b.button("All pages as CSV", b.Action.CSV_FILE, str(question))
@@ -377,7 +377,7 @@ def table(caption: str, pages: Sequence[Page]) -> Block:
 
 
 def _new_and_gone(report: Report) -> list[str]:
-    """Return a line about the pages that appeared, and one about those that vanished."""
+    """Return a line about new pages, and a line about gone pages."""
     lines = []
     if report.appeared:
         appeared = [

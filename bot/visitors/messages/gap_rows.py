@@ -101,7 +101,7 @@ def _search_subjects(numbers: Numbers) -> Sequence[Row]:
 
 
 def _is_unmet(search: GapRow) -> bool:
-    """Return whether fewer than one in so many searches was followed by a click."""
+    """Return whether too few of a search's events were followed by a click."""
     return search.met is not None and search.met * _SEARCHES_A_CLICK < search.events
 
 
