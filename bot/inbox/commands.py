@@ -110,7 +110,11 @@ async def _steer(context: Context, press: Press, draft: Unsent, place: _Place) -
     if press.action_id == Action.SEND_TO_JOB:
         # In the thread of another job the message is not to be seen, so its text is posted there.
         allowed = allowed.but(message_ts=None)
-    job = await context.store.read(lambda tx: Jobs(tx).get(number) if number else None)
+
+    def find_target(tx: Transaction) -> TrackedJob | None:
+        return Jobs(tx).get(number) if number else None
+
+    job = await context.store.read(find_target)
     unknown = Answer(message=job_answers.no_such_job(press.value))
 
     async def steer(target: Readable) -> Answer:

@@ -50,9 +50,11 @@ async def receive(
         return
     relevance = [Relevance.ALL] * len(possible)
     if any(isinstance(message, ThreadReply) for message in possible):
-        relevance = await context.store.read(
-            lambda tx: [relevance_of(context, message, tx) for message in possible]
-        )
+
+        def find_relevance(tx: Transaction) -> list[Relevance]:
+            return [relevance_of(context, message, tx) for message in possible]
+
+        relevance = await context.store.read(find_relevance)
     pairs = zip(possible, relevance, strict=True)
     kept = [pair for pair in pairs if pair[1] is not Relevance.NOTHING]
 
