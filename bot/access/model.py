@@ -79,7 +79,7 @@ members = Table(
     Column("checked_at", UtcDateTime, nullable=False),
     Column("told_at", UtcDateTime),
 )
-MEMBERS = RetentionRule("access checks", members, true(), members.c.checked_at)
+MEMBERS_RULE = RetentionRule("access checks", members, true(), members.c.checked_at)
 _TOLD_AGAIN_AFTER = timedelta(hours=1)
 
 

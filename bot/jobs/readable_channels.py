@@ -39,7 +39,7 @@ async def find_to_review(context: Context, allowed: Allowed) -> ReadableChannels
 
 
 async def find_with_jobs(context: Context, allowed: Allowed) -> ReadableChannels:
-    """Return the channels with jobs of which a person is a reader by Slack, also for admins."""
+    """Return the channels with jobs that Slack lets a person read. Admins get no others."""
     ids = await context.store.read(lambda tx: JobSearch(tx).channels_with_jobs(_MAX_CHANNELS))
     return await _ask_about(context, allowed, ids)
 
@@ -47,7 +47,7 @@ async def find_with_jobs(context: Context, allowed: Allowed) -> ReadableChannels
 async def _ask_about(
     context: Context, allowed: Allowed, candidates: Sequence[ChannelId]
 ) -> ReadableChannels:
-    """Return the person's own channel, and the candidates that they can read by Slack."""
+    """Return the person's present channel, and the candidates that Slack lets them read."""
     here = allowed.origin.channel
     others = [each for each in candidates if each != here and not is_direct_message(each)]
     asked = others[:_MAX_ASKED]

@@ -85,7 +85,7 @@ async def _may_be_named(context: Context, channel: ChannelId, job: TrackedJob) -
     return job.channel == channel or await is_public_channel(context, job.channel)
 
 
-# ---- rows of readers' needs
+# ---- open jobs for the rows of content gaps
 
 
 async def find_open_job(

@@ -39,6 +39,7 @@ PRESS = "press"
 PRESS_IN_FORM = "press in a form"
 SUBMISSION = "view_submission"
 RESPONSE_URL = "response_url"
+"""The names of the notes; other notes have the name of Slack's event or method."""
 _ADDRESSED = ("app_mention", "message.im")
 """The events of messages to the bot."""
 _CHANNEL_TYPES = {"channel": "channels", "group": "groups"}

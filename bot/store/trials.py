@@ -58,7 +58,7 @@ trials = Table(
     Column("expires_at", UtcDateTime, nullable=False),
     Column("notes", Json(tuple[TrialNote, ...]), nullable=False),
 )
-TRIALS = RetentionRule(
+TRIALS_RULE = RetentionRule(
     "trials of the doctor", trials, true(), trials.c.expires_at, delete_when=true()
 )
 

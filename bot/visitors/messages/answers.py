@@ -386,7 +386,7 @@ def _new_and_gone(report: Report) -> list[str]:
         lines.append(f"*Newly read*: {' · '.join(appeared[:_IN_LINE])}")
     if report.vanished:
         vanished = [
-            f"{path_code(page.path)} {visitors_answer(-page.gained)} before"
+            f"{path_code(page.path)} {visitors_answer(-page.gain)} before"
             for page in report.vanished
         ]
         lines.append(f"*No longer read*: {' · '.join(vanished[:_IN_LINE])}")
