@@ -26,7 +26,7 @@ from bot.jobs import settle_prompt
 from bot.jobs.commands import catalogue
 from bot.jobs.decisions import remind_threads
 from bot.jobs.poll import claim_polls, poll
-from bot.jobs.prepare import claim_new, prepare
+from bot.jobs.prepare import claim_new_prompts, prepare
 from bot.jobs.previews import claim_previews, make_preview
 from bot.jobs.pull_requests import claim_pull_requests, poll_pull_request
 from bot.jobs.service_keys import check_key_ages
@@ -50,7 +50,7 @@ def queue_workers(context: WorkerContext) -> list[Worker]:
     project = attrgetter("project")
     worker = partial(queue_worker, context)
     return [
-        worker("requests", "prepare", claim_new, prepare, key=attrgetter("id"), places=200),
+        worker("requests", "prepare", claim_new_prompts, prepare, key=attrgetter("id"), places=200),
         worker(
             "prompts",
             "submit",

@@ -86,7 +86,7 @@ def _find_merged(tx: Transaction, prompt: Prompt) -> TrackedJob | None:
 
 
 _AT_ONCE = 20
-claim_new = make_claim(
+claim_new_prompts = make_claim(
     lambda tx, claimer, limit: Prompts(tx).claim_new(claimer, min(limit, _AT_ONCE))
 )
 """Claims new requests.
@@ -107,8 +107,7 @@ async def prepare(context: WorkerContext, prompt: Prompt) -> None:
         try:
             await context.settle(lambda tx: _write(context, tx, prompt, text, attachments))
         except LeaseLost:
-            # Edited meanwhile, and perhaps claimed anew by this process: it is prepared with its
-            # new text.
+            # Edited since, and perhaps claimed again by this process, which prepares the new text.
             await context.settle(lambda tx: Prompts(tx).free_new(prompt.id, context.owner))
             raise
         finally:

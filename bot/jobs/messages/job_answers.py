@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bot.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal, UserId
-from bot.jobs.messages.problems import key_setting, refusal, title
+from bot.jobs.messages.problems import key_setting, problem_title, refusal
 from bot.jobs.messages.sending import off_note
 from bot.jobs.messages.status_message import (
     facts,
@@ -340,7 +340,7 @@ def job_status(
             f"Its pull request, at an address I can't link to: {b.code(job.pr_link, 300)}"
         )
     if job.problem and job.state is not JobState.WITHDRAWN:
-        details.append(f"Problem: {b.quoted(title(job.problem), 200)}")
+        details.append(f"Problem: {b.quoted(problem_title(job.problem), 200)}")
     if job.state.takes_follow_ups:
         which = "all but thanks and talk among yourselves"
         if job.needs_mention:

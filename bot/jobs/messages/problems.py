@@ -73,7 +73,7 @@ _TITLES = {
 }
 
 
-def title(stored: str) -> str:
+def problem_title(stored: str) -> str:
     """Return a job's stored problem in a few words. A code of a newer version stands for itself."""
     code = stored.partition(":")[0]
     return _TITLES[JobProblem(code)] if code in set(JobProblem) else stored

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from bot.ids import Block, JobNumber, Message, UserId
-from bot.jobs.messages.problems import title
+from bot.jobs.messages.problems import problem_title
 from bot.jobs.model.jobs import (
     JobProblem,
     JobState,
@@ -251,7 +251,7 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
         frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at else ""
         notes.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left{frees}")
     if job.state is JobState.REFUSED and job.problem:
-        notes.append(b.quoted(title(job.problem), 120))
+        notes.append(b.quoted(problem_title(job.problem), 120))
     return notes
 
 
