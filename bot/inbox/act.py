@@ -84,7 +84,7 @@ async def act_on(
 
 
 async def _note_reply(context: Context, message: InboxMessage) -> None:
-    """Keep that a colleague has answered the question of a thread, and nothing of their words.
+    """Store that a colleague has answered the question of a thread, without their words.
 
     Raises Untold.
     """
@@ -194,7 +194,7 @@ def _settle_unless_asked(
 
 
 def _keep_question(message: InboxMessage, text: str, tx: Transaction) -> bool:
-    """Leave a message with its question if that has the same words. Return whether it has."""
+    """Leave a message with its question if both have the same words. Return whether they have."""
     inquiry = Inquiries(tx).with_key(message.request) if message.request else None
     if inquiry is None or inquiry.text != text:
         return False

@@ -174,7 +174,7 @@ async def answer_it(context: Context, press: Press, draft: Unsent) -> Answer:
 async def just_answer(context: Context, press: Press, draft: Unsent) -> Answer:
     """Answer a text that started a job, and take the job back unless the agent has it."""
     is_stopped = await _take_back(context, press, draft)
-    # With a key of its own: the job had that of the message.
+    # With a key of its own, since the job has the message's key.
     question = replace(draft, key=RequestKey(f"{draft.key}:answer"))
     answer = await _ask_docs(context, press, question)
     if is_stopped or answer.message != unsent.READING:

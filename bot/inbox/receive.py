@@ -108,7 +108,7 @@ def _relevance_in_job(context: Context, message: ThreadReply, job: TrackedJob) -
     if job.needs_mention:
         return Relevance.KEY
     is_plain_talk = not message.content.files and is_talk(context, message, job)
-    # Another version of the bot, which reads the thread again, does not decide about it anew.
+    # Another version of the bot may read the thread again, and must not decide again.
     return Relevance.KEY if is_plain_talk else Relevance.ALL
 
 
@@ -158,7 +158,7 @@ def _relevance_of_change(context: Context, changed: Changed, tx: Transaction) ->
         now = _relevance_if_new(context, changed, changed.text, tx)
         if now is not Relevance.NOTHING:
             return now
-    # The event of the message may still come, with the text as it was.
+    # The event of the message may still come, with the text from before the edit.
     is_to_come = known is None and changed.before is not None and age <= REDELIVERED_FOR
     if is_to_come and _relevance_if_new(context, changed, changed.before or "", tx) is not (
         Relevance.NOTHING
@@ -245,7 +245,7 @@ def _write_edit(tx: Transaction, message: InboxMessage, changed: Changed, now: d
 
 
 def _delete(tx: Transaction, message: InboxMessage, now: datetime) -> bool:
-    """Take the words out of a deleted message. Its request is made anew without it."""
+    """Erase the words of a deleted message. Its request is made anew without the message."""
     if message.request is None:
         Inbox(tx).change(message, version=DELETED, **SETTLED)
         return False

@@ -137,7 +137,7 @@ async def _with_background(
     request: PromptRequest,
     merged: TrackedJob | None,
 ) -> PromptRequest:
-    """Return the request for a job with what it takes along from its thread."""
+    """Return the request for a job, with the attached messages of its thread."""
     if origin.thread is None:
         return request
     follows = merged.number if merged else None

@@ -256,7 +256,7 @@ class Inbox(Rows[InboxMessage]):
             raise LeaseLost(f"message {message.id}")
 
     def settle(self, message: InboxMessage) -> None:
-        """Keep nothing of a message but its place and its time."""
+        """Keep only the place and the time of a message."""
         self.save(message, owner=None, **SETTLED)
 
     def take(

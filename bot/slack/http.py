@@ -210,7 +210,7 @@ def _bolt_request(body: str, content_type: str) -> AsyncBoltRequest:
 
 
 def _parsed(body: str, content_type: str) -> Any:
-    """Return the JSON of a body, the JSON in a form's ``payload``, or else the form."""
+    """Return the JSON of a body or of a form's ``payload``; the form itself without either."""
     form = dict(parse_qsl(body, keep_blank_values=True)) if content_type == _FORM else {}
     if content_type != _JSON and not form.get("payload"):
         return form

@@ -342,7 +342,7 @@ def _postgres_engine(url: str, connections: int) -> Engine:
 
 
 def _leave_session(context: ExceptionContext) -> None:
-    """Have the pool connect anew after an error that ends the session.
+    """Make the pool connect again after an error that ends the session.
 
     Every later statement of the session would repeat the error.
     """

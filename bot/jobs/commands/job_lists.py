@@ -268,7 +268,7 @@ async def projects_to_choose(
 
 
 def _change_nothing(_tx: Transaction) -> None:
-    """Do nothing, as the default of ``change``."""
+    """Change nothing: the default for ``change``."""
 
 
 async def choose(

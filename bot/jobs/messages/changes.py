@@ -119,7 +119,7 @@ class _Room:
         return self.length > 0 and self.read_length > 0 and len(pages) < _MAX_BLOCKS
 
     def take(self, page: Sequence[Block]) -> bool:
-        """Take the room of a page, and return whether it was there."""
+        """Take the room for a page. Return whether there was enough."""
         size = _size_in_bytes(page)
         if size > self.bytes:
             return False
@@ -129,7 +129,7 @@ class _Room:
 
 
 def _size_in_bytes(blocks: Sequence[Block]) -> int:
-    """Return the length of blocks in JSON as it is sent: in ASCII."""
+    """Return the length of blocks in the JSON that is sent, which is ASCII."""
     return len(json.dumps(blocks))
 
 

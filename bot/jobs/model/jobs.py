@@ -48,7 +48,7 @@ class OmitReason(StrEnum):
 
 
 class ThreadContext(NamedTuple):
-    """The numbers of earlier messages attached to a job's newest prompt, and of those left out."""
+    """The numbers of attached and of omitted earlier messages of a job's newest prompt."""
 
     taken: int = 0
     left_out: int = 0

@@ -155,7 +155,7 @@ class Preview:
 
     @property
     def is_put_off(self) -> bool:
-        """Return whether the service refused to begin it for now."""
+        """Return whether the service has put the build off."""
         return (
             self.state is PreviewState.ASKED
             and self.due_at is not None
@@ -164,7 +164,7 @@ class Preview:
 
     @property
     def outlasts(self) -> bool:
-        """Return whether it stays valid for later iterations.
+        """Return whether the preview stays valid for later iterations.
 
         The service rebuilds an existing preview.
         """

@@ -201,7 +201,7 @@ class Jobs(Rows[TrackedJob]):
         return self._newest(and_(_is_in(thread), jobs.c.number < before))
 
     def all_in_thread(self, thread: ThreadRef) -> Mapping[JobNumber, bool]:
-        """Return the jobs of a thread, each with whether it has ended with a pull request."""
+        """Return the jobs of a thread, each with True if it has ended with a pull request."""
         query = select(jobs.c.number, jobs.c.state).where(_is_in(thread))
         rows = self.connection.execute(query)
         return {row.number: row.state == JobState.PULL_REQUEST for row in rows}
