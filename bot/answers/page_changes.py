@@ -20,7 +20,7 @@ _MAX_READ_LENGTH = 200_000
 """Characters of all patches together that are read."""
 _PAGES = (".md", ".mdx", ".markdown")
 _FENCES = ("```", "~~~")
-_LEAST_LENGTH = 8
+_MIN_LENGTH = 8
 """Letters and digits of a line that is looked for. A shorter one may stand on any page."""
 _MAX_FORBIDDEN = 20
 """Removed lines that are looked for, the longest ones."""
@@ -187,7 +187,7 @@ def _longest(lines: Sequence[str], other: str) -> str:
 
 
 def _is_long(words: str) -> bool:
-    return len(words.replace(" ", "")) >= _LEAST_LENGTH
+    return len(words.replace(" ", "")) >= _MIN_LENGTH
 
 
 def _joined(hunks: Sequence[str]) -> str:

@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 _FORM_SECONDS = 1.5
 _OPEN_FORM_SECONDS = 10.0
 """How long a form that is open already may wait for a thread."""
-_MOST_JUDGED = 200
+_MAX_JUDGED = 200
 """The newest messages of a thread among which talk is looked for."""
 _SMALL_TALK = frozenset(
     {Kind.TALK, Kind.THANKS, Kind.GREETING, Kind.DISAPPROVAL, Kind.STOP, Kind.FOR_COLLEAGUE}
@@ -43,7 +43,7 @@ _MASKED_CHARACTERS = 2 * agent_text.MAX_EARLIER_CHARACTERS
 Masks are shorter than keys, so it is more than fits.
 """
 """The most characters of the bot's own post under which a request stands."""
-_MOST_AUTHORS = 20
+_MAX_AUTHORS = 20
 """Maximum authors of a thread to look up. Messages of others are left out."""
 
 
@@ -191,7 +191,7 @@ async def _of_members(
     unfit = {post.ts: _unfit(context, post) for post in talk}
     if not with_talk:
         # In a thread, because a hostile text takes a hundredth of a second to decide about.
-        small_talk = await asyncio.to_thread(_find_small_talk, context, talk[-_MOST_JUDGED:])
+        small_talk = await asyncio.to_thread(_find_small_talk, context, talk[-_MAX_JUDGED:])
         unfit |= {ts: unfit[ts] or OmitReason.TALK for ts in small_talk}
     authors = [post.user for post in reversed(talk) if post.user and unfit[post.ts] is None]
     are_members = await _are_members(context, authors, seconds)
@@ -292,7 +292,7 @@ async def _are_members(
 
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
-            for author in list(dict.fromkeys(authors))[:_MOST_AUTHORS]:
+            for author in list(dict.fromkeys(authors))[:_MAX_AUTHORS]:
                 group.create_task(check_author(author))
     return members
 

@@ -17,7 +17,7 @@ from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import QueueWhy, TakeThread, ThreadContext, TrackedJob
 from bot.jobs.model.prompts import Act, Prompt, PromptKind
 from bot.jobs.names import names_in
-from bot.jobs.service_health import FIRST_SECONDS, with_known_wait
+from bot.jobs.service_health import FIRST_BACK_OFF_SECONDS, with_known_wait
 from bot.jobs.settle_prompt import tell_behind_unconfirmed
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
@@ -118,7 +118,7 @@ def _write(
     context: WorkerContext, tx: Transaction, prompt: Prompt, text: str, attachments: Attachments
 ) -> None:
     # Though others are refused: perhaps this one is not.
-    BackOffs(tx).end_by(prompt.job, context.after(FIRST_SECONDS))
+    BackOffs(tx).end_by(prompt.job, context.after(FIRST_BACK_OFF_SECONDS))
     prepared = lifecycle.prompt_prepared(prompt, text, attachments.text)
     Prompts(tx).save(prompt, prepared, owner=context.owner)
     now = context.clock()

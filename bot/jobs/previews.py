@@ -34,7 +34,7 @@ from bot.jobs.messages.jobs import no_preview, preview_built
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.pull_requests import (
     GIVEN_UP_AFTER,
-    MOST_ASKS,
+    MAX_ASKS,
     NOT_HERE_FOR,
     Preview,
     PreviewState,
@@ -136,7 +136,7 @@ def _count_call(context: WorkerContext, tx: Transaction, preview: Preview) -> Pr
     now = context.clock()
     begins = preview.state is PreviewState.ASKED
     is_late = now - preview.asked_at > GIVEN_UP_AFTER
-    is_spent = begins and preview.asks >= MOST_ASKS
+    is_spent = begins and preview.asks >= MAX_ASKS
     is_refused = begins and PreviewLimits(tx).exhausted_until(preview.project, now) is not None
     if is_late or is_spent or is_refused:
         _settle(context, tx, preview, replace(preview, state=PreviewState.MISSING, due_at=None))

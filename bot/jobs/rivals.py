@@ -23,8 +23,8 @@ from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
 from bot.messages import slack_text
 from bot.store import Transaction
 
-_MOST_RIVALS = 100
-_MOST_JOBS = 1_000
+_MAX_RIVALS = 100
+_MAX_JOBS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ async def find_rival(
 
     def find_going(tx: Transaction) -> Sequence[TrackedJob]:
         of_project = project or context.project_of(tx, place).id
-        return Jobs(tx).going(of_project, _MOST_RIVALS)
+        return Jobs(tx).going(of_project, _MAX_RIVALS)
 
     for job in await context.store.read(find_going):
         is_own = job.requester == allowed.user
@@ -108,7 +108,7 @@ def list_open_jobs(
     Each comes with the subjects of its pull request and of its request.
     """
     found = []
-    for job in Jobs(tx).list_unreviewed(project, _MOST_JOBS):
+    for job in Jobs(tx).list_unreviewed(project, _MAX_JOBS):
         if _is_known_open(job, now):
             titles = [job.pull_request.title] if job.pull_request else []
             titles.append(job.about.title if job.about else job.text)

@@ -79,7 +79,7 @@ async def check_key_ages(context: WorkerContext) -> None:
 
 
 def _known(context: Context, tx: Transaction, used: UsedKey) -> ServiceKey:
-    """Return the row of a key, which begins with the key's first use."""
+    """Return the row of a key. It is added at the key's first use."""
     known = ServiceKeys(tx).of(used.name)
     if known is None or not known.is_of(used.key):
         known = ServiceKey.new(used.name, used.key, context.clock())

@@ -18,7 +18,7 @@ MAX_FORM_CHARACTERS = PLAIN_INPUT_LENGTH
 _NAME_LENGTH = 80
 _TITLE_LENGTH = 120
 _FACT_LENGTH = 3_000
-_MOST_NAMED = 10
+_MAX_NAMED = 10
 
 REPLY_NOTE = "Asked in a reply: if nothing in it asks for a change, change nothing."
 """The sentence about the place of a reply, because people may also talk in a job's thread."""
@@ -73,7 +73,7 @@ def quote_merged_pull_request(job: TrackedJob) -> Quotation:
     facts = {
         "Title": one_line(title, _TITLE_LENGTH),
         "Link": job.pr_link or "",
-        "Pages": ", ".join(one_line(page, _NAME_LENGTH) for page in pages[:_MOST_NAMED]),
+        "Pages": ", ".join(one_line(page, _NAME_LENGTH) for page in pages[:_MAX_NAMED]),
     }
     lines = [f"{label}: {one_line(fact, _FACT_LENGTH)}" for label, fact in facts.items() if fact]
     return Quotation(QuoteSource.MERGED, "\n".join(lines))

@@ -28,13 +28,13 @@ from bot.messages.plain_text import clip, one_line, visible
 
 _NAME_LENGTH = 80
 _PART_LENGTH = 3_000
-_MOST_PARTS = 20
-_MOST_NAMED = 10
+_MAX_PARTS = 20
+_MAX_NAMED = 10
 
 
 def file_names(names: Sequence[str]) -> str:
     """Return the names of files, for a sentence."""
-    return ", ".join(b.code(name, _NAME_LENGTH) for name in names[:_MOST_NAMED])
+    return ", ".join(b.code(name, _NAME_LENGTH) for name in names[:_MAX_NAMED])
 
 
 def parts_not_sent(
@@ -74,7 +74,7 @@ def taken_words(earlier: ThreadContext) -> str:
 def prompt_view(job: TrackedJob, texts: Sequence[str]) -> Block:
     """Return the view of a job's prompt and of the attachments of its prompts, ``texts``."""
     whole = "\n\n".join(map(visible, (job.text, *texts)))
-    parts = list(b.split(whole, _PART_LENGTH))[:_MOST_PARTS]
+    parts = list(b.split(whole, _PART_LENGTH))[:_MAX_PARTS]
     return b.modal("What the agent got", *map(b.quote, parts), callback_id="prompt")
 
 

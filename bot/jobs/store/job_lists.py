@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, and_, case, func, literal_column, not_, or
 
 from bot.ids import ChannelId
 from bot.jobs.model.jobs import NEEDS_DECISION, JobScope, JobState, Listed, NextStep, TrackedJob
-from bot.jobs.store.jobs import AWAITS_REVIEW, IS_OPEN, MORE, OLDEST, Jobs
+from bot.jobs.store.jobs import AWAITS_REVIEW, DERIVED_COLUMNS, IS_OPEN, OLDEST, Jobs
 from bot.jobs.store.tables import jobs, prompts
 from bot.store.leases import one_of, read_rows
 from bot.store.schema import Repository
@@ -111,7 +111,7 @@ class JobLists(Repository):
         step = _step(scope)
         in_step = case((AWAITS_REVIEW, OLDEST), else_=-OLDEST)
         query = (
-            select(jobs, *MORE, step)
+            select(jobs, *DERIVED_COLUMNS, step)
             .where(_is_visible(scope), _is_unsettled(scope))
             .order_by(step, in_step)
         )
@@ -120,7 +120,7 @@ class JobLists(Repository):
 
     def _done(self, scope: JobScope, limit: int, skipped: int) -> list[TrackedJob]:
         query = (
-            select(jobs, *MORE)
+            select(jobs, *DERIVED_COLUMNS)
             .where(_is_visible(scope), not_(_is_unsettled(scope)))
             .order_by(jobs.c.number.desc())
         )

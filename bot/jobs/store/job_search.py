@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, func, select
 from bot.ids import ChannelId, JobNumber, UserId
 from bot.jobs.model.job_search import SearchedJob
 from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.store.jobs import MORE, Jobs
+from bot.jobs.store.jobs import DERIVED_COLUMNS, Jobs
 from bot.jobs.store.tables import jobs, prompts, pull_requests
 from bot.store.leases import read_rows
 from bot.store.schema import Repository
@@ -77,7 +77,7 @@ class JobSearch(Repository):
     def rows(self, numbers: Collection[JobNumber]) -> Sequence[TrackedJob]:
         """Return these jobs, the newest first, without forgotten ones."""
         query = (
-            select(jobs, *MORE)
+            select(jobs, *DERIVED_COLUMNS)
             .where(jobs.c.number.in_(numbers), jobs.c.requester != "")
             .order_by((jobs.c.number + 0).desc())
         )

@@ -16,7 +16,7 @@ from bot.jobs.store.tables import (
     pull_requests,
     sending_stops,
 )
-from bot.outbox.store import OPEN, deliveries, is_being_delivered
+from bot.outbox.store import OPEN_STATES, deliveries, is_being_delivered
 from bot.store.leases import FREE
 from bot.store.retention import RetentionRule
 
@@ -74,7 +74,7 @@ PREVIEWS_RULE = RetentionRule(
 DELIVERIES_RULE = RetentionRule(
     "messages",
     deliveries,
-    deliveries.c.state.not_in(OPEN),
+    deliveries.c.state.not_in(OPEN_STATES),
     deliveries.c.settled_at,
     delete_when=~exists().where(jobs.c.number == deliveries.c.job, jobs.c.requester != ""),
 )

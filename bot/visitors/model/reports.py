@@ -193,7 +193,7 @@ def _rank_pages(query: Query, now: Reading, was: Reading | None) -> list[Page]:
 
 
 def _list_gone(query: Query, now: Reading, was: Reading | None) -> list[Page]:
-    """Return the pages of the section that had visitors only before."""
+    """Return the pages of the section with visitors only in the period before."""
     if was is None or not now.complete:
         return []
     counts = now.pages or {}
