@@ -17,7 +17,7 @@ from tests.talk_people import Person, Shown
 
 BATCH = 12
 """Texts of one place that one bot gets, each from a person and in a channel of its own."""
-PROMPT = "Add a quickstart"
+PROMPT = "Fix the introduction"
 QUESTION = "How do I rotate an API key?"
 _STATUS_MESSAGE = re.compile(r"· Job \d+ ·")
 _WORDS = {
