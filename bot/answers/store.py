@@ -140,11 +140,9 @@ class Inquiries(Rows[Inquiry]):
 
     def get(self, number: int) -> Inquiry | None:
         """Return an inquiry; None if it is unknown or forgotten."""
-        return (
-            self._newest(inquiries.c.id == number, inquiries.c.user != "")
-            if can_be_id(number)
-            else None
-        )
+        if not can_be_id(number):
+            return None
+        return self._newest(inquiries.c.id == number, inquiries.c.user != "")
 
     def with_key(self, key: RequestKey) -> Inquiry | None:
         """Return the inquiry of the request with this key.
