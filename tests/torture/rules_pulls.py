@@ -8,6 +8,12 @@ from tests.torture.record_index import RecordIndex
 from tests.torture.rows import Row
 
 _ENDED = ("was merged after", "was closed after")
+_NOTICED = (
+    "It's in the docs now",
+    "Its page is gone from the docs",
+    "I can't see it in the docs yet",
+)
+"""The notice to who asked a question in the same thread, in place of the report."""
 _MOST_BUILDS = 2
 """For each press: a second build if the outcome of the first request is unknown."""
 
@@ -39,8 +45,11 @@ def _end(index: RecordIndex, checks: Checks, job: Row, book: Row | None) -> None
         return
     bent = {"bad_pr_link", "stale_status"} & set(index.docs_faults) or _is_held(index.record)
     excuse = bent or any(row["state"] == "dead" for row in index.deliveries(job["number"]))
+    is_noticed = any(sign in text for sign in _NOTICED for text in texts)
     checks.insist(
-        reports, f"{subject}: its pull request is ended, and nobody was told", explained=excuse
+        reports or is_noticed,
+        f"{subject}: its pull request is ended, and nobody was told",
+        explained=excuse,
     )
     became = "merged" if ended["merged_by"] else "closed"
     checks.insist(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bot.slack.block_text import MAX_CHARACTERS
 from sandbox.workspace.state import BOT_USER
 from tests.growth import LENGTHS, SIGNS, texts_of, too_slow
 from tests.talk import Talk
@@ -161,7 +162,9 @@ def test_no_worker_is_slow_on_what_strangers_write() -> None:
 
         def seconds(text: str) -> float:
             talk = runner.run(_open())
-            runner.run(_command(talk, f"Add a page about limits: {text}"))
+            # A longer text is refused as a whole.
+            prompt = f"Add a page about limits: {text}"[:MAX_CHARACTERS]
+            runner.run(_command(talk, prompt))
             began = process_time()
             runner.run(talk.works())
             took = process_time() - began
