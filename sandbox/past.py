@@ -25,7 +25,7 @@ FOLLOW_UP = "@docs-agent mention that only admins can make keys"
 WRONG_PAGE = (
     "The rate limits page says 60 requests a minute on the free plan. It is 100 since Monday."
 )
-RUNNING = "Explain how to test webhooks on your own machine. Take your time"
+RUNNING = "Add a page on testing webhooks on your own machine. Take your time"
 _STORY_BEGAN = timedelta(minutes=100)
 _TALK_BEGAN = timedelta(minutes=20)
 _FEWEST_USES = 10

@@ -86,7 +86,7 @@ async def test_end_of_a_new_page_has_its_title_and_headings(talk: Talk) -> None:
     talk.github.files = [menu, UV, NEW]
     end = await ended(talk)
     assert ":memo: New page <https://github.com/acme/docs/pull/7/files#diff-" in end
-    assert "|Single &lt;sign-on&gt;>: Before you start · Steps (9 lines)." in end
+    assert "|Single &lt;sign-on&gt;>: Before you start · Steps. Just reply to change it." in end
     talk.everything()
 
 

@@ -34,7 +34,7 @@ async def test_job_in_a_thread_of_people_explains_mentions(talk: Talk) -> None:
     await talk.ends()
     status, end = talk.thread(message)
     assert MENTION in status
-    assert "Mention me here to change it" in end
+    assert "Mention me to change it" in end
     await talk.ana.replies("shorter", message)
     await talk.ana.replies("@docs-agent longer", message)
     await talk.time.passes(20)

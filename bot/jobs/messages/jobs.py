@@ -21,7 +21,7 @@ from bot.jobs.messages.status_message import (
     view,
     withdrawn_words,
 )
-from bot.jobs.model.changes import MAX_HEADINGS
+from bot.jobs.model.changes import MAX_HEADINGS, ChangedPage
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt
 from bot.jobs.model.pull_requests import Preview, PreviewState, SeenPullRequest
@@ -34,6 +34,7 @@ _PART_LENGTH = 8_000
 _SUBJECT_LENGTH = 80
 _TITLE_LENGTH = 80
 _HEADING_LENGTH = 40
+_BRIEF_HEADINGS = 2
 SEND_AGAIN = "Send again"
 """A decision about an unconfirmed prompt, as its button calls it."""
 DISMISS = "Dismiss"
@@ -77,9 +78,11 @@ def format_result(
     is_ready = preview is not None and preview.state is PreviewState.READY
     is_of_this = preview is not None and preview.iteration == job.iteration
     is_mended = mends_preview and is_ready and is_of_this
-    result, advice = _end(job, subject, is_mended=is_mended)
-    if is_newcomer and job.version < 2 and job.state is JobState.PULL_REQUEST and not advice:
-        advice = _about(job, _STEERING[job.needs_mention])
+    is_steerable = job.state is JobState.PULL_REQUEST and not _is_over(job)
+    teaches = is_newcomer and job.version < 2 and is_steerable
+    result, advice = _end(job, subject, is_mended=is_mended, is_brief=teaches)
+    if teaches and not advice:
+        advice = _STEERING[job.needs_mention]
     lines = [f"{result} {advice}".rstrip()]
     pull = _seen(job)
     if pull is not None:
@@ -98,8 +101,7 @@ def format_result(
 
 def _review_buttons(job: TrackedJob, *, is_first: bool) -> list[Block]:
     buttons: list[Block] = []
-    is_over = job.pull_request is not None and job.pull_request.ended_at is not None
-    if not is_over:
+    if not _is_over(job):
         buttons += view(job, style="primary" if is_first else None, called="Review")
     if job.sees_pull_request:
         buttons.append(b.button("Changes", b.Action.CHANGES, str(job.number)))
@@ -112,14 +114,20 @@ def outdated_end(job: TrackedJob, subject: str) -> Message:
     return b.words(result)
 
 
-def _end(job: TrackedJob, subject: str, *, is_mended: bool = False) -> tuple[str, str]:
+def _is_over(job: TrackedJob) -> bool:
+    """Return whether the job's pull request is known to be merged or closed."""
+    return job.pull_request is not None and job.pull_request.ended_at is not None
+
+
+def _end(
+    job: TrackedJob, subject: str, *, is_mended: bool = False, is_brief: bool = False
+) -> tuple[str, str]:
     """Return the result of a job, and the advice, which may be empty.
 
-    ``is_mended``: its preview builds again.
+    ``is_mended``: its preview builds again. ``is_brief``: a sentence follows on the same line.
     """
     result, advice = _end_texts(job, subject)
-    is_open = job.pull_request is None or job.pull_request.ended_at is None
-    if is_mended and is_open:
+    if is_mended and not _is_over(job):
         result = _MENDED
     url = b.web_address(job.pr_link)
     is_merged = job.pull_request is not None and job.pull_request.is_merged
@@ -129,7 +137,8 @@ def _end(job: TrackedJob, subject: str, *, is_mended: bool = False) -> tuple[str
         "link": b.link(url, open_words(url, "PR")) if url else "",
         "odd": b.quoted(job.pr_link or "", 300),
         "change": _change(job),
-        "page": _page(job, url or ""),
+        "page": _page(job, url or "", is_brief=is_brief),
+        "sign": ":white_check_mark:" if is_merged else ":memo:",
         "over": "merged" if is_merged else "closed",
         "live": f" It may be on {b.code(job.ref or '')} already." if is_live else "",
     }
@@ -145,10 +154,13 @@ def _end_texts(job: TrackedJob, subject: str) -> tuple[str, str]:
     if b.web_address(job.pr_link) is None:
         return _ODD_ADDRESS
     pull = job.pull_request
+    by_page = _named_by_page(job, subject)
     if pull is None or pull.ended_at is None:
-        return _named_by_page(job, subject) or result, advice
+        return by_page or result, advice
     if job.ended_at is not None and pull.ended_at < job.ended_at:
         return result, _TOO_LATE
+    if pull.is_merged and by_page:
+        return by_page, ""
     return _OVER[pull.is_merged], ""
 
 
@@ -166,8 +178,12 @@ def _named_by_page(job: TrackedJob, subject: str) -> str:
     return _CHANGED_PAGE if job.version > 1 and is_short else ""
 
 
-def _page(job: TrackedJob, url: str) -> str:
-    """Return the page that an iteration adds or changes, as its result names it; "" for none."""
+def _page(job: TrackedJob, url: str, *, is_brief: bool) -> str:
+    """Return the page that an iteration adds or changes, as its result names it; "" for none.
+
+    A new page is the end of a sentence.
+    ``is_brief``: a new page has fewer of its headings, and not its number of lines.
+    """
     pull = _seen(job)
     if pull is None or not pull.pages:
         return ""
@@ -176,15 +192,25 @@ def _page(job: TrackedJob, url: str) -> str:
     if not first.is_new:
         more = counted(len(others), "more page", "more pages")
         return f"{title} and {more}" if others else title
-    shown = [b.quoted(heading, _HEADING_LENGTH) for heading in first.headings[:MAX_HEADINGS]]
-    if len(first.headings) > MAX_HEADINGS:
-        shown.append("…")
-    headings = " · ".join(shown)
-    draft = ", a draft" if pull.is_draft else ""
-    size = f"({counted(first.length, 'line', 'lines')}{draft})"
-    named = f"{title}: {headings} {size}" if headings else f"{title} {size}"
+    most = _BRIEF_HEADINGS if is_brief else MAX_HEADINGS
+    named = ": ".join(filter(None, (title, _headings(first, most))))
+    facts = [] if is_brief else [counted(first.length, "line", "lines")]
+    if pull.is_draft:
+        facts.append("a draft")
+    if facts:
+        named = f"{named} ({', '.join(facts)})"
     new = [page for page in others if page.is_new]
-    return f"{named}, and {counted(len(new), 'more', 'more')}" if new else named
+    if new:
+        named += f", and {counted(len(new), 'more', 'more')}"
+    return named if named.endswith("…") else f"{named}."
+
+
+def _headings(page: ChangedPage, most: int) -> str:
+    """Return the first headings of a new page, with "…" in place of the others."""
+    shown = [b.quoted(heading, _HEADING_LENGTH) for heading in page.headings[:most]]
+    if len(page.headings) > most:
+        shown.append("…")
+    return " · ".join(shown)
 
 
 def _change(job: TrackedJob) -> str:
@@ -228,7 +254,7 @@ def _about(job: TrackedJob, text: str, first: Sequence[UserId] = (), **more: str
     )
 
 
-_STEERING = {False: "Just reply to change it.", True: "Mention me here to change it."}
+_STEERING = {False: "Just reply to change it.", True: "Mention me to change it."}
 """How to steer the job, by whether that takes a mention."""
 _TOO_LATE = (
     "It was {over} before that, so look whether this is in it; "
@@ -263,8 +289,8 @@ _ENDS = {
 }
 """The result of each end, and its advice, which is removed when the job goes on."""
 _MENDED = ":wrench: Preview builds again{change}."
-_NEW_PAGE = ":memo: New page {page}."
-_CHANGED_PAGE = ":memo: {page}: changed after “{subject}”{change}."
+_NEW_PAGE = "{sign} New page {page}"
+_CHANGED_PAGE = "{sign} {page}: changed after “{subject}”{change}."
 _SHORT_WORDS = 3
 _SHORT_LENGTH = 30
 """A follow-up of so few words and characters does not say what it is about."""

@@ -266,9 +266,7 @@ class Jobs(Rows[TrackedJob]):
 
     def going(self, project: ProjectId, limit: int) -> Sequence[TrackedJob]:
         """Return the newest jobs of a project that wait, run, or have an open pull request."""
-        is_going = or_(IS_OPEN, AWAITS_REVIEW)
-        matching = and_(is_going, jobs.c.project == project, jobs.c.requester != "")
-        return self._many(matching, limit)
+        return self._many(jobs.c.number.in_(self._find_unreviewed(project, limit)), limit)
 
     def newest(self, limit: int, **only: Unpack[JobFilter]) -> Sequence[TrackedJob]:
         """Return the newest jobs of all channels that have these values.
@@ -321,19 +319,20 @@ class Jobs(Rows[TrackedJob]):
 
     def list_unreviewed(self, project: ProjectId, limit: int) -> Sequence[TrackedJob]:
         """Return a project's newest jobs that are open or to review, with shortened texts."""
-        is_unreviewed = and_(jobs.c.state.in_(_UNREVIEWED_STATES), jobs.c.review.is_(None))
-        going = select(jobs.c.number).where(jobs.c.project == project, is_unreviewed).cte("going")
-        # PostgreSQL would read the table from its end instead of the index of these jobs.
-        going = going.prefix_with("MATERIALIZED", dialect="postgresql")
-        newest = select(going.c.number).order_by(going.c.number.desc()).limit(limit)
-        numbers = self.connection.execute(newest).scalars().all()
-        return self.list_with_short_texts(numbers)
-
-    def list_with_short_texts(self, numbers: Collection[JobNumber]) -> Sequence[TrackedJob]:
-        """Return the jobs with these numbers, the newest first, with shortened texts."""
+        numbers = self._find_unreviewed(project, limit)
         query = select(*_WITH_SHORT_TEXT, *DERIVED_COLUMNS).where(jobs.c.number.in_(numbers))
         rows = self.connection.execute(query.order_by(jobs.c.number.desc())).mappings()
         return read_rows(jobs, rows, self.read)
+
+    def _find_unreviewed(self, project: ProjectId, limit: int) -> Sequence[int]:
+        """Return the numbers of a project's newest jobs that are open or to review."""
+        is_unreviewed = and_(jobs.c.state.in_(_UNREVIEWED_STATES), jobs.c.review.is_(None))
+        mine = and_(jobs.c.project == project, jobs.c.requester != "")
+        # PostgreSQL would read the table from its end instead of the index of these jobs.
+        found = select(jobs.c.number).where(mine, is_unreviewed).cte("unreviewed")
+        found = found.prefix_with("MATERIALIZED", dialect="postgresql")
+        newest = select(found.c.number).order_by(found.c.number.desc()).limit(limit)
+        return self.connection.execute(newest).scalars().all()
 
     def has_failed_polls(self, project: ProjectId) -> bool:
         """Return whether the last poll of any of a project's jobs failed."""

@@ -75,6 +75,20 @@ def _results() -> Mapping[str, object]:
         "end: a new page with many sections": ended(
             job(pull_request=replace(SEEN, pages=(NEW_PAGES[0]._replace(headings=("Step",) * 4),)))
         ),
+        "end: a new page, the first job of a person": ended(
+            job(pull_request=replace(SEEN, pages=NEW_PAGES)), is_newcomer=True
+        ),
+        "end: a new page, the first job of a person, merged": ended(
+            job(
+                pull_request=replace(
+                    over,
+                    ended_at=LATER + timedelta(minutes=1),
+                    made=Size(39, 1, 2),
+                    pages=NEW_PAGES,
+                )
+            ),
+            is_newcomer=True,
+        ),
         "end: two new pages, a draft": ended(
             job(pull_request=replace(SEEN, is_draft=True, pages=(*NEW_PAGES, *NEW_PAGES)))
         ),
