@@ -327,7 +327,7 @@ def _write_transcript(recorder: Recorder, file: Path) -> None:
 
 
 def _compare(file: Path) -> int:
-    """Print in what a transcript differs from the sandbox; return the exit code."""
+    """Print the differences of a transcript from the sandbox; return the exit code."""
     from bot.operator.transcript import (
         UnreadableTranscript,
         compare,

@@ -291,7 +291,7 @@ class HeldBot:
             if any(rows):
                 continue
             await self._find_due()
-            # A claim that takes no rows may make those of another queue due.
+            # A claim that takes no rows may make rows of another queue due.
             if self._due.queues <= due:
                 return
 

@@ -1,4 +1,4 @@
-"""The table of events: what follows when something happens to a message, its author or its channel.
+"""The table of events: the consequence of each event for a message, its author or its channel.
 
 It is one for prompts that start a job, follow-ups and questions. The inbox consults it for edits,
 deletions and withdrawals, ``docs-bot forget`` for a person, and whoever is about to carry a request
@@ -45,7 +45,7 @@ class Event(StrEnum):
 
 
 class Consequence(StrEnum):
-    """What is done about an event."""
+    """The bot's reaction to an event."""
 
     DECIDE_AGAIN = "decide again"
     """The message is decided like a new one."""

@@ -26,11 +26,11 @@ from bot.jobs import settle_prompt
 from bot.jobs.commands import catalogue
 from bot.jobs.decisions import remind_threads
 from bot.jobs.poll import claim_polls, poll
-from bot.jobs.prepare import claim_new, prepare
+from bot.jobs.prepare import claim_new_prompts, prepare
 from bot.jobs.previews import claim_previews, make_preview
 from bot.jobs.pull_requests import claim_pull_requests, poll_pull_request
 from bot.jobs.service_keys import check_key_ages
-from bot.jobs.store.retention import JOBS
+from bot.jobs.store.retention import JOBS_RULE
 from bot.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
 from bot.outbox.deliver import claim_deliveries, deliver
 from bot.projects import Projects
@@ -50,7 +50,7 @@ def queue_workers(context: WorkerContext) -> list[Worker]:
     project = attrgetter("project")
     worker = partial(queue_worker, context)
     return [
-        worker("requests", "prepare", claim_new, prepare, key=attrgetter("id"), places=200),
+        worker("requests", "prepare", claim_new_prompts, prepare, key=attrgetter("id"), places=200),
         worker(
             "prompts",
             "submit",
@@ -148,7 +148,7 @@ async def forget_old(context: WorkerContext) -> int:
         return 0
     forgotten = await forget_before(context.store, context.clock() - timedelta(days=days))
     if forgotten:
-        log.info("forgotten", jobs=forgotten[JOBS.name], rows=forgotten.total())
+        log.info("forgotten", jobs=forgotten[JOBS_RULE.name], rows=forgotten.total())
     return forgotten.total()
 
 

@@ -132,7 +132,7 @@ class Recommendation:
     A digest has one recommendation of each kind.
     """
     key: str
-    """Names it in the values of buttons and in the jobs that are asked for at it."""
+    """Its key in the values of buttons and in its jobs."""
     title: str
     evidence: str
     """Its numbers, such as "11 questions, no answer"; empty if they are too small to recommend

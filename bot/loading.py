@@ -38,7 +38,7 @@ def explain_problem(problem: Mapping[str, Any]) -> str:
 
 
 class _Variables(EnvSettingsSource):
-    """The environment, and a file for what it lacks. A blank value is missing."""
+    """The variables of the environment, then of a file. A blank value counts as missing."""
 
     def __init__(
         self, cls: type[BaseSettings], env: Mapping[str, str] | None, env_file: Path | None

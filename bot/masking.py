@@ -229,7 +229,7 @@ def without_keys(text: str) -> str:
 
 
 def has_key(text: str) -> bool:
-    """Return whether a text has a secret in it that is not made up, as far as can be seen."""
+    """Return whether a text seems to contain a real secret, not a made-up one."""
     found: list[str] = []
 
     def look_at(secret: str, kind: Kind) -> str:

@@ -137,7 +137,7 @@ class SharedFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a person sees in a message."""
+    """The content of a message that a person sees."""
 
     text: str
     """Slack's wire text, with forwarded messages quoted and tables as rows."""

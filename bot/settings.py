@@ -442,7 +442,7 @@ class DocsSettings(LoadedSettings):
                 )
 
     def _assistant_problems(self) -> Iterator[str]:
-        """Yield what an assistant lacks. Its key belongs to one deployment of one project."""
+        """Yield an assistant's problems. Its key belongs to one deployment of one project."""
         if self.docs_projects and (self.assistant_key or self.assistant_domain):
             name = "ASSISTANT_KEY" if self.assistant_key else "ASSISTANT_DOMAIN"
             yield f'{name} is for a single project: write it into DOCS_PROJECTS as "{name.lower()}"'
@@ -455,7 +455,7 @@ class DocsSettings(LoadedSettings):
                 yield f'DOCS_PROJECTS {name} has no "{missing}": the docs are asked with both'
 
     def _project_problems(self, values: Mapping[str, str | None]) -> Iterator[str]:
-        """Yield what DOCS_PROJECTS lacks. The key of DOCS_API_URL goes to its host alone."""
+        """Yield the problems with DOCS_PROJECTS. The key of DOCS_API_URL goes to its host alone."""
         for name, entry in self.docs_projects.items():
             if entry.address:
                 if not entry.key:

@@ -23,7 +23,7 @@ from bot.ports import Origin
 from bot.store import Claimer, Store, Transaction
 from bot.store.database import Database
 from bot.store.schema import metadata
-from bot.store.upgrade import begin
+from bot.store.upgrade import insert_installation
 
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 PROJECT = ProjectId("acme-docs")
@@ -77,14 +77,14 @@ async def new_store(database: Database | None = None) -> Store:
 
 def _create(connection: Connection) -> None:
     metadata.create_all(connection)
-    begin(connection, NOW - timedelta(days=365))
+    insert_installation(connection, NOW - timedelta(days=365))
 
 
 def _create_in_memory(connection: Connection) -> None:
     for statement in _SCHEMA:
         connection.exec_driver_sql(statement)
     if _SCHEMA:
-        begin(connection, NOW - timedelta(days=365))
+        insert_installation(connection, NOW - timedelta(days=365))
     else:
         metadata.create_all(connection)
         # SQLite makes its own tables, such as that of the last numbers, by itself.
@@ -92,7 +92,7 @@ def _create_in_memory(connection: Connection) -> None:
             "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'"
         )
         _SCHEMA.extend(rows.scalars())
-        begin(connection, NOW - timedelta(days=365))
+        insert_installation(connection, NOW - timedelta(days=365))
 
 
 async def rows_of(store: Store, statement: Executable) -> Sequence[RowMapping]:

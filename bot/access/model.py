@@ -79,7 +79,7 @@ members = Table(
     Column("checked_at", UtcDateTime, nullable=False),
     Column("told_at", UtcDateTime),
 )
-MEMBERS = RetentionRule("access checks", members, true(), members.c.checked_at)
+MEMBERS_RULE = RetentionRule("access checks", members, true(), members.c.checked_at)
 _TOLD_AGAIN_AFTER = timedelta(hours=1)
 
 
@@ -104,7 +104,7 @@ class Members(Repository):
             self.connection.execute(update(members).where(members.c.user == user).values(**values))
 
     def may_tell_denied(self, user: UserId, rule: str, now: datetime) -> bool:
-        """Return whether to answer a denied request; store when.
+        """Return whether to answer a denied request, and store the time of the answer.
 
         Members always get an answer. Others get one once an hour.
         """

@@ -212,7 +212,7 @@ def _put_back(context: WorkerContext, inquiry: Inquiry, tx: Transaction) -> None
 
 
 def _refuse(context: WorkerContext, inquiry: Inquiry, note: Message, tx: Transaction) -> None:
-    """Leave a question unanswered, and tell its asker why, alone."""
+    """Dismiss a question, and tell only its asker why."""
     new = replace(inquiry, state=InquiryState.DISMISSED, response_url=None)
     Inquiries(tx).save(inquiry, new, owner=context.owner)
     key = f"inquiry:{inquiry.id}:refused"
@@ -221,7 +221,7 @@ def _refuse(context: WorkerContext, inquiry: Inquiry, note: Message, tx: Transac
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """An answer of the assistant."""
+    """An answer to a question, from the assistant or the search."""
 
     message: Message
     state: InquiryState
@@ -265,60 +265,81 @@ async def _ask_assistant(
     return _Answer(message, state, reply.thread_id)
 
 
-async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Transaction], None]:
-    """Return the function that writes the answer. The search answers where the assistant cannot."""
-    reply: _Answer | tuple[Passage, ...] | None = None
+@dataclass(slots=True)
+class _Reply:
+    """The reply of the docs service to a question."""
+
+    found: _Answer | tuple[Passage, ...] | None = None
+    """The assistant's answer, or else the passages of the search; None if neither replied."""
     refusal: DocsApiError | None = None
+    """The error by which the service refused the assistant's key."""
+
+
+async def _ask_service(context: WorkerContext, inquiry: Inquiry) -> _Reply:
+    """Ask the assistant, and then the search if the assistant cannot answer."""
+    reply = _Reply()
     client = context.discovery.get(inquiry.project)
+    if client is None:
+        return reply
     try:
         async with asyncio.timeout(context.timeouts.answer_seconds):
-            if client and inquiry.by_assistant:
+            if inquiry.by_assistant:
                 try:
-                    reply = await _ask_assistant(context, client, inquiry)
+                    reply.found = await _ask_assistant(context, client, inquiry)
                 except DocsApiError as error:
                     log.warning("assistant_failed", inquiry=inquiry.id, reason=reason_of(error))
-                    refusal = error if is_key_problem(error) else None
-            if client and reply is None:
+                    reply.refusal = error if is_key_problem(error) else None
+            if reply.found is None:
                 await _note_sent(context, inquiry, is_search=True)
-                reply = await client.search(inquiry.text, limit=_PASSAGES)
+                reply.found = await client.search(inquiry.text, limit=_PASSAGES)
     except (DocsApiError, TimeoutError) as error:
         log.warning("docs_not_read", inquiry=inquiry.id, reason=reason_of(error))
-        refusal = error if is_key_problem(error) else refusal
-    state = InquiryState.ANSWERED
-    conversation = inquiry.conversation
-    if isinstance(reply, _Answer):
-        message = reply.message
-        state = reply.state
-        conversation = reply.conversation
-    elif reply:
-        pages = [
-            DocsPage(passage.path, passage.metadata.title, passage.content) for passage in reply
-        ]
-        message = messages.passages_found(inquiry, pages)
-    elif reply is None:
+        reply.refusal = error if is_key_problem(error) else reply.refusal
+    return reply
+
+
+def _to_answer(inquiry: Inquiry, found: _Answer | tuple[Passage, ...] | None) -> _Answer:
+    """Return the answer for the asker, also for a search without a result or for no reply."""
+    if isinstance(found, _Answer):
+        return found
+    if found is None:
         message = messages.pages_unreadable(inquiry)
-    else:
-        message = messages.nothing_found(inquiry)
+        return _Answer(message, InquiryState.ANSWERED, inquiry.conversation)
+    if not found:
         state = InquiryState.ANSWERED if inquiry.is_topic else InquiryState.GAP
+        return _Answer(messages.nothing_found(inquiry), state, inquiry.conversation)
+    pages = [DocsPage(passage.path, passage.metadata.title, passage.content) for passage in found]
+    message = messages.passages_found(inquiry, pages)
+    return _Answer(message, InquiryState.ANSWERED, inquiry.conversation)
+
+
+async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Transaction], None]:
+    """Return the function that writes the answer."""
+    reply = await _ask_service(context, inquiry)
+    answer = _to_answer(inquiry, reply.found)
     audience = await audience_in(context, inquiry.channel) if inquiry.thread_ts else None
     new = replace(
-        inquiry, state=state, conversation=conversation, response_url=None, answer=message
+        inquiry,
+        state=answer.state,
+        conversation=answer.conversation,
+        response_url=None,
+        answer=answer.message,
     )
 
     def settle(tx: Transaction) -> None:
         Inquiries(tx).save(inquiry, new, owner=context.owner)
-        if isinstance(reply, _Answer) and reply.conversation:
-            SentQuestions(tx).name_conversation(inquiry.id, reply.conversation)
+        if isinstance(reply.found, _Answer) and reply.found.conversation:
+            SentQuestions(tx).name_conversation(inquiry.id, reply.found.conversation)
         if audience:
             Inquiries(tx).set_audience(new, audience)
-        if refusal is not None:
-            assistants_key_refused(context, tx, inquiry.project, refusal)
-        elif reply is not None:
+        if reply.refusal is not None:
+            assistants_key_refused(context, tx, inquiry.project, reply.refusal)
+        elif reply.found is not None:
             assistants_key_accepted(context, tx, inquiry.project)
-        # Its channel may have got another id meanwhile.
+        # Its channel may have got another id since.
         stored = Inquiries(tx).get(inquiry.id) or inquiry
         asked = replace(inquiry, channel=stored.channel)
-        Outbox(tx).add(_delivery(asked, message), context.clock())
+        Outbox(tx).add(_delivery(asked, answer.message), context.clock())
 
     return settle
 

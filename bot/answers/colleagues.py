@@ -1,4 +1,4 @@
-"""Replies of colleagues under an answer: the offer to put what they said in the docs.
+"""Replies of colleagues under an answer: the offer to add them to the docs.
 
 Of a reply only the fact is kept, beside the question.
 """
@@ -40,9 +40,9 @@ def _find_unanswered(tx: Transaction, thread: ThreadRef) -> Inquiry | None:
 
 
 def note_reply(context: Context, tx: Transaction, thread: ThreadRef, author: UserId) -> None:
-    """Keep that a colleague has answered the question of a thread, and offer a page about it.
+    """Store that a colleague has answered the question of a thread, and offer a page about it.
 
-    ``author``: the colleague. Whoever asked does not answer themselves.
+    ``author``: the colleague. A reply of the asker is no answer.
     """
     inquiry = _find_unanswered(tx, thread)
     if inquiry is None or inquiry.user == author:
@@ -55,7 +55,7 @@ def note_reply(context: Context, tx: Transaction, thread: ThreadRef, author: Use
 
 
 def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
-    """Keep where an answer was shared, and offer a page if a colleague has replied before."""
+    """Store the place of a shared answer, and offer a page if a colleague has replied before."""
     key = delivery.what.key
     number = _POST_KEY.fullmatch(key)
     if number is None or delivery.what.kind is not DeliveryKind.POST:
@@ -70,7 +70,7 @@ def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> No
 
 
 def _offer(context: Context, tx: Transaction, inquiry: Inquiry, key: str) -> None:
-    """Edit the post with this key, unless a job answers the question already."""
+    """Add the offer of a page to a post, unless a job answers the question already."""
     now = context.clock()
     jobs = Jobs(tx).about_gaps(inquiry.project, now)
     keys = {job.about.key for job in jobs if job.about and is_in_work(job)}

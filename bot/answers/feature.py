@@ -38,7 +38,7 @@ from bot.ids import Block, MessageTs
 from bot.jobs.commands.job_lists import projects_to_choose
 from bot.jobs.conversation import offer_replies
 from bot.jobs.messages import forms
-from bot.jobs.messages.agent_text import FORM_CHARACTERS
+from bot.jobs.messages.agent_text import MAX_FORM_CHARACTERS
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.questions import DocsQuestion
 from bot.jobs.rivals import find_open_job
@@ -86,7 +86,7 @@ async def _draft_form_with_thread(
 ) -> Block:
     """Return the form with the question, its answer, and the replies of people."""
     known = messages.conversation_lines(inquiry)
-    room = FORM_CHARACTERS - sum(len(line) + 1 for line in known)
+    room = MAX_FORM_CHARACTERS - sum(len(line) + 1 for line in known)
     asked_at = inquiry.key.removeprefix(message_key(inquiry.channel)).partition(":")[0]
     where = ThreadRef(inquiry.channel, thread)
     offer = await offer_replies(context, where, MessageTs(asked_at), room)

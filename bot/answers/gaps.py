@@ -351,7 +351,7 @@ def _is_for_good(error: SlackError) -> bool:
 def _notice(
     inquiry: Inquiry, job: TrackedJob, publication: Publication | None, *, is_public: bool
 ) -> NewDelivery:
-    """Return the notice. A direct message names no job of a private channel, and no page of it."""
+    """Return the notice. In a direct message it names no job or page of a private channel."""
     key = f"inquiry:{inquiry.id}:job:{job.number}:written"
     thread = inquiry.answer_thread
     if thread is not None:

@@ -24,8 +24,8 @@ _PASSAGE_LENGTH = 400
 _QUESTION_LENGTH = 500
 _SHOWN_ANSWER_LENGTH = 800
 _TITLE_LENGTH = 120
-_MOST_SOURCES = 4
-MOST_GAPS = 10
+_MAX_SOURCES = 4
+MAX_GAPS = 10
 _REST = "*See the pages for the rest.*"
 
 NOT_HERE = b.words("I no longer have that question. Ask it again.")
@@ -74,7 +74,7 @@ def format_answer(
 
     ``is_gap``: it answers nothing, so the question is a gap.
     """
-    sources = _page_links(pages[:_MOST_SOURCES])
+    sources = _page_links(pages[:_MAX_SOURCES])
     markdown: Block = {"type": "markdown", "text": write(answer, _ANSWER_LENGTH, end=_REST)}
     cited = [b.context(f"From {' · '.join(sources)}")] if sources else []
     noted = [b.context("Noted. I'll tell you when it's written.")]
@@ -155,9 +155,9 @@ def gap_list(gaps: Sequence[Sequence[Inquiry]], first: int = 0) -> Message:
     """
     if not gaps:
         return NO_GAPS
-    first = min(first, len(gaps) - 1) // MOST_GAPS * MOST_GAPS
+    first = min(first, len(gaps) - 1) // MAX_GAPS * MAX_GAPS
     blocks = [b.section(f"*{b.counted(len(gaps), 'open question', 'open questions')} here*")]
-    for inquiries in gaps[first : first + MOST_GAPS]:
+    for inquiries in gaps[first : first + MAX_GAPS]:
         newest = inquiries[0]
         day = b.moment(newest.asked_at, "{date_short_pretty}")
         buttons = [
@@ -169,9 +169,9 @@ def gap_list(gaps: Sequence[Sequence[Inquiry]], first: int = 0) -> Message:
         blocks += [b.section(text), *b.actions(buttons)]
     turns: list[Block] = []
     if first:
-        turns.append(b.button("Previous", b.Action.GAPS_NEWER, str(first - MOST_GAPS)))
-    if first + MOST_GAPS < len(gaps):
-        turns.append(b.button("Next", b.Action.GAPS_OLDER, str(first + MOST_GAPS)))
+        turns.append(b.button("Previous", b.Action.GAPS_NEWER, str(first - MAX_GAPS)))
+    if first + MAX_GAPS < len(gaps):
+        turns.append(b.button("Next", b.Action.GAPS_OLDER, str(first + MAX_GAPS)))
     return b.message(*blocks, *b.actions(turns))
 
 

@@ -20,7 +20,7 @@ _MAX_READ_LENGTH = 200_000
 """Characters of all patches together that are read."""
 _PAGES = (".md", ".mdx", ".markdown")
 _FENCES = ("```", "~~~")
-_LEAST_LENGTH = 8
+_MIN_LENGTH = 8
 """Letters and digits of a line that is looked for. A shorter one may stand on any page."""
 _MAX_FORBIDDEN = 20
 """Removed lines that are looked for, the longest ones."""
@@ -39,13 +39,13 @@ _FIRST_LINE = re.compile(r"@@ -[01](?:,[0-9]+)? ")
 
 @dataclass(frozen=True, slots=True)
 class PageChange:
-    """The changed page whose askers are told, and how its live text differs from the earlier one."""
+    """A changed page, with the words by which its new text differs from its old one."""
 
     path: str
-    """Its file in the repository."""
+    """The path of its file in the repository."""
     title: str
     required: str = ""
-    """Words that only the new text contains; of a page that loses lines, words that it keeps."""
+    """Words that only the new text contains; for a page that only loses lines, words it keeps."""
     forbidden: tuple[str, ...] = ()
     """Words that the new text lacks."""
     is_removed: bool = False
@@ -69,7 +69,7 @@ class _Lines:
 
 
 def words_of(text: str) -> str:
-    """Return a text as words between blanks, in lower case and without Markdown."""
+    """Return the words of a text with single spaces, in lower case and without Markdown."""
     plain = unescape(_NOT_WORDS.sub(" ", text))
     words = " ".join(_WORD.findall(plain.casefold()))
     return f" {words} " if words else ""
@@ -104,7 +104,7 @@ def find_change(
 
 
 def matches(change: PageChange, text: str) -> bool:
-    """Return whether a text of the docs is the page after its change; of a deleted page, before."""
+    """Return whether a live text is the new text of a page, or the old text of a deleted page."""
     words = words_of(text[:MAX_PAGE_LENGTH])
     if change.required not in words:
         return False
@@ -131,7 +131,7 @@ def may_be_at(change: PageChange, address: str, title: str) -> bool:
 def paths_on_site(path: str) -> tuple[str, ...]:
     """Return the paths at which a file's page may be, the most likely one first.
 
-    The root of the docs in the repository is unknown, so that one folder after another is left out.
+    The docs' root folder in the repository is unknown, so each leading folder may be left out.
     """
     stem = path.rpartition(".")[0].strip("/")
     steps = stem.split("/")
@@ -178,7 +178,7 @@ def _change_of(file: ChangedFile, titles: Mapping[str, str]) -> PageChange | Non
 
 
 def _longest(lines: Sequence[str], other: str) -> str:
-    """Return the words of the longest line that does not stand in the words of another text."""
+    """Return the words of the longest line that another text does not contain; "" without one."""
     every = sorted({words for words in map(words_of, lines) if _is_long(words)}, key=len)
     for words in reversed(every[-_MAX_FORBIDDEN:]):
         if words not in other:
@@ -187,13 +187,13 @@ def _longest(lines: Sequence[str], other: str) -> str:
 
 
 def _is_long(words: str) -> bool:
-    return len(words.replace(" ", "")) >= _LEAST_LENGTH
+    return len(words.replace(" ", "")) >= _MIN_LENGTH
 
 
 def _joined(hunks: Sequence[str]) -> str:
-    """Return the words of hunks.
+    """Return the words of all hunks as one text, with ``|`` between hunks.
 
-    A phrase runs over lines, as it may be wrapped anew, and not over hunks.
+    A phrase may go from line to line, since a writer may wrap it anew, but not from hunk to hunk.
     """
     return "|".join(words_of(hunk) for hunk in hunks)
 
@@ -232,7 +232,7 @@ def _read_hunk(body: str, *, begins_page: bool) -> Iterator[tuple[str, str, bool
     for line in body.split("\n"):
         sign = line[:1] or " "
         if sign not in "-+ ":
-            # "\ No newline at end of file"
+            # Git's remark about a file: "\ No newline at end of file".
             continue
         text = line[1:].rstrip("\r")
         sides = "-+" if sign == " " else sign

@@ -49,7 +49,7 @@ class Publications(Rows[Publication]):
     read = staticmethod(schema.reader(Publication, publications))
 
     def begin(self, publication: Publication) -> None:
-        """Add a publication, in the place of that of the job's earlier pull request."""
+        """Add a publication. It replaces one of the job's earlier pull request."""
         values = {name: getattr(publication, name) for name in Publication.__dataclass_fields__}
         if not schema.insert_unless_there(self.connection, publications, values | FREE):
             self._write(publication.job, None, values | FREE)
@@ -59,9 +59,9 @@ class Publications(Rows[Publication]):
         return self._newest(publications.c.job == job)
 
     def claim_due(self, claimer: Claimer, limit: int) -> Sequence[Publication]:
-        """Claim those that are due, the oldest jobs first."""
+        """Claim the due publications, the oldest jobs first."""
         return self._claim(_CLAIM, claimer, limit=limit)
 
     def save(self, publication: Publication, new: Publication, *, owner: str) -> None:
-        """Write the columns in which one differs and free its lease. Raises LeaseLost."""
+        """Write the changed columns of a publication, and free its lease. Raises LeaseLost."""
         self._write(publication.job, owner, schema.diff(publication, new, publications) | FREE)

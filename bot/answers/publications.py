@@ -50,8 +50,8 @@ _MAX_PAUSE_SECONDS = 3_600.0
 def await_publication(context: Context, tx: Transaction, job: TrackedJob) -> bool:
     """Look for the page of a merged job in the live docs.
 
-    Return False where the bot cannot: the project has no key for its assistant, or the pull request
-    was not seen to be merged.
+    Return False where the bot cannot: the project has no key for its assistant, or the bot has not
+    seen the merge of the pull request.
     """
     is_merged = job.pull_request is not None and job.pull_request.is_merged
     if not is_merged or job.project not in context.discovery or context.github is None:
@@ -124,13 +124,13 @@ async def _read_change(context: WorkerContext, publication: Publication) -> Page
         files = await read_changed_files(context, job)
     except NotVisible:
         return None
-    # In a thread, because patches that somebody wrote take a tenth of a second to read.
+    # In a thread, because it may take a tenth of a second to read a patch.
     titles = job.pull_request.titles if job.pull_request else {}
     return await asyncio.to_thread(find_change, files, titles) if files else None
 
 
 async def _addresses_cited(context: WorkerContext, publication: Publication) -> Sequence[str]:
-    """Return addresses that answers of the assistant to the waiting questions cite."""
+    """Return the addresses that the assistant cited in its answers to the waiting questions."""
     waiting = await context.store.read(lambda tx: Inquiries(tx).awaiting(publication.job))
     addresses: list[str] = []
     for inquiry in waiting:
@@ -143,7 +143,7 @@ async def _addresses_cited(context: WorkerContext, publication: Publication) -> 
 async def _find_page(
     client: DiscoveryClient, publication: Publication, change: PageChange, cited: Sequence[str]
 ) -> Publication:
-    """Return the publication as the docs have it: live or still awaited.
+    """Look for a page in the live docs, and return its publication: live or still awaited.
 
     The page is looked for by its path, then by a search for its title, which also has its address.
 

@@ -43,7 +43,7 @@ from bot.store.leases import FREE, Claimer, Rows, claiming_oldest
 from bot.store.queues import QueueTable
 from bot.store.retention import RetentionRule
 
-MOST_ROWS = 1_000
+MAX_ROWS = 1_000
 """Maximum inquiries that are read for a list of gaps or a digest, the newest first."""
 
 inquiries = Table(
@@ -140,11 +140,9 @@ class Inquiries(Rows[Inquiry]):
 
     def get(self, number: int) -> Inquiry | None:
         """Return an inquiry; None if it is unknown or forgotten."""
-        return (
-            self._newest(inquiries.c.id == number, inquiries.c.user != "")
-            if can_be_id(number)
-            else None
-        )
+        if not can_be_id(number):
+            return None
+        return self._newest(inquiries.c.id == number, inquiries.c.user != "")
 
     def with_key(self, key: RequestKey) -> Inquiry | None:
         """Return the inquiry of the request with this key.
@@ -156,7 +154,7 @@ class Inquiries(Rows[Inquiry]):
     def open_of(self, user: UserId) -> Sequence[Inquiry]:
         """Return a person's inquiries that wait for their answers."""
         is_open = inquiries.c.state == InquiryState.ASKED
-        return self._many(and_(is_open, inquiries.c.user == user), MOST_ROWS)
+        return self._many(and_(is_open, inquiries.c.user == user), MAX_ROWS)
 
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Inquiry]:
         """Claim the inquiries that wait for their answer or their notice."""
@@ -229,7 +227,7 @@ class Inquiries(Rows[Inquiry]):
         Inquiries that only their askers have seen are left out.
         """
         in_channel = and_(inquiries.c.channel == channel, inquiries.c.audience != Audience.ASKER)
-        return self._many(and_(_IS_GAP, in_channel), MOST_ROWS)
+        return self._many(and_(_IS_GAP, in_channel), MAX_ROWS)
 
     def gaps(
         self, project: ProjectId, channel: ChannelId, since: datetime, before: datetime
@@ -237,7 +235,7 @@ class Inquiries(Rows[Inquiry]):
         """Return a project's gaps of a period that a channel may see, the newest first."""
         when = inquiries.c.asked_at.between(since, before)
         return self._many(
-            and_(_IS_GAP, inquiries.c.project == project, when, _may_see(channel)), MOST_ROWS
+            and_(_IS_GAP, inquiries.c.project == project, when, _may_see(channel)), MAX_ROWS
         )
 
     def said_to_everybody(self, project: ProjectId) -> Sequence[Inquiry]:
@@ -247,7 +245,7 @@ class Inquiries(Rows[Inquiry]):
             inquiries.c.audience == Audience.WORKSPACE,
             inquiries.c.user != "",
         )
-        return self._many(is_open, MOST_ROWS)
+        return self._many(is_open, MAX_ROWS)
 
     def make_private(self, channel: ChannelId) -> None:
         """Keep the words that were said in a public channel which is private now."""
@@ -257,12 +255,12 @@ class Inquiries(Rows[Inquiry]):
     def awaiting(self, job: JobNumber) -> Sequence[Inquiry]:
         """Return the inquiries that wait until the page of a job is live."""
         is_merged = inquiries.c.state == InquiryState.MERGED
-        return self._many(and_(is_merged, inquiries.c.job == job), MOST_ROWS)
+        return self._many(and_(is_merged, inquiries.c.job == job), MAX_ROWS)
 
     def with_gap_key(self, project: ProjectId, gap_key: str) -> Sequence[Inquiry]:
         """Return the inquiries of a project with this key that wait for nothing."""
         same = and_(inquiries.c.project == project, inquiries.c.gap_key == gap_key)
-        return self._many(and_(same, INQUIRIES_RULE.is_finished), MOST_ROWS)
+        return self._many(and_(same, INQUIRIES_RULE.is_finished), MAX_ROWS)
 
 
 _to_sent = schema.reader(SentQuestion, sent_questions, is_hidden=itemgetter("is_hidden"))
@@ -298,7 +296,7 @@ class SentQuestions(schema.Repository):
     def between(
         self, project: ProjectId, channel: ChannelId, since: datetime, before: datetime
     ) -> Sequence[SentQuestion]:
-        """Return a project's questions of a period. Those that a channel may not see are hidden.
+        """Return a project's questions of a period, hidden if a channel may not see them.
 
         The questions of somebody who was forgotten are hidden from everybody.
         """

@@ -251,7 +251,7 @@ class Word:
 
     @property
     def has_own_text(self) -> bool:
-        """Whether it goes on with people's own text: ``42 PROMPT``."""
+        """Whether people's own text follows it: ``42 PROMPT``."""
         return any(part.isupper() for part in self.usage.split())
 
     def match(
@@ -270,7 +270,7 @@ class Word:
 
 
 def _explain_nothing(_error: Exception, _projects: Projects, _text: str) -> None:
-    """Do nothing, as the default of ``Command.misunderstood``."""
+    """Explain nothing: the default for ``Command.misunderstood``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The meaning of people's texts: every door asks here, and here the one decision is asked."""
+"""The meaning of people's texts, by the one decision, for every door."""
 
 from __future__ import annotations
 

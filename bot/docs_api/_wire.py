@@ -207,7 +207,7 @@ def decode_page(answer: Response) -> str:
 
 
 def decode_list(answer: Response, model: type[ModelT], limit: int) -> tuple[ModelT, ...]:
-    """Return the first elements of a successful response that are a ``model``, so many at most.
+    """Return up to ``limit`` elements of a successful response that are valid for ``model``.
 
     Raises Unavailable if it is no list, or has elements and none of them is one.
     """

@@ -57,7 +57,7 @@ class Days(TypedDict, total=False):
 
 
 class WhichRows(Days, total=False):
-    """Which of the rows about readers to return."""
+    """The period and number of rows about readers."""
 
     limit: int
 

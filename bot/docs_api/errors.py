@@ -22,7 +22,7 @@ class DocsApiError(Exception):
         retry_after_seconds: float | None = None,
         quotes: bool = False,
     ) -> None:
-        """Keep what a caller needs. ``quotes``: the text may repeat texts of people."""
+        """Store the details of a failed call. ``quotes``: the text may repeat texts of people."""
         super().__init__(text)
         self.text = text
         self._quotes = quotes

@@ -240,7 +240,7 @@ class VisitorsPage(_Answer):
 
 
 class Views(_Answer):
-    """Views of content: events, so that those of several pages may be added."""
+    """Views of content. They are events, so the views of several pages may be added."""
 
     human: _Count
     ai: _Count

@@ -249,7 +249,7 @@ MetricsPage = Callable[[Sequence[Finding]], Awaitable[tuple[bytes, str]]]
 
 @dataclass(slots=True)
 class Health:
-    """The parts that the pages report. A start sets them anew when it is through."""
+    """The parts that the pages report. A start replaces them at its end."""
 
     checks: Checks
     metrics: MetricsPage

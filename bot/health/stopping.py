@@ -9,7 +9,10 @@ import structlog
 
 log = structlog.get_logger(__name__)
 WORK_SECONDS = 5.0
-"""Less than hosts allow between SIGTERM and SIGKILL (10 s or more)."""
+"""How long running work may take to end.
+
+Less than hosts allow between SIGTERM and SIGKILL (10 s or more).
+"""
 CUT_SHORT = 75
 """EX_TEMPFAIL of sysexits.h, as the exit code of a stop that left something to the next start."""
 

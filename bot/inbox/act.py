@@ -1,4 +1,4 @@
-"""What follows from a message that was heard: it is sent, answered, asked about, or reacted to."""
+"""The acts that follow from a message: it is sent, answered, asked about, or reacted to."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ async def act_on(
 
 
 async def _note_reply(context: Context, message: InboxMessage) -> None:
-    """Keep that a colleague has answered the question of a thread, and nothing of their words.
+    """Store that a colleague has answered the question of a thread, without their words.
 
     Raises Untold.
     """
@@ -135,7 +135,7 @@ async def _react(context: Context, message: InboxMessage, reviewed: Readable | N
 async def _is_taken_back(
     context: Context, allowed: Allowed, heard: Heard, message: InboxMessage
 ) -> bool:
-    """Take back the last request of a message's author, if that is what it says.
+    """Take back the last request of a message's author, if the message asks for it.
 
     Raises BeingSent.
     """
@@ -194,7 +194,7 @@ def _settle_unless_asked(
 
 
 def _keep_question(message: InboxMessage, text: str, tx: Transaction) -> bool:
-    """Leave a message with its question if that has the same words. Return whether it has."""
+    """Leave a message with its question if both have the same words. Return whether they have."""
     inquiry = Inquiries(tx).with_key(message.request) if message.request else None
     if inquiry is None or inquiry.text != text:
         return False
@@ -285,7 +285,7 @@ async def _add(
 def _joined(
     context: Context, tx: Transaction, prompt: Prompt, message: InboxMessage, heard: Heard
 ) -> Joined:
-    """Return the words of a prompt with those of a message."""
+    """Join the words of a prompt and of a message."""
     parts = [each for each in Inbox(tx).parts(RequestKey(prompt.key)) if each.id != message.id]
     parts.append(replace(message, text=heard.text))
     return join(context, prompt.kind, sorted(parts, key=lambda part: part.ts))

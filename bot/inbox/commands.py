@@ -110,7 +110,11 @@ async def _steer(context: Context, press: Press, draft: Unsent, place: _Place) -
     if press.action_id == Action.SEND_TO_JOB:
         # In the thread of another job the message is not to be seen, so its text is posted there.
         allowed = allowed.but(message_ts=None)
-    job = await context.store.read(lambda tx: Jobs(tx).get(number) if number else None)
+
+    def find_target(tx: Transaction) -> TrackedJob | None:
+        return Jobs(tx).get(number) if number else None
+
+    job = await context.store.read(find_target)
     unknown = Answer(message=job_answers.no_such_job(press.value))
 
     async def steer(target: Readable) -> Answer:
@@ -170,7 +174,7 @@ async def answer_it(context: Context, press: Press, draft: Unsent) -> Answer:
 async def just_answer(context: Context, press: Press, draft: Unsent) -> Answer:
     """Answer a text that started a job, and take the job back unless the agent has it."""
     is_stopped = await _take_back(context, press, draft)
-    # With a key of its own: the job had that of the message.
+    # With a key of its own, since the job has the message's key.
     question = replace(draft, key=RequestKey(f"{draft.key}:answer"))
     answer = await _ask_docs(context, press, question)
     if is_stopped or answer.message != unsent.READING:
@@ -249,12 +253,12 @@ async def _find_started(
     return await if_visible(context, place.allowed, job), prompt
 
 
-# ---- a thread of people
+# ---- threads of people, without a job
 
 
 @on_text
 async def write_thread(context: Context, press: Press, draft: Unsent) -> Answer:
-    """Start a job with a thread. In a private channel the form shows what goes along."""
+    """Start a job with a thread. In a private channel a form shows the thread's messages first."""
     place = await _find_place(context, press, draft)
     if draft.thread is None or place is None:
         return Answer(message=unsent.NO_MESSAGES, replaces=True)
@@ -280,7 +284,7 @@ async def write_thread(context: Context, press: Press, draft: Unsent) -> Answer:
 
 @on_text
 async def answer_thread(context: Context, press: Press, draft: Unsent) -> Answer:
-    """Answer what was said last in a thread, from the docs."""
+    """Answer the last message of a thread from the docs."""
     if draft.thread is None:
         return Answer(message=unsent.NO_MESSAGES, replaces=True)
     ts = at_message(press, draft).origin.message_ts

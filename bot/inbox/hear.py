@@ -221,7 +221,7 @@ def _inform_of_deletion(context: Context, tx: Transaction, message: InboxMessage
 
 
 def _inform_of_edit(context: Context, message: InboxMessage, tx: Transaction) -> None:
-    """Tell an author, once, that the agent has the text as it was."""
+    """Tell an author, once, that the agent has the text from before the edit."""
     prompt = Prompts(tx).with_key(message.request) if message.request else None
     if prompt is not None and not _is_same(context, tx, message, prompt):
         job = Jobs(tx).get_or_raise(prompt.job)
@@ -231,7 +231,7 @@ def _inform_of_edit(context: Context, message: InboxMessage, tx: Transaction) ->
 
 
 def _is_same(context: Context, tx: Transaction, message: InboxMessage, prompt: Prompt) -> bool:
-    """Return whether the agent has got what an edited message says."""
+    """Return whether a prompt contains the words of its edited message."""
     heard = interpret(context, tx, message)
     text = heard.text if isinstance(heard, Heard) else message.text or ""
     if isinstance(heard, Heard):

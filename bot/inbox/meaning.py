@@ -1,4 +1,4 @@
-"""What a message says to the bot: where it stands, about which job, and what it means."""
+"""The meaning of a message for the bot: its place, its job, and its kind."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ LATER = Later.LATER
 
 
 def interpret(context: Context, tx: Transaction, message: InboxMessage) -> Heard | Later | None:
-    """Return what a message says to the bot; None for one that is for others.
+    """Return the meaning of a message for the bot; None for a message to others.
 
     A reply waits while the job of its thread, or the thread's timestamp, is not stored yet.
     """

@@ -53,7 +53,7 @@ class MessageState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class InboxMessage:
-    """A message of a person, as it was written last."""
+    """A message of a person, with its newest text."""
 
     id: int
     channel: ChannelId
@@ -94,12 +94,12 @@ class InboxMessage:
 
     @property
     def key(self) -> RequestKey:
-        """The key of the message, which its request has unless it was edited before."""
+        """The key of the message, and of its request unless the message was edited before."""
         return message_key(self.channel, self.ts)
 
     @property
     def request_key(self) -> RequestKey:
-        """The key of a request that is made of it as it reads now."""
+        """The key of a request with the message's newest text."""
         return RequestKey(f"{self.key}:{self.version}") if self.version else self.key
 
     @property
@@ -108,7 +108,7 @@ class InboxMessage:
 
     @property
     def is_deleted(self) -> bool:
-        """Whether it is deleted, and nothing follows from that yet."""
+        """Whether the message is deleted, and its request is not changed yet."""
         return self.version == DELETED
 
 

@@ -91,7 +91,7 @@ class Outage:
 
 @dataclass
 class _Reading:
-    """What is left of one reading again, in this process."""
+    """The conversations that this process has still to read again."""
 
     left: deque[Conversation]
     attempts: int = 0
@@ -110,7 +110,7 @@ class Reader:
     async def claim(
         self, context: WorkerContext, _limit: int, _full: Collection[str] = ()
     ) -> Sequence[Missed]:
-        """Claim what is to be read again, if it is due and no other process reads it."""
+        """Claim the missed messages, if they are due and no other process reads them."""
         return await context.store.write(lambda tx: MissedMessages(tx).claim(context.claimer()))
 
     async def read_again(self, context: WorkerContext, missed: Missed) -> None:

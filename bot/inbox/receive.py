@@ -1,4 +1,4 @@
-"""What Slack's events put into the inbox, before they are acknowledged.
+"""The writing of Slack's events to the inbox, before they are acknowledged.
 
 Nobody is asked here, neither Slack nor a service: a listener filters and stores.
 """
@@ -29,7 +29,7 @@ Message = ThreadReply | Mention
 
 
 class Relevance(Enum):
-    """What is stored of a message."""
+    """The part of a message that is stored."""
 
     NOTHING = "nothing"
     """It is for others."""
@@ -50,9 +50,11 @@ async def receive(
         return
     relevance = [Relevance.ALL] * len(possible)
     if any(isinstance(message, ThreadReply) for message in possible):
-        relevance = await context.store.read(
-            lambda tx: [relevance_of(context, message, tx) for message in possible]
-        )
+
+        def find_relevance(tx: Transaction) -> list[Relevance]:
+            return [relevance_of(context, message, tx) for message in possible]
+
+        relevance = await context.store.read(find_relevance)
     pairs = zip(possible, relevance, strict=True)
     kept = [pair for pair in pairs if pair[1] is not Relevance.NOTHING]
 
@@ -102,11 +104,11 @@ def relevance_of(context: Context, message: Message, tx: Transaction) -> Relevan
 
 
 def _relevance_in_job(context: Context, message: ThreadReply, job: TrackedJob) -> Relevance:
-    """Return what is stored of a reply in a job's thread that does not mention the bot."""
+    """Return the part to store of a reply in a job's thread without a mention of the bot."""
     if job.needs_mention:
         return Relevance.KEY
     is_plain_talk = not message.content.files and is_talk(context, message, job)
-    # Another version of the bot, which reads the thread again, does not decide about it anew.
+    # Another version of the bot may read the thread again, and must not decide again.
     return Relevance.KEY if is_plain_talk else Relevance.ALL
 
 
@@ -156,7 +158,7 @@ def _relevance_of_change(context: Context, changed: Changed, tx: Transaction) ->
         now = _relevance_if_new(context, changed, changed.text, tx)
         if now is not Relevance.NOTHING:
             return now
-    # The event of the message may still come, with the text as it was.
+    # The event of the message may still come, with the text from before the edit.
     is_to_come = known is None and changed.before is not None and age <= REDELIVERED_FOR
     if is_to_come and _relevance_if_new(context, changed, changed.before or "", tx) is not (
         Relevance.NOTHING
@@ -227,7 +229,7 @@ def _reopen(
 
 
 def _write_edit(tx: Transaction, message: InboxMessage, changed: Changed, now: datetime) -> None:
-    """Write what a message says now, so that it is decided again."""
+    """Write the new text of a message, so that it is decided again."""
     content = _content(changed)
     Inbox(tx).change(
         message,
@@ -243,7 +245,7 @@ def _write_edit(tx: Transaction, message: InboxMessage, changed: Changed, now: d
 
 
 def _delete(tx: Transaction, message: InboxMessage, now: datetime) -> bool:
-    """Take the words out of a deleted message. Its request is made anew without it."""
+    """Erase the words of a deleted message. Its request is made anew without the message."""
     if message.request is None:
         Inbox(tx).change(message, version=DELETED, **SETTLED)
         return False

@@ -63,14 +63,14 @@ async def release(context: WorkerContext, prompt: Prompt) -> None:
 
 
 def _is_stale(context: WorkerContext, prompt: Prompt, messages: Sequence[InboxMessage]) -> bool:
-    """Return whether it is long ago that a prompt's messages and its author were known."""
+    """Return whether the check of a prompt's messages and author is too old."""
     seen_at = prompt.seen_at or prompt.asked_at
     times = [seen_at, _hold_end(context, prompt, messages)]
     return (context.clock() - max(times)).total_seconds() > context.timeouts.seen_seconds
 
 
 def _hold_end(context: WorkerContext, prompt: Prompt, messages: Sequence[InboxMessage]) -> datetime:
-    """Return when the hold of a prompt is over; that of a button or a command has none."""
+    """Return the end of a prompt's hold; without a message the time of the request."""
     said_at = [message.said_at for message in messages if message.text is not None]
     return hold_end(context, prompt.asked_at, max(said_at)) if said_at else prompt.asked_at
 
@@ -103,7 +103,7 @@ def _let_go(
 def _is_refused(
     context: WorkerContext, prompt: Prompt, obstacle: Obstacle | None, tx: Transaction
 ) -> bool:
-    """Refuse a prompt if there is an obstacle, and its stage allows that. Return whether it is."""
+    """Refuse a prompt with an obstacle, if its stage allows it. Return whether it is refused."""
     if obstacle is None:
         return False
     consequence = CONSEQUENCES[stage_of_prompt(prompt)][obstacle.event]
@@ -134,10 +134,10 @@ def _keep(context: WorkerContext, tx: Transaction, prompt: Prompt) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What Slack shows of a prompt that waits."""
+    """The present state in Slack of a prompt that waits."""
 
     changes: Sequence[Changed] = ()
-    """What has become of its messages."""
+    """The edits and deletions of its messages."""
     obstacle: Obstacle | None = None
     """The reason not to send it."""
 
@@ -203,7 +203,7 @@ async def _find_changes(
 
 
 def _settle(context: WorkerContext, prompt: Prompt, seen: Sighting, tx: Transaction) -> float:
-    """Write what has been seen of a prompt: it is refused, waits for its changes, or may be sent.
+    """Settle a prompt by its state in Slack: it is refused, waits for changes, or may be sent.
 
     Return the seconds for which it stays held.
     """

@@ -1,4 +1,4 @@
-"""The one place where messages become a request, and an unsent request is made anew of them.
+"""The one place where messages become a request, and change an unsent request.
 
 A request is a prompt or a question. Its messages name its key; nothing else connects the two.
 """
@@ -151,13 +151,13 @@ def show_taken(tx: Transaction, message: InboxMessage, now: datetime) -> None:
 
 
 def settle(context: Context, tx: Transaction, messages: Sequence[InboxMessage]) -> None:
-    """Keep nothing of messages that ask for nothing, or not any more."""
+    """Erase messages that ask for nothing, or no longer ask."""
     for message in messages:
         leave(context, tx, message)
         Inbox(tx).settle(message)
 
 
-# ---- an unsent prompt is made anew of its messages
+# ---- an unsent prompt is made anew from its messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ def _is_for_same_job(context: Context, heard: Heard, prompt: Prompt) -> bool:
 def add_to(
     context: Context, tx: Transaction, message: InboxMessage, heard: Heard, prompt: Prompt
 ) -> None:
-    """Make a message part of an unsent prompt, and make that anew.
+    """Add a message to an unsent prompt, and make the prompt anew.
 
     Raises HasKey and UnknownProject.
     """
@@ -245,7 +245,7 @@ def add_to(
 def remake(
     context: Context, tx: Transaction, prompt: Prompt, messages: Sequence[InboxMessage]
 ) -> None:
-    """Make a prompt anew of its messages. The same words change nothing but the hold.
+    """Make a prompt anew from its messages. The same words change only the hold.
 
     While one of them is not decided, the prompt stays held as it is. Raises HasKey and
     UnknownProject.
@@ -278,7 +278,7 @@ def remake(
 def leave(
     context: Context, tx: Transaction, message: InboxMessage, joins: RequestKey | None = None
 ) -> None:
-    """Take a message out of its request, unless that is the one that it ``joins``.
+    """Take a message out of its request, unless it ``joins`` the same one.
 
     An unsent prompt is made anew of its other messages, and is taken back without any. A question
     is taken back.

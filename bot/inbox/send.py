@@ -137,7 +137,7 @@ async def _with_background(
     request: PromptRequest,
     merged: TrackedJob | None,
 ) -> PromptRequest:
-    """Return the request for a job with what it takes along from its thread."""
+    """Return the request for a job, with the attached messages of its thread."""
     if origin.thread is None:
         return request
     follows = merged.number if merged else None
@@ -151,7 +151,7 @@ async def _with_background(
     request = replace(request, about=answered.about)
     if not is_direct_message(where.channel):
         return request
-    # A direct conversation has nobody's words but those of its one person, and its answers.
+    # A direct conversation has only the words of its one person, and answers.
     return replace(request, take_thread=TakeThread.GIVEN, given=answered.conversation)
 
 

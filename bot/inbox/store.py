@@ -1,4 +1,4 @@
-"""The inbox: what people write to the bot, stored as it is before Slack's event is acknowledged."""
+"""The inbox: people's messages to the bot, stored before Slack's event is acknowledged."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ INBOX_RULE = RetentionRule(
 
 
 def place_of(origin: Origin) -> str:
-    """Return the place of a message: what somebody says there within seconds belongs together."""
+    """Return the place of a message. A person's messages there within seconds belong together."""
     return origin.thread or ("" if origin.is_direct else origin.message_ts or "")
 
 
@@ -180,7 +180,7 @@ class Inbox(Rows[InboxMessage]):
     table = inbox
     read = staticmethod(reader(InboxMessage, inbox))
 
-    # ---- what Slack's events put in
+    # ---- writes of Slack's events
 
     def add(self, message: ThreadReply | Mention, said_at: datetime) -> bool:
         """Store a message, unless it is known. Return whether it is new.
@@ -229,18 +229,18 @@ class Inbox(Rows[InboxMessage]):
         return insert_unless_there(self.connection, inbox, values)
 
     def change(self, message: InboxMessage, **values: object) -> None:
-        """Write an act of a message's author, whoever works on the message."""
+        """Write an act of a message's author, even if a worker has claimed the message."""
         this = inbox.update().where(_c.id == message.id)
         self.connection.execute(this.values({**values, **FREE}))
 
-    # ---- what a worker makes of it
+    # ---- writes of a worker
 
     def claim(self, claimer: Claimer, limit: int) -> Sequence[InboxMessage]:
         """Claim the messages whose time has come, in the order of each person."""
         return self._claim(_CLAIM, claimer, limit=limit)
 
     def save(self, message: InboxMessage, owner: str | None = None, **values: object) -> None:
-        """Write what has come of a message, and free its lease.
+        """Write the outcome of a message, and free its lease.
 
         Raises LeaseLost when it was edited since it was read, or when ``owner`` is given without
         the lease.
@@ -256,7 +256,7 @@ class Inbox(Rows[InboxMessage]):
             raise LeaseLost(f"message {message.id}")
 
     def settle(self, message: InboxMessage) -> None:
-        """Keep nothing of a message but its place and its time."""
+        """Keep only the place and the time of a message."""
         self.save(message, owner=None, **SETTLED)
 
     def take(
@@ -374,7 +374,7 @@ class Inbox(Rows[InboxMessage]):
         return [Conversation(row.channel, row.thread) for row in rows], count - len(rows)
 
     def _threads_of_requests(self, now: datetime) -> Sequence[Conversation]:
-        """Return the threads of the last day's messages of which something has come or may come."""
+        """Return the threads of the last day's messages that led, or may lead, to a request."""
         asks = or_(_c.request.is_not(None), one_of(_c.state, _UNDECIDED))
         places = (
             select(_c.channel, _c.place)

@@ -23,7 +23,7 @@ from bot.store import Transaction
 
 
 class BeingSent(Exception):
-    """A request is being sent, and the outcome of the call decides what follows."""
+    """A request cannot be taken back, since it is being sent."""
 
 
 async def take_back_last(
@@ -65,7 +65,7 @@ def _take_back(context: Context, tx: Transaction, key: RequestKey, user: UserId)
 
 
 def forget_open_requests(tx: Transaction, user: UserId, now: datetime) -> None:
-    """Take back what waits of a person who is forgotten. What the agent has goes on."""
+    """Take back the waiting requests of a forgotten person. The agent's work goes on."""
     for message in Inbox(tx).undecided_of(user):
         Inbox(tx).change(message, **SETTLED)
     for prompt in Prompts(tx).waiting_of(user):

@@ -158,7 +158,7 @@ KIND_AT_PLACE: Mapping[Place, Mapping[Kind, Kind]] = {
     Place.DIRECT_ANSWER: _AT_ANSWER,
     Place.PEOPLE: _AT_PEOPLE,
 }
-"""The kinds that mean another one at a place."""
+"""The kinds that another kind replaces at a place, with that other kind."""
 
 
 def kind_at(place: Place, kind: Kind) -> Kind:

@@ -1,4 +1,4 @@
-"""The languages that the bot understands, and those of a text."""
+"""The languages that the bot understands, and the languages of a text."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class _Word:
 
     @property
     def is_foreign(self) -> bool:
-        """Return whether it has letters of no language."""
+        """Return whether a text has letters of no language."""
         return all(weight < 0 for weight in self.weights.values())
 
 

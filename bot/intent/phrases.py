@@ -78,7 +78,7 @@ class PhraseBook:
             self._names[tokenize(fold(visible))] = name
 
     def find_open(self, folded: str) -> str | None:
-        """Return the name of the open phrase that a whole text is; None if it is none."""
+        """Return the name of the open phrase that matches a whole text; None if none matches."""
         tokens = tokenize(folded)
         for phrase in self._open.get(tokens[0], ()) if tokens else ():
             if phrase.matches(tokens):

@@ -63,7 +63,7 @@ def asks(sentence: Sequence[str], lexicon: Lexicon) -> bool:
 
 
 def is_relative_clause(clause: str, lexicon: Lexicon) -> bool:
-    """Return whether a clause tells more of a noun before it: "the page, which says 50"."""
+    """Return whether a clause describes the noun before it: "the page, which says 50"."""
     is_relative = lexicon.relative_openers.opens(skip_fillers(clause, lexicon))
     return is_relative and not has_inversion(clause, lexicon)
 

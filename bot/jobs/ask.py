@@ -102,7 +102,7 @@ async def is_public_channel(context: Context, channel: ChannelId) -> bool:
 
 
 def write_nothing(_tx: Transaction) -> None:
-    """Write nothing, as the default of what is written with a request."""
+    """Write nothing: the default for ``also``."""
 
 
 async def ask(
@@ -186,7 +186,7 @@ def takes_follow_ups(job: TrackedJob) -> bool:
 async def follow_up(
     context: Context, readable: Readable, request: PromptRequest, also: Also = write_nothing
 ) -> FollowedUp:
-    """Store a follow-up. A known key stores nothing. ``also``: see ``ask``.
+    """Store a follow-up, unless its key is known. ``also``: see ``ask``.
 
     Raises TooManyWaiting, HasKey, and NotAllowed for a job in a channel that the bot is not set up
     for.

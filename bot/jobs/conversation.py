@@ -30,20 +30,20 @@ log = structlog.get_logger(__name__)
 _FORM_SECONDS = 1.5
 _OPEN_FORM_SECONDS = 10.0
 """How long a form that is open already may wait for a thread."""
-_MOST_JUDGED = 200
+_MAX_JUDGED = 200
 """The newest messages of a thread among which talk is looked for."""
 _SMALL_TALK = frozenset(
     {Kind.TALK, Kind.THANKS, Kind.GREETING, Kind.DISAPPROVAL, Kind.STOP, Kind.FOR_COLLEAGUE}
 )
 """Kinds of replies under an answer that say nothing about the question."""
 _ROOT_CHARACTERS = 4_000
-_MASKED_CHARACTERS = 2 * agent_text.MOST_CHARACTERS
+_MASKED_CHARACTERS = 2 * agent_text.MAX_EARLIER_CHARACTERS
 """The characters of a message that are masked.
 
 Masks are shorter than keys, so it is more than fits.
 """
 """The most characters of the bot's own post under which a request stands."""
-_MOST_AUTHORS = 20
+_MAX_AUTHORS = 20
 """Maximum authors of a thread to look up. Messages of others are left out."""
 
 
@@ -132,7 +132,7 @@ def _lines_under(root: MessageTs | None, talk: Sequence[_Line]) -> Sequence[str]
     above = [line.pair for line in talk if line.ts == root]
     below = [line.pair for line in talk if line.ts != root]
     first = agent_text.newest_that_fit(above, _ROOT_CHARACTERS)
-    room = agent_text.MOST_CHARACTERS - sum(map(len, first))
+    room = agent_text.MAX_EARLIER_CHARACTERS - sum(map(len, first))
     return [*first, *agent_text.newest_that_fit(below, room)]
 
 
@@ -191,7 +191,7 @@ async def _of_members(
     unfit = {post.ts: _unfit(context, post) for post in talk}
     if not with_talk:
         # In a thread, because a hostile text takes a hundredth of a second to decide about.
-        small_talk = await asyncio.to_thread(_find_small_talk, context, talk[-_MOST_JUDGED:])
+        small_talk = await asyncio.to_thread(_find_small_talk, context, talk[-_MAX_JUDGED:])
         unfit |= {ts: unfit[ts] or OmitReason.TALK for ts in small_talk}
     authors = [post.user for post in reversed(talk) if post.user and unfit[post.ts] is None]
     are_members = await _are_members(context, authors, seconds)
@@ -199,7 +199,7 @@ async def _of_members(
     fitting = {*own, *(ts for ts, reason in omit.items() if reason is None)}
     fit = [post for post in messages if post.ts in fitting]
     left_out = Counter(reason for reason in omit.values() if reason is not None)
-    newest = fit[-agent_text.MOST_MESSAGES :]
+    newest = fit[-agent_text.MAX_EARLIER_MESSAGES :]
     if fit and fit[0].ts in own and fit[0] not in newest:
         newest = [fit[0], *newest[1:]]
     left_out[OmitReason.OLDER] += len(fit) - len(newest)
@@ -282,7 +282,7 @@ def _unfit(context: Context, message: Said) -> OmitReason | None:
 async def _are_members(
     context: Context, authors: Sequence[UserId], seconds: float
 ) -> Mapping[str, bool]:
-    """Return whether authors are full members, for those that Slack returns in time."""
+    """Return whether authors are full members, without authors for whom Slack is too slow."""
     members: dict[str, bool] = {}
 
     async def check_author(author: UserId) -> None:
@@ -292,7 +292,7 @@ async def _are_members(
 
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
-            for author in list(dict.fromkeys(authors))[:_MOST_AUTHORS]:
+            for author in list(dict.fromkeys(authors))[:_MAX_AUTHORS]:
                 group.create_task(check_author(author))
     return members
 
@@ -347,7 +347,7 @@ async def offer_thread(
     except (SlackError, TimeoutError) as error:
         log.warning("thread_not_offered", reason=str(error) or type(error).__name__)
         return OfferedThread(is_read=False)
-    lines = _lines_for_form(talk, left_out, agent_text.FORM_CHARACTERS)
+    lines = _lines_for_form(talk, left_out, agent_text.MAX_FORM_CHARACTERS)
     return OfferedThread("\n".join(lines), +left_out, is_public)
 
 

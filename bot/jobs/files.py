@@ -12,18 +12,18 @@ from bot.context import Context, WorkerContext
 from bot.ports import SharedFile, SlackError, SlackRefused
 
 log = structlog.get_logger(__name__)
-_MOST_FILES = 5
-_MOST_FILE_BYTES = 20_000
+_MAX_FILES = 5
+_MAX_FILE_BYTES = 20_000
 
 
 def fitting_files(files: Sequence[SharedFile]) -> Sequence[SharedFile]:
     """Return the files that can go to the agent: the first text files that are not too large."""
-    fitting = [file for file in files if file.is_text and file.size_bytes <= _MOST_FILE_BYTES]
-    return fitting[:_MOST_FILES]
+    fitting = [file for file in files if file.is_text and file.size_bytes <= _MAX_FILE_BYTES]
+    return fitting[:_MAX_FILES]
 
 
 async def describe_files(context: Context, files: Sequence[SharedFile]) -> Sequence[SharedFile]:
-    """Return files with the description of those that are ids alone.
+    """Return files, each with its description. Slack sends some files as ids alone.
 
     A file that Slack does not describe counts as a text that cannot be read.
     """
@@ -62,7 +62,7 @@ async def read_files(context: WorkerContext, files: Sequence[SharedFile]) -> Rea
             if file.url is None:
                 raise SlackRefused.not_found("file")
             async with asyncio.timeout(context.timeouts.names_seconds):
-                text = await context.messenger.read_text(file.url, most_bytes=_MOST_FILE_BYTES)
+                text = await context.messenger.read_text(file.url, most_bytes=_MAX_FILE_BYTES)
         except (SlackError, TimeoutError) as error:
             log.warning("file_not_read", reason=str(error) or type(error).__name__)
             unread.append(file.name)

@@ -1,4 +1,4 @@
-"""What the author of a prompt is asked before a use is spent on it, or told right after."""
+"""Questions to a prompt's author before it spends a use, and notes right after."""
 
 from __future__ import annotations
 

@@ -23,12 +23,12 @@ _WORD = re.compile(r"([a-z]+)(?:\s+(?:job\s+)?#?([1-9][0-9]{0,8}))?", re.IGNOREC
 
 
 def takes_job_word(word: FoundWord) -> bool:
-    """Return whether a word is about a job with a number or an understood one: not a link."""
+    """Return whether a word is about a job, with or without its number; False for a link."""
     return word.name in JOB_WORDS and _WORD.fullmatch(word.typed) is not None
 
 
 def job_of(word: FoundWord) -> JobNumber | None:
-    """Return the job that a word about a job names; None if it is understood."""
+    """Return the number in a word about a job; None for a word without a number."""
     match = _WORD.fullmatch(word.typed)
     return JobNumber(int(match[2])) if match and match[2] else None
 
@@ -71,7 +71,7 @@ async def run_job_word(
 async def _find_job(
     context: Context, allowed: Allowed, number: JobNumber | None, *, of_others: bool
 ) -> Readable | None:
-    """Return the job with this number, or else its author's newest here.
+    """Return the job with this number; without a number the author's newest job here.
 
     ``of_others``: or else anybody's newest here.
     """
@@ -88,7 +88,7 @@ async def _find_job(
 
 
 async def _stop(context: Context, target: Readable) -> Message:
-    """Take back what waits of a job, if its author may decide that."""
+    """Take back the waiting prompt of a job, if the person may decide that."""
     job = target.job
     waiting = await to_withdraw(context, job.number, target.allowed.user)
     if waiting is not None and may_steer(context, target, waiting):

@@ -21,7 +21,7 @@ Id = TypeVar("Id", bound=str)
 _PRIVATE = "private-channel"
 """Stands for the name of a private channel, as it does in Slack."""
 _NAME_LENGTH = 80
-_MOST_NAMES = 20
+_MAX_NAMES = 20
 """Maximum names that are looked up for a text. The others stay ids."""
 
 
@@ -48,7 +48,7 @@ async def names_in(context: Context, raw: str, place: ChannelId | None, seconds:
     if "<" not in raw:
         # It begins every entity.
         return names
-    needed = slack_text.unresolved_names(raw, _MOST_NAMES)
+    needed = slack_text.unresolved_names(raw, _MAX_NAMES)
     names.channels.update({ref: str(ref) for ref in slack_text.channels_in(raw)})
 
     async def name_of(channel: ChannelId) -> str:

@@ -17,7 +17,7 @@ from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import QueueWhy, TakeThread, ThreadContext, TrackedJob
 from bot.jobs.model.prompts import Act, Prompt, PromptKind
 from bot.jobs.names import names_in
-from bot.jobs.service_health import FIRST_SECONDS, with_known_wait
+from bot.jobs.service_health import FIRST_BACK_OFF_SECONDS, with_known_wait
 from bot.jobs.settle_prompt import tell_behind_unconfirmed
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
@@ -42,7 +42,7 @@ class Attachments:
 
 
 async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
-    """Return the attachments of a prompt, without those that Slack does not return in time."""
+    """Return the attachments of a prompt that Slack returns in time."""
     conversation = ""
     earlier = None
     if prompt.take_thread is not None:
@@ -59,7 +59,7 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
         quotations.insert(0, Quotation(source, conversation))
     merged = await context.store.read(lambda tx: _find_merged(tx, prompt))
     if merged is not None:
-        quotations.insert(0, agent_text.quote_merged(merged))
+        quotations.insert(0, agent_text.quote_merged_pull_request(merged))
     return Attachments(agent_text.attachments(signed, quotations), earlier, not_sent)
 
 
@@ -86,7 +86,7 @@ def _find_merged(tx: Transaction, prompt: Prompt) -> TrackedJob | None:
 
 
 _AT_ONCE = 20
-claim_new = make_claim(
+claim_new_prompts = make_claim(
     lambda tx, claimer, limit: Prompts(tx).claim_new(claimer, min(limit, _AT_ONCE))
 )
 """Claims new requests.
@@ -107,8 +107,7 @@ async def prepare(context: WorkerContext, prompt: Prompt) -> None:
         try:
             await context.settle(lambda tx: _write(context, tx, prompt, text, attachments))
         except LeaseLost:
-            # Edited meanwhile, and perhaps claimed anew by this process: it is prepared with its
-            # new text.
+            # Edited since, and perhaps claimed again by this process, which prepares the new text.
             await context.settle(lambda tx: Prompts(tx).free_new(prompt.id, context.owner))
             raise
         finally:
@@ -119,7 +118,7 @@ def _write(
     context: WorkerContext, tx: Transaction, prompt: Prompt, text: str, attachments: Attachments
 ) -> None:
     # Though others are refused: perhaps this one is not.
-    BackOffs(tx).end_by(prompt.job, context.after(FIRST_SECONDS))
+    BackOffs(tx).end_by(prompt.job, context.after(FIRST_BACK_OFF_SECONDS))
     prepared = lifecycle.prompt_prepared(prompt, text, attachments.text)
     Prompts(tx).save(prompt, prepared, owner=context.owner)
     now = context.clock()

@@ -34,7 +34,7 @@ from bot.jobs.messages.jobs import no_preview, preview_built
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.pull_requests import (
     GIVEN_UP_AFTER,
-    MOST_ASKS,
+    MAX_ASKS,
     NOT_HERE_FOR,
     Preview,
     PreviewState,
@@ -136,7 +136,7 @@ def _count_call(context: WorkerContext, tx: Transaction, preview: Preview) -> Pr
     now = context.clock()
     begins = preview.state is PreviewState.ASKED
     is_late = now - preview.asked_at > GIVEN_UP_AFTER
-    is_spent = begins and preview.asks >= MOST_ASKS
+    is_spent = begins and preview.asks >= MAX_ASKS
     is_refused = begins and PreviewLimits(tx).exhausted_until(preview.project, now) is not None
     if is_late or is_spent or is_refused:
         _settle(context, tx, preview, replace(preview, state=PreviewState.MISSING, due_at=None))
@@ -185,8 +185,7 @@ def _settle_error(
         PreviewLimits(tx).mark_exhausted(preview.project, context.clock() + NOT_HERE_FOR)
     wait_seconds = wait_asked_for(error) or _RETRY_SECONDS
     if begins and isinstance(error, RateLimited):
-        # The service frees the turns of a minute at once: those of people with few previews come
-        # first.
+        # The service frees all turns of a minute at once. People with few open previews go first.
         wait_seconds += _SECONDS_BEHIND * Previews(tx).count_open(preview.requester)
     new = replace(counted, due_at=context.after(wait_seconds))
     if isinstance(error, Unauthorized):

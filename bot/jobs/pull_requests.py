@@ -73,7 +73,7 @@ _READ_SECONDS = 1.5
 A form opens within three seconds of the press or never.
 """
 _NOTHING = Size(0, 0, 0)
-_MOST_PATHS = 30
+_MAX_PATHS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ def _made_of(size: Size, files: Sequence[ChangedFile], titles: Mapping[str, str]
     return _Made(
         size,
         changed_lines(files, _SHOWN_LINES, titles),
-        tuple(file.path for file in files[:_MOST_PATHS]),
+        tuple(file.path for file in files[:_MAX_PATHS]),
         changed_pages(files, titles),
     )
 
@@ -311,7 +311,7 @@ def _with_changes(
     last = watched.seen
     paths = last.paths if last is not None else ()
     if made is not None:
-        paths = tuple(dict.fromkeys((*paths, *made.paths)))[-_MOST_PATHS:]
+        paths = tuple(dict.fromkeys((*paths, *made.paths)))[-_MAX_PATHS:]
         return replace(pull, made=made.size, lines=made.lines, paths=paths, pages=made.pages)
     if last is not None and last.iteration >= watched.iteration:
         return replace(pull, made=last.made, lines=last.lines, paths=paths, pages=last.pages)

@@ -1,4 +1,4 @@
-"""The channels whose jobs somebody may be shown in one list or count.
+"""The channels whose jobs a person may see in one list or count.
 
 Slack is asked about few of them, since an answer must come within three seconds.
 """
@@ -22,15 +22,15 @@ _MAX_CHANNELS = 500
 
 @dataclass(frozen=True, slots=True)
 class ReadableChannels:
-    """Channels that somebody is known to read."""
+    """Channels that a person can read."""
 
     channels: tuple[ChannelId, ...]
-    is_all: bool
-    """Whether Slack was asked about all channels, and answered."""
+    is_complete: bool
+    """Whether Slack has answered for every channel, so that none is missing."""
 
 
 async def find_to_review(context: Context, allowed: Allowed) -> ReadableChannels:
-    """Return the readable channels with jobs to review: all of them for admins."""
+    """Return the channels with jobs to review that a person can read; for admins all."""
     ids = await context.store.read(lambda tx: JobLists(tx).channels_to_review(_MAX_CHANNELS + 1))
     if allowed.user in context.settings.admins:
         every = dict.fromkeys((allowed.origin.channel, *ids[:_MAX_CHANNELS]))
@@ -39,7 +39,7 @@ async def find_to_review(context: Context, allowed: Allowed) -> ReadableChannels
 
 
 async def find_with_jobs(context: Context, allowed: Allowed) -> ReadableChannels:
-    """Return the channels with jobs that Slack says somebody reads, also of an admin."""
+    """Return the channels with jobs that Slack lets a person read. Admins get no others."""
     ids = await context.store.read(lambda tx: JobSearch(tx).channels_with_jobs(_MAX_CHANNELS))
     return await _ask_about(context, allowed, ids)
 
@@ -47,12 +47,12 @@ async def find_with_jobs(context: Context, allowed: Allowed) -> ReadableChannels
 async def _ask_about(
     context: Context, allowed: Allowed, candidates: Sequence[ChannelId]
 ) -> ReadableChannels:
-    """Return the candidates that Slack says somebody reads, and the channel where they are."""
+    """Return the person's present channel, and the candidates that Slack lets them read."""
     here = allowed.origin.channel
     others = [each for each in candidates if each != here and not is_direct_message(each)]
     asked = others[:_MAX_ASKED]
     checks = [ask_readership(context, allowed.user, channel) for channel in asked]
     answers = await asyncio.gather(*checks)
     readable = [channel for channel, may in zip(asked, answers, strict=True) if may]
-    is_all = asked == others and None not in answers
-    return ReadableChannels((here, *readable), is_all)
+    is_complete = asked == others and None not in answers
+    return ReadableChannels((here, *readable), is_complete)

@@ -1,4 +1,4 @@
-"""Open jobs about the page or the subject of a new request, so that nobody starts a second one."""
+"""Open jobs about the page or subject of a new request, to prevent a duplicate."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
 from bot.messages import slack_text
 from bot.store import Transaction
 
-_MOST_RIVALS = 100
-_MOST_JOBS = 1_000
+_MAX_RIVALS = 100
+_MAX_JOBS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """An open job that changes what a new request is about."""
+    """An open job about the page or subject of a new request."""
 
     job: TrackedJob
     has_page: bool
-    """Whether it changes a page that the request names; otherwise both want the same page new."""
+    """Whether it changes a page that the request names; False if both want the same new page."""
 
 
 async def find_rival(
@@ -45,7 +45,8 @@ async def find_rival(
 ) -> Rival | None:
     """Return an open job about the page of a prompt, or another person's about its new subject.
 
-    Everybody here may know of it. A person's equal prompt is no rival: it is asked about by itself.
+    Everybody in the channel may know of that job. A person's own equal prompt is no rival:
+    another question asks about it.
     ``besides``: the prompt's own job.
     """
     place = allowed.origin.channel
@@ -57,7 +58,7 @@ async def find_rival(
 
     def find_going(tx: Transaction) -> Sequence[TrackedJob]:
         of_project = project or context.project_of(tx, place).id
-        return Jobs(tx).going(of_project, _MOST_RIVALS)
+        return Jobs(tx).going(of_project, _MAX_RIVALS)
 
     for job in await context.store.read(find_going):
         is_own = job.requester == allowed.user
@@ -72,7 +73,7 @@ async def find_rival(
 
 
 def _wants_the_same(job: TrackedJob, subject: Subject) -> bool:
-    """Return whether a job writes the page about a subject, too."""
+    """Return whether a job also writes the new page about a subject."""
     titles = [job.about.title if job.about else subject_of(job.text)]
     if job.pull_request is not None:
         titles.append(job.pull_request.title)
@@ -84,13 +85,13 @@ async def _may_be_named(context: Context, channel: ChannelId, job: TrackedJob) -
     return job.channel == channel or await is_public_channel(context, job.channel)
 
 
-# ---- rows of readers' needs
+# ---- open jobs for the rows of content gaps
 
 
 async def find_open_job(
     context: Context, channel: ChannelId, project: ProjectId, title: str
 ) -> TrackedJob | None:
-    """Return an open job about a subject, that everybody in a channel may know of."""
+    """Return an open job about a subject, if everybody in the channel may know of the job."""
     now = context.clock()
     going = await context.store.read(lambda tx: list_open_jobs(tx, project, now))
     for job, subjects in going:
@@ -107,7 +108,7 @@ def list_open_jobs(
     Each comes with the subjects of its pull request and of its request.
     """
     found = []
-    for job in Jobs(tx).list_unreviewed(project, _MOST_JOBS):
+    for job in Jobs(tx).list_unreviewed(project, _MAX_JOBS):
         if _is_known_open(job, now):
             titles = [job.pull_request.title] if job.pull_request else []
             titles.append(job.about.title if job.about else job.text)
@@ -128,6 +129,6 @@ def _is_known_open(job: TrackedJob, now: datetime) -> bool:
 
 
 def is_about_any(title: str, subjects: Collection[Subject]) -> bool:
-    """Return whether one of some subjects contains that of a title."""
+    """Return whether a title is about any of some subjects."""
     subject = find_subject(title)
     return any(is_about(subject, text) for text in subjects)

@@ -1,6 +1,6 @@
 """Switch all sending to the agent off and on, for every project and every process.
 
-While it is off no prompt is claimed: what people ask for is stored, prepared and shown as waiting.
+While it is off no prompt is claimed: requests are stored, prepared and shown as waiting.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LOOK = timedelta(seconds=3)
 
 
 async def switch_off(context: Context, admin: AdminRequest) -> SendingStop:
-    """Let nothing go to the agent from now on. Return the stop, which may be an earlier one."""
+    """Stop sending to the agent. Return the stop, or an earlier one if sending is off already."""
     origin = admin.allowed.origin
 
     def change(tx: Transaction) -> SendingStop:
@@ -40,7 +40,7 @@ async def switch_off(context: Context, admin: AdminRequest) -> SendingStop:
 
 
 async def switch_on(context: Context, admin: AdminRequest) -> bool:
-    """Let everything go that waits. Return False if sending is on already."""
+    """Resume sending of all waiting prompts. Return False if sending is on already."""
     origin = admin.allowed.origin
 
     def change(tx: Transaction) -> bool:

@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 _NOWHERE = ChannelId("-")
 """The channel of a private delivery that belongs to no channel."""
 _OVERLOADED = 503
-FIRST_SECONDS = 30.0
+FIRST_BACK_OFF_SECONDS = 30.0
 _CAP_SECONDS = 1_800.0
 """First and longest back-off after a refused key."""
 _SHOWN_FAILURES = 3
@@ -146,7 +146,7 @@ def settle_refused_key(
         queue = Prompts(tx).quota_queue(project, now) if wrote else ()
         doubled = 1 if any(prompt.refused_at is None for prompt in queue) else attempts
         wait_seconds = back_off_seconds(
-            doubled, context.chance(), first=FIRST_SECONDS, cap=_CAP_SECONDS
+            doubled, context.chance(), first=FIRST_BACK_OFF_SECONDS, cap=_CAP_SECONDS
         )
         until = context.after(wait_seconds)
     # Only a read shows whether the key is bad for reading too.

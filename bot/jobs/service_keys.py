@@ -56,7 +56,7 @@ def used_keys(settings: Settings) -> Mapping[str, UsedKey]:
 
 
 async def check_key_ages(context: WorkerContext) -> None:
-    """Note keys that are new, and tell admins of those that may expire soon."""
+    """Store new keys, and tell admins of keys that may expire soon."""
     for used in used_keys(context.settings).values():
 
         def check(tx: Transaction, used: UsedKey = used) -> None:
@@ -79,7 +79,7 @@ async def check_key_ages(context: WorkerContext) -> None:
 
 
 def _known(context: Context, tx: Transaction, used: UsedKey) -> ServiceKey:
-    """Return the row of a key, which begins with the key's first use."""
+    """Return the row of a key. It is added at the key's first use."""
     known = ServiceKeys(tx).of(used.name)
     if known is None or not known.is_of(used.key):
         known = ServiceKey.new(used.name, used.key, context.clock())

@@ -73,7 +73,7 @@ def _settle_asked(
 
 
 def _tell_edited_too_late(tx: Transaction, job: TrackedJob, prompt: Prompt, now: datetime) -> None:
-    """Tell the author of an edit, while nobody knew, that the agent has the text as it was."""
+    """Tell an author, who edited while the outcome was unknown, that the agent has the old text."""
     place = prompt.channel or job.channel
     thread = job.thread.ts if job.thread and job.thread.channel == place else None
     key = f"{prompt.key}:changed:sent"
@@ -125,7 +125,7 @@ def settle_unconfirmed(
     if not is_follow_up:
         Jobs(tx).save(job, lifecycle.job_unconfirmed(job))
     elif job.state.is_open:
-        # The end of the running iteration may be that of this follow-up.
+        # The running iteration may be the one of this follow-up.
         Jobs(tx).save(job, lifecycle.with_asker(lifecycle.not_queued(job), prompt.asked_by))
     else:
         _poll_for_a_while(context, tx, job)

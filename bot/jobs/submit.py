@@ -25,7 +25,7 @@ from bot.docs_api import (
 from bot.engine import back_off_seconds, unless_taken_over
 from bot.ids import ChannelId, ProjectId, RequestKey
 from bot.jobs.messages import problems
-from bot.jobs.messages.agent_text import IN_A_REPLY
+from bot.jobs.messages.agent_text import REPLY_NOTE
 from bot.jobs.model.jobs import QueueWhy, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.model.quota import (
@@ -67,7 +67,7 @@ _MOVED = timedelta(minutes=2)
 """A time that changes by less is not shown anew."""
 _CALL_SHARE = 1 / 3
 """The share of a lease that the slowest call to the docs service may take."""
-_MOST_ATTEMPTS = 10
+_MAX_ATTEMPTS = 10
 """Attempts, over almost an hour, of a follow-up that gets a 404 though its job exists."""
 _KEY_RETRY = timedelta(hours=24)
 """Maximum wait of a prompt while the key is refused. Then it is refused, with a message."""
@@ -235,7 +235,7 @@ def _text_for_agent(job: TrackedJob, prompt: Prompt) -> str:
     """Return a prompt with its attachments, the sentence about its place, and the mark."""
     parts = [prompt.text or "", prompt.attachments or ""]
     if prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None:
-        parts.append(IN_A_REPLY)
+        parts.append(REPLY_NOTE)
     is_about_readers = prompt.kind is PromptKind.START and job.about is not None
     return join_for_agent(parts, has_quotes=is_about_readers)
 
@@ -321,7 +321,7 @@ def _retry_missing(
     context: WorkerContext, tx: Transaction, prompt: Prompt, error: NotFound
 ) -> None:
     """Send a follow-up later that got a 404 though its job exists; refuse it after an hour."""
-    if prompt.attempts >= _MOST_ATTEMPTS:
+    if prompt.attempts >= _MAX_ATTEMPTS:
         settle_refused(context, tx, prompt, error, problems.FOLLOW_UP_NOT_TAKEN)
         return
     wait_seconds = back_off_seconds(prompt.attempts, context.chance(), first=30.0, cap=600.0)

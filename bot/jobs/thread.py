@@ -1,4 +1,4 @@
-"""The one way into a job's thread: its status message, its replies, and the edits of both.
+"""The only writer of a job's thread: its status message, its replies, and their edits.
 
 Each message has a key of its own, so that it is sent once. All wait until the status message is
 there.

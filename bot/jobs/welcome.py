@@ -35,7 +35,7 @@ async def welcome(context: Context, allowed: Allowed) -> Message:
         return say.ToDo(
             needs_you=sum(lists.count(needs_you).values()),
             to_review=sum(lists.count(to_review).values()),
-            is_all=readable.is_all,
+            is_complete=readable.is_complete,
         )
 
     to_do = await context.store.read(count)

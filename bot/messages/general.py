@@ -137,8 +137,8 @@ PRIVATE_POST = b.words("`docs-bot doctor --try` tries whether I can reach you in
 """The message for one person."""
 
 
-def press_me(token: str) -> Message:
-    """Return the request to press a button of the doctor's."""
+def press_request(token: str) -> Message:
+    """Return the doctor's post that asks a person to press a button."""
     return b.with_buttons("Press this, please.", [b.button("Press me", b.Action.TRY, token)])
 
 

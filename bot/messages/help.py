@@ -110,7 +110,7 @@ def short_help(command: CommandHelp, also: str, place: Here) -> Message:
         )
         also += f"\n*Which docs*: *{b.label(mine.label)}* here; begin with "
         also += f"{b.code(f'project:{other}')} for others."
-    # In this order they take two rows on a phone; in that of the welcome, three.
+    # In this order the buttons take two rows on a phone; in the welcome's order three.
     buttons = [
         b.button("Ask for a change", b.Action.HELLO_ASK, "1"),
         *reversed(WAYS_ON),

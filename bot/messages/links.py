@@ -1,4 +1,4 @@
-"""Web addresses from outside: those that may be linked, and the labels of their links.
+"""Web addresses from outside: safe addresses, and the labels of their links.
 
 A link leads to an address that its reader can see to be safe: https, without a user, and with a
 host that a browser does not read as another one.

@@ -134,7 +134,7 @@ def _splits_grapheme(text: str, at: int) -> bool:
 
 
 QUOTE_LOOKALIKES = str.maketrans('“„‟❝〝”❞〞〟"＂″', "‘‘‘‘‘’’’’'''")
-"""Marks that could end a quotation in “…”, with the single ones that stand in their places."""
+"""Quotation marks that could end “…”, each with the single mark that replaces it."""
 
 
 def one_line(text: str, length: int) -> str:

@@ -1,4 +1,4 @@
-"""What is held true of Slack and the services without having been seen there.
+"""Assumptions about Slack and the services that nobody has seen confirmed there.
 
 docs/assumptions.md is derived from this list, and ``doctor --try`` says which of it a trial sees.
 """
@@ -298,7 +298,7 @@ ASSUMPTIONS = (
 
 
 def describe_seen(results: Iterable[StepResult]) -> str:
-    """Return which assumptions a trial has seen, and which not."""
+    """Return a text with the assumptions that a trial has confirmed, and the others."""
     worked = {result.name for result in results if result.state == "ok"}
     seen = [name for step in STEPS if step.name in worked for name in step.sees]
     unseen = [assumption.id for assumption in ASSUMPTIONS if assumption.id not in seen]

@@ -37,7 +37,7 @@ def restore_backup(sqlalchemy_url: str, source: Path, now: datetime) -> str:
 
 
 def _doubt_pending_work(now: datetime, connection: Connection) -> None:
-    """Mark what waited at the time of the backup as perhaps sent since.
+    """Mark waiting work of the backup as possibly sent since.
 
     A prompt becomes unconfirmed, so that a person decides. A delivery is searched for in Slack
     before it is posted. Both as if a process had died while it sent them.

@@ -229,7 +229,7 @@ def _bad(text: str, advice: str) -> Finding:
 
 
 async def check_github(settings: Settings, seconds: float) -> list[Finding]:
-    """Check that GitHub answers and takes the token, without which it shows only what is public."""
+    """Check that GitHub answers and takes the token; without one it shows only public data."""
     address = settings.github_api_url
     token = settings.github_token
     proxy = settings.proxy_for(address)

@@ -187,7 +187,7 @@ _WHAT_A_START_DOES = {
 
 
 def _check_tables(kind: str, connection: Connection) -> DatabaseReport:
-    """Return what a database's tables are to this version, and what its rows tell."""
+    """Return the findings about a database's tables and rows."""
     tables = find_tables(connection)
     report = _check_rows(connection) if tables.are_usable else DatabaseReport()
     found = Finding("database", True, f"{kind}{_WHAT_A_START_DOES[tables]}")

@@ -12,7 +12,7 @@ from typing import TextIO, Unpack
 
 from bot.ids import JobNumber, UserId
 from bot.inbox.withdraw import forget_open_requests
-from bot.jobs.messages.problems import title
+from bot.jobs.messages.problems import problem_title
 from bot.jobs.model.jobs import JobFilter, QueueWhy, TrackedJob, Wait
 from bot.jobs.model.prompts import AuditRow
 from bot.jobs.store.audit import Audit
@@ -105,7 +105,7 @@ def format_wait(wait: Wait) -> str:
 def _format_job(job: TrackedJob) -> str:
     result = job.pr_link or ""
     if not result and job.problem:
-        result = title(job.problem)
+        result = problem_title(job.problem)
     parts = (
         f"#{job.number}",
         job.state,
@@ -155,7 +155,7 @@ def _format_time(at: datetime) -> str:
 
 
 async def forget_user(store: Store, user: str) -> str:
-    """Forget a person; return the numbers of rows forgotten and of those under way.
+    """Forget a person; return the numbers of forgotten rows and of rows under way.
 
     Raises ValueError, with a text for people, if this is no user id.
     """
@@ -179,7 +179,7 @@ def _format_counts(counts: RowCounts) -> str:
 
 
 async def export_user(store: Store, user: str, stdout: TextIO) -> None:
-    """Write as JSON what is stored of a person: all that `forget_user` would take, and open work.
+    """Write a person's data as JSON: the data that `forget_user` would take, and open work.
 
     Raises ValueError, with a text for people, if this is no user id.
     """
@@ -188,7 +188,7 @@ async def export_user(store: Store, user: str, stdout: TextIO) -> None:
     stdout.write(f'{{"user": {json.dumps(person)}, "exported_at": {exported_at}, "rows": [')
     separator = "\n"
     async for row in read_personal_data(store, person):
-        # ASCII only, so that nothing of it steers a terminal.
+        # ASCII only, so that no character steers a terminal.
         stdout.write(f"{separator}{json.dumps(_document(row), default=str)}")
         separator = ",\n"
     stdout.write("\n]}\n")

@@ -15,10 +15,11 @@ from urllib.parse import urlsplit
 from bot.store.shapes import shape_of
 from bot.store.trials import TrialNote
 
-SLACK = "slack"
-DOCS = "docs service"
-GITHUB = "github"
-EVENT = "event"
+_SLACK = "slack"
+_DOCS = "docs service"
+_GITHUB = "github"
+_EVENT = "event"
+"""The four kinds of lines: calls of three services, and events."""
 _STAND_INS = Path(__file__).parent / "stand_ins.json"
 _PARTS = frozenset(
     {
@@ -30,7 +31,7 @@ _PARTS = frozenset(
         *("v1", "v2"),
     }
 )
-"""The parts of paths that are no ids."""
+"""The fixed parts of paths; all others are ids."""
 _MIN_FAILURE = 400
 _ABSENT = "absent"
 Fields = dict[str, list[str]]
@@ -43,7 +44,7 @@ class Recorder:
 
     lines: list[dict[str, object]] = field(default_factory=list)
 
-    def slack(
+    def add_slack_call(
         self,
         method: str,
         arguments: Mapping[str, object],
@@ -57,23 +58,23 @@ class Recorder:
             for name, value in arguments.items()
             if value is not None and name != "token"
         }
-        self._add(SLACK, method, known, status, body, seconds)
+        self._add(_SLACK, method, known, status, body, seconds)
 
-    def docs(
+    def add_docs_call(
         self, path: str, fields: Mapping[str, object], status: int, body: bytes, seconds: float
     ) -> None:
         """Add a call of the docs service."""
         verb = "POST" if fields else "GET"
-        self._add(DOCS, f"{verb} {_template_of(path)}", fields, status, _decoded(body), seconds)
+        self._add(_DOCS, f"{verb} {_template_of(path)}", fields, status, _decoded(body), seconds)
 
-    def github(self, path: str, status: int, body: bytes, seconds: float) -> None:
+    def add_github_call(self, path: str, status: int, body: bytes, seconds: float) -> None:
         """Add a call of GitHub."""
-        self._add(GITHUB, f"GET {_template_of(path)}", {}, status, _decoded(body), seconds)
+        self._add(_GITHUB, f"GET {_template_of(path)}", {}, status, _decoded(body), seconds)
 
-    def event(self, note: TrialNote) -> None:
+    def add_event(self, note: TrialNote) -> None:
         """Add an event that the running bot has noted."""
         if note.shape is not None:
-            self.lines.append({"to": EVENT, "name": note.name, "answer": note.shape})
+            self.lines.append({"to": _EVENT, "name": note.name, "answer": note.shape})
 
     def _add(
         self,
@@ -105,7 +106,7 @@ def _parsed(value: object) -> object:
 
 
 def _decoded(body: bytes) -> object:
-    """Return the value of JSON; a text for anything else, such as a stream."""
+    """Return the parsed JSON of a body; ``text`` for anything else, such as a stream."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -123,7 +124,7 @@ def _template_of(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Something in which an answer differs from that of the stand-ins."""
+    """A difference between an answer and the stand-in's answer."""
 
     name: str
     """The service and the method, or the event."""
@@ -152,7 +153,7 @@ def read_transcript(file: Path) -> list[dict[str, object]]:
 
 
 def fields_of(lines: Iterable[Mapping[str, object]]) -> dict[str, Fields]:
-    """Return the fields of all successful answers and events, by the method or event.
+    """Return the fields of all successful answers and events, by the name of their line.
 
     A field that some of its objects lack has the type ``absent``, too.
     """
@@ -205,7 +206,7 @@ def _is_success(line: Mapping[str, object]) -> bool:
     """
     status = line.get("status", 200)
     answer = line["answer"]
-    is_refused = line["to"] == SLACK and isinstance(answer, Mapping) and "error" in answer
+    is_refused = line["to"] == _SLACK and isinstance(answer, Mapping) and "error" in answer
     return isinstance(status, int) and status < _MIN_FAILURE and not is_refused
 
 

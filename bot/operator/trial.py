@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from bot.docs_api import DiscoveryClient, DocsClient
 from bot.github import GithubClient
 from bot.operator.transcript import Recorder
-from bot.operator.trial_events import EVENT_STEPS, OPENING
+from bot.operator.trial_events import EVENT_STEPS, OPENING_STEP
 from bot.operator.trial_services import SERVICE_STEPS
 from bot.operator.trial_slack import SLACK_STEPS
 from bot.operator.trial_step import (
@@ -28,7 +28,7 @@ from bot.slack.recording import recording_client
 from bot.store import Store
 from bot.store.trials import new_token
 
-STEPS: tuple[Step, ...] = (OPENING, *SLACK_STEPS, *EVENT_STEPS, *SERVICE_STEPS)
+STEPS: tuple[Step, ...] = (OPENING_STEP, *SLACK_STEPS, *EVENT_STEPS, *SERVICE_STEPS)
 """The steps, in this order."""
 _CLOCK = TrialClock()
 
@@ -71,7 +71,7 @@ async def _record_events(trial: Trial) -> str:
         raise StepSkipped("nothing is recorded")
     notes = await trial.notes()
     for note in notes:
-        recorder.event(note)
+        recorder.add_event(note)
     return f"{len(notes)} notes of the running bot"
 
 
@@ -90,7 +90,7 @@ async def _opened(
     proxy = settings.proxy_for(settings.slack_api_url)
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(open_session(proxy))
-        kinds = {} if recorder is None else {"kind": recording_client(recorder.slack)}
+        kinds = {} if recorder is None else {"kind": recording_client(recorder.add_slack_call)}
         client = web_client(
             settings.slack_bot_token, settings.slack_api_url, session, proxy, **kinds
         )
@@ -101,7 +101,7 @@ async def _opened(
             token=settings.github_token,
             timeout_seconds=options.call_seconds,
             proxy=settings.proxy_for(settings.github_api_url),
-            on_answer=recorder.github if recorder else None,
+            on_answer=recorder.add_github_call if recorder else None,
         )
         yield Trial(
             settings=settings,
@@ -126,7 +126,7 @@ def _docs(settings: Settings, options: TrialOptions, recorder: Recorder | None) 
         api_key=project.key,
         read_timeout_seconds=options.call_seconds,
         proxy=settings.proxy_for(project.address),
-        on_answer=recorder.docs if recorder else None,
+        on_answer=recorder.add_docs_call if recorder else None,
     )
 
 
@@ -142,6 +142,6 @@ async def _discovery(
         base_url=f"{project.address.rstrip('/')}/discovery",
         api_key=project.assistant_key,
         proxy=settings.proxy_for(project.address),
-        on_answer=recorder.docs if recorder else None,
+        on_answer=recorder.add_docs_call if recorder else None,
     )
     return await stack.enter_async_context(client)

@@ -33,18 +33,18 @@ async def open_trial(trial: Trial) -> str:
     async with asyncio.timeout(trial.options.call_seconds):
         await trial.store.write(lambda tx: Trials(tx).begin(opened, now, now + lasts))
     trial.is_open = True
-    trial.leave("the token", lambda: _close(trial))
+    trial.add_remnant("the token", lambda: _close(trial))
     return "stored, so that the running bot knows what you type"
 
 
 async def _close(trial: Trial) -> None:
-    """Let the token be valid no longer."""
+    """Make the token invalid."""
     now = datetime.now(UTC)
     await trial.store.write(lambda tx: Trials(tx).end(trial.token, now))
 
 
 async def _command(trial: Trial) -> str:
-    await trial.heard(
+    await trial.wait_for_events(
         f"Type in the channel: /docs-agent {trial.token}",
         trial_door.COMMAND,
         trial_door.RESPONSE_URL,
@@ -62,7 +62,7 @@ async def _mention(trial: Trial) -> str:
         names = ["message.mpim"]
     bot = trial.identity.bot_name if trial.identity else "docs-agent"
     trial.by_hand.append("your mention in the channel")
-    await trial.heard(f"Type in the channel: @{bot} {trial.token}", *names)
+    await trial.wait_for_events(f"Type in the channel: @{bot} {trial.token}", *names)
     return f"received as {' and '.join(names)}"
 
 
@@ -71,7 +71,7 @@ def _reply_in(name: str) -> Callable[[Trial], Awaitable[str]]:
         if f"message.{trial.kind}" != name:
             raise StepSkipped(f"name {_OTHER_KINDS[name]}: --try")
         trial.thread()
-        await trial.heard(f"Reply in the bot's thread: {trial.token}", name)
+        await trial.wait_for_events(f"Reply in the bot's thread: {trial.token}", name)
         trial.has_reply = True
         return "received"
 
@@ -87,19 +87,21 @@ def _check_reply(trial: Trial) -> None:
 
 async def _edit(trial: Trial) -> str:
     _check_reply(trial)
-    await trial.heard(f"Edit your reply to: {trial.token} edited", trial_door.EDIT)
+    await trial.wait_for_events(f"Edit your reply to: {trial.token} edited", trial_door.EDIT)
     return "received"
 
 
 async def _shortcut(trial: Trial) -> str:
     _check_reply(trial)
-    await trial.heard("At your reply choose More actions > Ask the docs agent", trial_door.SHORTCUT)
+    await trial.wait_for_events(
+        "At your reply choose More actions > Ask the docs agent", trial_door.SHORTCUT
+    )
     return "received"
 
 
 async def _deletion(trial: Trial) -> str:
     _check_reply(trial)
-    await trial.heard("Delete your reply", trial_door.DELETION)
+    await trial.wait_for_events("Delete your reply", trial_door.DELETION)
     return "received"
 
 
@@ -107,15 +109,17 @@ async def _direct(trial: Trial) -> str:
     if trial.direct is None:
         raise StepSkipped("there is no conversation with you")
     trial.by_hand.append("your direct message to the bot")
-    await trial.heard(f"Write to the bot in your direct messages: {trial.token}", "message.im")
+    await trial.wait_for_events(
+        f"Write to the bot in your direct messages: {trial.token}", "message.im"
+    )
     return "received"
 
 
 async def _press(trial: Trial) -> str:
     thread = trial.thread()
     trial.user()
-    await trial.post("press", general.press_me(trial.token), thread)
-    await trial.heard(
+    await trial.post("press", general.press_request(trial.token), thread)
+    await trial.wait_for_events(
         "Press the button *Press me* in the bot's thread",
         trial_door.PRESS,
         "views.open",
@@ -126,23 +130,25 @@ async def _press(trial: Trial) -> str:
 
 async def _press_in_form(trial: Trial) -> str:
     trial.thread()
-    await trial.heard("Press *Next window* in the form", trial_door.PRESS_IN_FORM, "views.push")
+    await trial.wait_for_events(
+        "Press *Next window* in the form", trial_door.PRESS_IN_FORM, "views.push"
+    )
     return "received; a form opened above it"
 
 
 async def _submission(trial: Trial) -> str:
     trial.thread()
-    await trial.heard("Press *Submit* in the form", trial_door.SUBMISSION)
+    await trial.wait_for_events("Press *Submit* in the form", trial_door.SUBMISSION)
     return "received; the forms closed"
 
 
 async def _home(trial: Trial) -> str:
-    await trial.heard("Open the Home tab of the app", "app_home_opened", "views.publish")
+    await trial.wait_for_events("Open the Home tab of the app", "app_home_opened", "views.publish")
     return "received, and the tab is shown"
 
 
 async def _joined(trial: Trial) -> str:
-    """Look for the event of the bot's own joining at the beginning of the trial."""
+    """Wait for the event of the bot's own joining at the beginning of the trial."""
     trial.user()
     if not trial.is_open:
         raise StepSkipped("the trial could not be stored in the database")
@@ -217,7 +223,7 @@ EVENT_STEPS = (
     Step("another id", _moved, ("channel_id_changed",)),
 )
 """The steps, in this order."""
-OPENING = Step(
+OPENING_STEP = Step(
     "trial",
     open_trial,
     ("database",),

@@ -115,7 +115,7 @@ async def _react(trial: Trial) -> str:
     place = trial.options.channel
     await trial.call(lambda: trial.messenger.react(place, thread, _REACTION))
     removing = trial.client.reactions_remove
-    trial.leave(
+    trial.add_remnant(
         "the reaction",
         lambda: removing(channel=place, timestamp=thread, name=_REACTION),
     )
@@ -143,7 +143,7 @@ async def _read_channel(trial: Trial) -> str:
 
 
 async def _find_root(trial: Trial, place: str, *, thread: str | None) -> str:
-    """Look for the first post by its metadata, as after a lost answer of Slack's."""
+    """Find the first post by its metadata, as the bot does when Slack's answer is lost."""
     delivery = DeliveryId(f"try-{trial.token}-root")
     root = trial.thread()
     found = await trial.call(
@@ -205,7 +205,7 @@ async def _upload(trial: Trial) -> str:
         raise
     if not await _leave_file(trial, name):
         file = trial.file
-        trial.leave(f"the file {name}", lambda: trial.client.files_delete(file=file))
+        trial.add_remnant(f"the file {name}", lambda: trial.client.files_delete(file=file))
         trial.by_hand.append(f"the message with the file {name}")
     return "shared in the channel"
 
@@ -221,7 +221,7 @@ async def _share(trial: Trial, name: str) -> str:
 
 
 def _confirm() -> None:
-    """Let the upload go on."""
+    """Confirm the upload without a check."""
 
 
 async def _leave_file(trial: Trial, name: str) -> bool:
@@ -234,10 +234,10 @@ async def _leave_file(trial: Trial, name: str) -> bool:
             for file in message.get("files") or []:
                 if file.get("name") == name:
                     deleting = partial(trial.client.files_delete, file=str(file["id"]))
-                    trial.leave(f"the file {name}", deleting)
+                    trial.add_remnant(f"the file {name}", deleting)
                     ts = str(message["ts"])
                     removing = partial(trial.client.chat_delete, channel=place, ts=ts)
-                    trial.leave("the message of the file", removing)
+                    trial.add_remnant("the message of the file", removing)
                     return True
         await trial.clock.sleep(0.5)
     return False

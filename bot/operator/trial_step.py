@@ -59,10 +59,10 @@ class TrialOptions:
 
 @dataclass(frozen=True, slots=True)
 class TrialClock:
-    """The time, which tests hold."""
+    """The clock of a trial; tests pass their own."""
 
     now: Callable[[], float] = monotonic
-    """Returns seconds since any moment."""
+    """Returns the seconds since a fixed moment."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     """Waits so many seconds."""
 
@@ -97,7 +97,7 @@ class StepFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Remnant:
-    """Something of the bot's that is removed at the end."""
+    """A post, file or other trace of the trial that is removed at the end."""
 
     label: str
     """Its name for people."""
@@ -129,7 +129,7 @@ class Trial:
     """None without an assistant key."""
     github: GithubClient
     token: str
-    """A part of the ids of all posts; the person types it, by which the running bot knows it."""
+    """A part of the ids of all posts. The person types it, and the running bot knows the trial."""
     ask: Callable[[str], None]
     """Shows an instruction to the person who runs the trial."""
     clock: TrialClock = field(default_factory=TrialClock)
@@ -152,13 +152,13 @@ class Trial:
     """The conversation with the person; None before it is open."""
     remnants: list[Remnant] = field(default_factory=list)
     by_hand: list[str] = field(default_factory=list)
-    """What only a person can remove."""
+    """Traces that only a person can remove."""
     pull_request: str | None = None
     """The link of the pull request of the trial's job; None without one."""
     has_reply: bool = False
     """Whether the running bot has noted the person's reply in the thread."""
     silent_steps: int = 0
-    """The steps in a row that the running bot did not hear of."""
+    """The steps in a row of which the running bot noted nothing."""
     has_heard: bool = False
     """Whether the running bot has noted anything."""
 
@@ -182,7 +182,7 @@ class Trial:
     async def call(
         self, make: Callable[[], Awaitable[Answer]], seconds: float | None = None
     ) -> Answer:
-        """Return the answer of a call, which is made again where Slack asks to wait.
+        """Make a call, and return its answer. A call that Slack throttles is made again.
 
         ``seconds``: how long it may take; None for the usual time.
         """
@@ -206,10 +206,10 @@ class Trial:
         thread: MessageTs | None,
         channel: ChannelId | None = None,
     ) -> MessageTs:
-        """Post a message, to be deleted at the end, also where Slack's answer is lost."""
+        """Post a message. It is deleted at the end, even if Slack's answer is lost."""
         place = channel or self.options.channel
         post = _Post(place, DeliveryId(f"try-{self.token}-{name}"), thread)
-        self.leave(f"the post “{name}”", lambda: self._delete(post))
+        self.add_remnant(f"the post “{name}”", lambda: self._delete(post))
         try:
             posted = await self.call(
                 lambda: self.messenger.post(place, message, delivery=post.delivery, thread=thread)
@@ -230,16 +230,16 @@ class Trial:
         if post.ts is not None:
             await answered(self.client.chat_delete(channel=post.channel, ts=post.ts))
 
-    def leave(self, label: str, remove: Callable[[], Awaitable[object]]) -> None:
-        """Remember something to remove at the end."""
+    def add_remnant(self, label: str, remove: Callable[[], Awaitable[object]]) -> None:
+        """Register an action that removes a trace at the end."""
         self.remnants.append(Remnant(label, remove))
 
     async def notes(self) -> tuple[TrialNote, ...]:
         """Return the notes of the running bot."""
         return await self.store.read(lambda tx: Trials(tx).notes(self.token))
 
-    async def heard(self, instruction: str, *names: str) -> Mapping[str, TrialNote]:
-        """Ask the person for an act, and wait until the running bot has noted what it causes.
+    async def wait_for_events(self, instruction: str, *names: str) -> Mapping[str, TrialNote]:
+        """Ask the person for an act, and wait until the running bot has noted its events.
 
         Raises StepFailed without the events in time, or for a call of the running bot that Slack
         refused.
@@ -267,7 +267,7 @@ class Trial:
         return new
 
     def _check_hearing(self) -> None:
-        """Raise StepSkipped where it would be in vain to wait for the running bot."""
+        """Raise StepSkipped if the running bot cannot note any event."""
         self.user()
         if not self.is_open:
             raise StepSkipped("the trial could not be stored in the database")
@@ -276,7 +276,7 @@ class Trial:
 
 
 def _not_heard(names: list[str], seconds: float, *, is_alone: bool) -> tuple[str, str]:
-    """Return what did not reach the running bot, and the advice."""
+    """Return the text about missing events, and the advice."""
     text = f"no {' and no '.join(names)} within {seconds:g} s"
     hints = []
     for name in names:
@@ -293,7 +293,7 @@ def _not_heard(names: list[str], seconds: float, *, is_alone: bool) -> tuple[str
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One part of what the bot does."""
+    """One thing that the trial tries."""
 
     name: str
     run: Callable[[Trial], Awaitable[str]]
@@ -356,7 +356,7 @@ async def take_step(trial: Trial, step: Step) -> StepResult:
 
 def _advice_about(refused: SlackRefused, token_name: str) -> str:
     """Return the remedy of a refusal."""
-    # A scope that the bot's token lacks is one of the manifest's.
+    # The bot's token gets its scopes from the manifest.
     is_about_token = refused.meaning is Refusal.TOKEN or token_name != _BOT_TOKEN
     if is_about_token and refused.code in REFUSED_TOKENS:
         cause, remedy = REFUSED_TOKENS[refused.code]

@@ -1,4 +1,4 @@
-"""Private answers to what people write and press, in the place where they did."""
+"""Private answers to messages and buttons, in the same place."""
 
 from __future__ import annotations
 

@@ -121,7 +121,8 @@ UNCLEAR_DELIVERIES = QueueTable(
 )
 
 THREAD_POSTS = (DeliveryKind.ROOT, DeliveryKind.REPLY)
-OPEN = (DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.UNCLEAR)
+OPEN_STATES = (DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.UNCLEAR)
+"""The states of deliveries with work left to do."""
 _END = ":end"
 """The last part of the keys of replies with the end of an iteration."""
 _MAX_READY = 500
@@ -134,7 +135,7 @@ def is_being_delivered(
 
     ``belongs_to``: the column of deliveries that refers to the row with this ``key``.
     """
-    return exists().where(belongs_to == key, deliveries.c.state.in_(OPEN))
+    return exists().where(belongs_to == key, deliveries.c.state.in_(OPEN_STATES))
 
 
 def waits_in_thread() -> ColumnElement[bool]:
@@ -144,7 +145,7 @@ def waits_in_thread() -> ColumnElement[bool]:
     last.
     """
     other = deliveries.alias("other")
-    is_open = exists().where(other.c.job == deliveries.c.job, one_of(other.c.state, OPEN))
+    is_open = exists().where(other.c.job == deliveries.c.job, one_of(other.c.state, OPEN_STATES))
     is_earlier = other.c.seq < deliveries.c.seq
     is_post = one_of(other.c.kind, THREAD_POSTS)
     goes_before_reply = or_(other.c.kind == DeliveryKind.ROOT, and_(is_post, is_earlier))
@@ -176,7 +177,9 @@ _READY = (
         *deliveries.c["seq", "kind", "channel", "state"],
         deliveries.c.response_url.is_not(None).label("by_url"),
     )
-    .where(one_of(deliveries.c.state, OPEN), deliveries.c.due_at <= NOW, unclaimed(deliveries))
+    .where(
+        one_of(deliveries.c.state, OPEN_STATES), deliveries.c.due_at <= NOW, unclaimed(deliveries)
+    )
     .where(~waits_in_thread())
     .where(
         or_(
@@ -192,7 +195,7 @@ _CLAIM = claiming(
     deliveries,
     candidates=select(deliveries.c.seq).where(
         deliveries.c.seq.in_(bindparam("chosen", expanding=True)),
-        one_of(deliveries.c.state, OPEN),
+        one_of(deliveries.c.state, OPEN_STATES),
         unclaimed(deliveries),
     ),
     values={
@@ -299,7 +302,7 @@ class Outbox(Repository):
         return self.connection.execute(newest).scalar()
 
     def posts_in_threads_of(self, numbers: Collection[JobNumber]) -> Sequence[ThreadPost]:
-        """Return what was posted about some jobs: status messages, ends and notes."""
+        """Return the posts about some jobs: status messages, ends and notes."""
         mine = and_(deliveries.c.job.in_(numbers), deliveries.c.posted_ts.is_not(None))
         columns = select(deliveries.c.posted_ts, deliveries.c.job, deliveries.c.key)
         return [
@@ -447,7 +450,7 @@ class Outbox(Repository):
 
     def doubt_open(self) -> None:
         """Have each delivery that is not settled searched in Slack before it is posted."""
-        pending = deliveries.update().where(deliveries.c.state.in_(OPEN))
+        pending = deliveries.update().where(deliveries.c.state.in_(OPEN_STATES))
         self.connection.execute(pending.values(state=DeliveryState.UNCLEAR, **FREE))
 
     def retry_dead_letter(self, number: int, now: datetime) -> bool:

@@ -1,4 +1,4 @@
-"""The one reading of a message: what a person sees in it, from the JSON that Slack sends."""
+"""The one reader of messages: from Slack's JSON to the content that a person sees."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MAX_NAME_CHARACTERS = 200
 
 
 def read_content(message: Object) -> Content:
-    """Return what a person sees in a message. Raises for no JSON.
+    """Return the content of a message that a person sees. Raises for invalid JSON.
 
     Slack shows the blocks of a message, and its text only where there are none. Forwarded messages
     are quoted, tables are rows, and previews of links are left out.

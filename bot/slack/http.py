@@ -24,13 +24,14 @@ from bot.store.deadline import Deadline, within
 
 log = structlog.get_logger(__name__)
 PATH = "/slack/events"
-BODY_BYTES = 1_000_000
-BODIES_BYTES = 2 * BODY_BYTES
+MAX_BODY_BYTES = 1_000_000
+MAX_BODIES_BYTES = 2 * MAX_BODY_BYTES
 """The size of all bodies that are being read.
 
 Above it the connection with the most bytes is closed.
 """
-BODY_SECONDS = 5.0
+MAX_BODY_SECONDS = 5.0
+"""How long Slack may take to send a body."""
 _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"
 _SIGNATURE = re.compile(r"v0=[0-9a-f]{64}")
@@ -54,7 +55,7 @@ def add_slack_routes(
     signing_secret: SecretStr,
     *,
     intake_seconds: float,
-    body_seconds: float = BODY_SECONDS,
+    body_seconds: float = MAX_BODY_SECONDS,
     workspace: str = "",
     on_signature: Callable[[Signature], None] = lambda _signature: None,
     clock: Callable[[], float] = time.time,
@@ -136,7 +137,7 @@ class _Intake:
             return web.Response(status=refused.status, text=refused.kind)
 
     async def _body(self, request: web.Request) -> str:
-        if (request.content_length or 0) > BODY_BYTES:
+        if (request.content_length or 0) > MAX_BODY_BYTES:
             raise _Refused(413, "body too large")
         try:
             # Slack's bodies arrive together with their heads, and need no timer.
@@ -157,15 +158,15 @@ class _Intake:
         raw = bytearray()
         async for piece in request.content.iter_any():
             raw += piece
-            if len(raw) > BODY_BYTES:
+            if len(raw) > MAX_BODY_BYTES:
                 raise _Refused(413, "body too large")
             self._reading[request.protocol] = len(raw)
             self._limit_bodies()
         return bytes(raw)
 
     def _limit_bodies(self) -> None:
-        while sum(self._reading.values()) > BODIES_BYTES:
-            # Requests of Slack are small, so that those of strangers are closed first.
+        while sum(self._reading.values()) > MAX_BODIES_BYTES:
+            # Slack's requests are small, so large requests of strangers are closed first.
             largest = max(self._reading, key=self._reading.__getitem__)
             del self._reading[largest]
             if largest.transport is not None:
@@ -210,7 +211,7 @@ def _bolt_request(body: str, content_type: str) -> AsyncBoltRequest:
 
 
 def _parsed(body: str, content_type: str) -> Any:
-    """Return the JSON of a body, the JSON in a form's ``payload``, or else the form."""
+    """Return the JSON of a body or of a form's ``payload``; the form itself without either."""
     form = dict(parse_qsl(body, keep_blank_values=True)) if content_type == _FORM else {}
     if content_type != _JSON and not form.get("payload"):
         return form

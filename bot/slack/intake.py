@@ -125,7 +125,7 @@ class Background:
             await asyncio.wait(self._tasks)
 
     async def drain(self, grace_seconds: float) -> list[str]:
-        """Wait for all tasks, including new ones. Cancel those that take longer than the grace.
+        """Wait for all tasks, including new ones. Cancel tasks that take longer than the grace.
 
         Return the names of the cancelled tasks.
         """

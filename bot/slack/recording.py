@@ -1,4 +1,4 @@
-"""A client of Slack's Web API that hands each request and its answer to a recorder."""
+"""A client of Slack's Web API that passes each request and its answer to a recorder."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 OnSlackAnswer: TypeAlias = Callable[[str, Mapping[str, Any], int, object, float], None]
-"""Gets a call's method and arguments, and its answer: status, body, and after how many seconds."""
+"""Takes a call's method and arguments, and the status, body and seconds of its answer."""
 
 
 def recording_client(on_answer: OnSlackAnswer) -> type[AsyncWebClient]:
-    """Return a class of clients that hand each answer, also a refusal, to ``on_answer``."""
+    """Return a client class that passes each answer, also a refusal, to ``on_answer``."""
 
     class RecordingClient(AsyncWebClient):
         async def api_call(self, api_method: str, **options: Any) -> AsyncSlackResponse:

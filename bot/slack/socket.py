@@ -178,7 +178,7 @@ class SocketIntake:
             self._background.start("open a socket", connecting)
 
     def _use(self, handler: AsyncSocketModeHandler) -> AsyncSocketModeHandler:
-        """Replace the handler, and close the one before."""
+        """Replace the handler, and close the previous one."""
         abandoned = self._handler
         self._handler = handler
         if abandoned is not None:

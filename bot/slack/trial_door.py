@@ -39,6 +39,7 @@ PRESS = "press"
 PRESS_IN_FORM = "press in a form"
 SUBMISSION = "view_submission"
 RESPONSE_URL = "response_url"
+"""The names of the notes; other notes have the name of Slack's event or method."""
 _ADDRESSED = ("app_mention", "message.im")
 """The events of messages to the bot."""
 _CHANNEL_TYPES = {"channel": "channels", "group": "groups"}
@@ -84,7 +85,7 @@ class TrialDoor:
         return True
 
     def _refuse(self, user: UserId, event: Mapping[str, Any]) -> None:
-        """Tell somebody who addressed the bot with a token that it is not valid."""
+        """Tell a person that the token in their message to the bot is not valid."""
         with raising_malformed():
             channel = ChannelId(event["channel"])
             ts = MessageTs(event["ts"])
@@ -126,7 +127,7 @@ class TrialDoor:
         return True
 
     async def note_home(self, user: UserId, event: Body, refusal: SlackError | None) -> None:
-        """Note that a person with a trial opened the Home tab, and how its view was taken."""
+        """Note the opening of the Home tab during a trial, and Slack's answer to the tab's view."""
         trial = await self._context.store.read(
             lambda tx: Trials(tx).of_user(user, self._context.clock())
         )
@@ -135,7 +136,7 @@ class TrialDoor:
             await self._note(trial, self._noted("views.publish", refusal))
 
     async def note_joined(self, channel: ChannelId, event: Body) -> None:
-        """Note that the bot has come to a channel in which a trial is under way."""
+        """Note that the bot has joined a channel with a trial under way."""
         trial = await self._context.store.read(
             lambda tx: Trials(tx).of_channel(channel, self._context.clock())
         )
@@ -215,7 +216,7 @@ class TrialDoor:
     async def _note_of(
         self, token: str, user: UserId, name: str, body: Mapping[str, Any]
     ) -> OpenTrial | None:
-        """Note an event if its token is valid and this person's; return the trial, or None."""
+        """Note an event of the person's trial, and return the trial; None for an invalid token."""
         trial = await self._context.store.read(
             lambda tx: Trials(tx).of_token(token, user, self._context.clock())
         )

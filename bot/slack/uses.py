@@ -22,7 +22,7 @@ class SlackUse:
     name: str
     """The name in Slack's reference."""
     scopes: tuple[str, ...]
-    """With several, a call or an event needs the scope of its kind of conversation."""
+    """One for each kind of conversation, if there are several."""
     loss: str
     """The effect on people where Slack refuses the method or sends no event, as a sentence."""
 
@@ -127,7 +127,7 @@ _USES = {use.name: use for use in (*METHODS, *EVENTS)}
 
 
 def use_of(name: str) -> SlackUse:
-    """Return the method or event of a name. Raises KeyError for one that is not in the list."""
+    """Return the method or event with a name. Raises KeyError for an unknown name."""
     return _USES[name]
 
 

@@ -34,7 +34,7 @@ _LAST_NUMBERS = "SELECT name, seq FROM sqlite_sequence"
 
 
 def back_up(file: Path, target: Path) -> None:
-    """Write a copy of the SQLite file, as it is at this moment, to a new file for this user alone.
+    """Write a snapshot of the SQLite file to a new file that only this user can read.
 
     Raises UnusableDatabase, and leaves no copy behind, if that fails.
     https://www.sqlite.org/lang_vacuum.html#vacuuminto
@@ -196,7 +196,7 @@ def _go_on_above(connection: Connection, replaced: Mapping[str, int] | None) -> 
 
 
 def _move_aside(file: Path, now: datetime) -> Path | None:
-    """Rename a file and those beside it after the time; return its new path, or None without any.
+    """Rename a file and its companions after the time; return the new path, None without a file.
 
     The file goes first: a start refuses a log whose file is gone.
     """

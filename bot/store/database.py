@@ -313,7 +313,7 @@ def _read(engine: Engine, works: Iterator[Work[object]]) -> None:
 def _empty_log(engine: Engine) -> None:
     with closing(engine.raw_connection()) as connection:
         cursor = connection.cursor()
-        # Writers wait meanwhile: for a reader such as a backup, the log is left for the next time.
+        # Writers wait during this. A log that a reader such as a backup holds is left for later.
         cursor.execute(f"PRAGMA busy_timeout={_LOG_MILLISECONDS}")
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         cursor.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000:.0f}")
@@ -342,7 +342,7 @@ def _postgres_engine(url: str, connections: int) -> Engine:
 
 
 def _leave_session(context: ExceptionContext) -> None:
-    """Have the pool connect anew after an error that ends the session.
+    """Make the pool connect again after an error that ends the session.
 
     Every later statement of the session would repeat the error.
     """
@@ -403,7 +403,7 @@ def _sqlite_engine(
 
 
 def _check_opened_file(file: Path, opened: list[Identity], *_arguments: object) -> None:
-    """Raise UnusableDatabase for another file than the one that was opened last."""
+    """Raise UnusableDatabase if the file is not the file that was opened last."""
     check_file(file, opened)
 
 

@@ -221,7 +221,7 @@ class Rows(Repository, Generic[Item]):
     def _claim(
         self, statement: ClaimStatement, claimer: Claimer, **parameters: object
     ) -> list[Item]:
-        """Claim rows, and return the records of those that can be read."""
+        """Claim rows, and return the readable ones as records."""
         rows = claim(self.connection, statement, claimer, **parameters)
         return read_rows(self.table, rows, self.read)
 

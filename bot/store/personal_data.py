@@ -1,8 +1,8 @@
-"""What is stored of one person: the columns that forgetting empties, with their values.
+"""The stored data of one person: the columns that forgetting empties, with their values.
 
 `docs-bot export` writes it and `docs-bot forget` takes it away. Both read the same rules
-(``retention.py``) and the same types of columns (``schema.py``), so that neither knows of a column
-that the other leaves out.
+(``retention.py``) and the same types of columns (``schema.py``), so that both treat the
+same columns.
 """
 
 from __future__ import annotations
@@ -23,49 +23,51 @@ from bot.store.schema import OthersText, People, Person, Repository, Transaction
 from bot.store.store import Store
 
 _BATCH_SIZE = 500
-"""Rows that are read at once, so that memory is bounded however much there is."""
+"""Rows that are read at once, which bounds the memory."""
 MASKED = "(a secret, not written)"
 """Stands for a value that no file may show, such as an address at which Slack takes answers."""
-SOMEBODY_ELSES = "(somebody else's words, not written)"
-"""Stands for what others said in a job of this person's: it is forgotten with the job."""
+WORDS_OF_OTHERS = "(somebody else's words, not written)"
+"""Stands for words of others in a job of this person: they are forgotten with the job."""
 _ENDED = "row_ended_at"
 _FINISHED = "row_is_finished"
 
 
 @dataclass(frozen=True, slots=True)
 class PersonalRow:
-    """One row that holds words or the id of a person."""
+    """A row with the words or the id of a person."""
 
     kind: str
     """The name of the row's rule, as in the report of `docs-bot forget`."""
     key: object
     at: datetime | None
-    """When the row was over; None while it is under way, and for rows that follow another one."""
+    """When the work on the row ended; None while it is under way, and for a part of another row."""
     is_under_way: bool
     """Whether `docs-bot forget` would leave it for now."""
     values: Mapping[str, object]
-    """The columns that forgetting would empty, but for those that are empty already."""
+    """The columns that forgetting would empty, without empty ones."""
 
 
 class PersonalData(Repository):
-    """Reads what is stored of a person, within one transaction."""
+    """The stored data of persons, within one transaction."""
 
     def keys_of(self, mention: MentionRule) -> list[object]:
         """Return the keys of the rows of a mention."""
         statement = select(mention.rule.key).where(mention.condition)
         return list(self.connection.execute(statement).scalars())
 
-    def named_in(
+    def naming_rows(
         self, user: UserId, mention: MentionRule, keys: Sequence[object]
     ) -> list[PersonalRow]:
-        """Return rows of others that name the person, with nothing but the name."""
+        """Return the rows of others that name the person, with only the name."""
         name = cast("str", mention.column)
         return [
             _to_row(mention.rule, row, {name: user})
             for row in self._rows(mention.rule, mention.rule.key.in_(keys))
         ]
 
-    def owned(self, user: UserId, rule: RetentionRule, keys: Sequence[object]) -> list[PersonalRow]:
+    def owned_rows(
+        self, user: UserId, rule: RetentionRule, keys: Sequence[object]
+    ) -> list[PersonalRow]:
         """Return the person's rows, and the parts that are forgotten with them."""
         rows = self._rows(rule, rule.key.in_(keys))
         found = [_to_row(rule, row, _values_of(user, rule, row)) for row in rows]
@@ -98,7 +100,7 @@ def _to_row(rule: RetentionRule, row: RowMapping, values: Mapping[str, object]) 
 
 
 def _values_of(user: UserId, rule: RetentionRule, row: RowMapping) -> dict[str, object]:
-    """Return what forgetting would take from a row, without words and ids of others."""
+    """Return the values of a row that forgetting would empty, without words and ids of others."""
     values = dict[str, object]()
     for name in emptied_values(rule.table):
         value = row[name]
@@ -115,7 +117,7 @@ def _value_for(user: UserId, column: Column[object], value: object) -> object:
     if isinstance(value, SecretStr):
         return MASKED
     if isinstance(kind, OthersText):
-        return SOMEBODY_ELSES
+        return WORDS_OF_OTHERS
     if isinstance(kind, People):
         return [user] if user in cast("list[str]", value) else None
     if isinstance(kind, Person):
@@ -127,12 +129,12 @@ def _values_of_part(user: UserId, part: RetentionRule, row: RowMapping) -> dict[
     """Return the values of a part, without the words of others."""
     values = _values_of(user, part, row)
     if part.owner is not None and row[part.owner]:
-        return dict.fromkeys(values, SOMEBODY_ELSES)
+        return dict.fromkeys(values, WORDS_OF_OTHERS)
     return values
 
 
 async def read_personal_data(store: Store, user: UserId) -> AsyncIterator[PersonalRow]:
-    """Yield what is stored of a person, some rows at a time."""
+    """Yield the rows of a person. Some are read at a time."""
     for mention in mentions_of(user):
         keys = await store.read(partial(_keys_of, mention))
         for start in range(0, len(keys), _BATCH_SIZE):
@@ -150,5 +152,5 @@ def _read(
     user: UserId, mention: MentionRule, keys: Sequence[object], tx: Transaction
 ) -> list[PersonalRow]:
     if mention.column is None:
-        return PersonalData(tx).owned(user, mention.rule, keys)
-    return PersonalData(tx).named_in(user, mention, keys)
+        return PersonalData(tx).owned_rows(user, mention.rule, keys)
+    return PersonalData(tx).naming_rows(user, mention, keys)

@@ -39,9 +39,9 @@ _PAUSE_SECONDS = 0.2
 https://github.com/sqlite/sqlite/blob/master/src/main.c (sqliteDefaultBusyCallback)
 """
 RowCounts = Counter[str]
-"""How many rows of each kind were forgotten, or are under way."""
-NAMES = "names in others' jobs"
-"""Mentions of a person in others' jobs: as a follower, a reviewer, or whoever gave it up."""
+"""The number of rows of each kind that were forgotten, or are under way."""
+MENTIONS_KIND = "names in others' jobs"
+"""The kind of rows for a person's mentions in others' jobs, such as a reviewer."""
 RULES: list[RetentionRule] = []
 """The declared rules."""
 
@@ -168,7 +168,7 @@ class Retention(Repository):
         if mention.column is None:
             return self.forget(rule, self._first(rule, still_names))
         values = {mention.column: blank_of(rule.table.c[mention.column])}
-        return +RowCounts({NAMES: self.change(rule.table, still_names, values)})
+        return +RowCounts({MENTIONS_KIND: self.change(rule.table, still_names, values)})
 
     def under_way(self, user: UserId) -> RowCounts:
         """Return how many rows of a person `find_person` leaves out."""

@@ -1,4 +1,4 @@
-"""The shapes of JSON: fields and types, without anybody's words, ids and keys.
+"""The shapes of JSON: fields and types, without words, ids and keys.
 
 A shape is JSON itself. An object is an object of shapes, a list is a list of the shapes of its
 elements without repeats, and any other value is the name of its type.

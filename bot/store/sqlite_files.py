@@ -129,7 +129,7 @@ def holding_sqlite_file(file: Path | None, remedy: str = _SHARE) -> Iterator[Non
 
 
 def exposed_files(file: Path) -> list[Path]:
-    """Return those of a SQLite file and the files beside it to which other users have rights."""
+    """Return a SQLite file and its companion files as far as other users have rights to them."""
     return [path for path in (file, *companion_files(file)) if is_exposed(path)]
 
 

@@ -60,7 +60,7 @@ def _check_statement(error: DBAPIError) -> None:
 
 
 def _add_nothing(_tx: Transaction) -> None:
-    """Do nothing: nothing follows from the changes of a transaction."""
+    """Add nothing to a transaction: the default."""
 
 
 class Store:
@@ -161,7 +161,7 @@ class Store:
 
 
 def _release_all(connection: Connection, owner: str) -> None:
-    """Free this owner's leases, but for those on rows in state *sending*.
+    """Free this owner's leases, except on rows in state *sending*.
 
     Those may have been carried out already; the next claimer recognises them by their expired
     lease.

@@ -19,9 +19,9 @@ from bot.store.retention import RetentionRule
 from bot.store.schema import Channel, Id, Json, Owner, Repository, UtcDateTime, metadata
 
 _KEPT_FOR = timedelta(days=1)
-"""For how long a trial stays after its end. Its token is known so long and starts nothing."""
+"""For how long a trial stays stored after its end. Until then its token starts nothing."""
 _MAX_NOTES = 100
-"""Of one trial; more are not stored."""
+"""The most notes of one trial; later ones are not stored."""
 TOKEN_HEAD = "doctor-"  # noqa: S105 (no secret: the beginning of each token)
 _TOKEN = re.compile(rf"{TOKEN_HEAD}[0-9a-f]{{12}}(?![0-9a-zA-Z])")
 
@@ -58,7 +58,7 @@ trials = Table(
     Column("expires_at", UtcDateTime, nullable=False),
     Column("notes", Json(tuple[TrialNote, ...]), nullable=False),
 )
-TRIALS = RetentionRule(
+TRIALS_RULE = RetentionRule(
     "trials of the doctor", trials, true(), trials.c.expires_at, delete_when=true()
 )
 
@@ -81,13 +81,13 @@ class Trials(Repository):
     """The trials, within one transaction."""
 
     def begin(self, trial: OpenTrial, now: datetime, expires_at: datetime) -> None:
-        """Store a trial, and delete those that ended over a day ago."""
+        """Store a trial, and delete trials that ended over a day ago."""
         self.connection.execute(delete(trials).where(trials.c.expires_at < now - _KEPT_FOR))
         values = {"token": trial.token, "user": trial.user, "channel": trial.channel}
         self.connection.execute(insert(trials).values(**values, expires_at=expires_at, notes=()))
 
     def end(self, token: str, now: datetime) -> None:
-        """Let a token be valid no longer."""
+        """Make a token invalid."""
         self.connection.execute(
             update(trials).where(trials.c.token == token).values(expires_at=now)
         )

@@ -1,4 +1,4 @@
-"""The revision of a database's tables: found, upgraded at a start, or refused.
+"""The upgrade of a database's tables to this version, or the refusal of an unknown database.
 
 An empty database gets all revisions, one of an earlier version those that it lacks, in one
 transaction. A later one is used as it is, since revisions only add: so one can go back to the
@@ -33,7 +33,7 @@ INSTALLATION = Table(
     "installation",
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=False),
-    # The bot has missed nothing that was written before.
+    # Earlier messages are not read again after an outage.
     Column("begun_at", UtcDateTime, nullable=False),
     # The key of hashes of people's words, which nobody has to keep or to change.
     Column("words_key", Id(64), nullable=False),
@@ -51,7 +51,7 @@ _REVISION = re.compile(r"([0-9]{4})(_[0-9a-f]{8})?")
 
 
 class Tables(StrEnum):
-    """The tables that a database has, seen from this version."""
+    """The state of a database's tables, compared with this version."""
 
     NONE = "none"
     EARLIER = "earlier"
@@ -74,10 +74,10 @@ def list_revisions(folder: Path = REVISIONS) -> list[str]:
 
 
 def find_tables(connection: Connection, folder: Path = REVISIONS) -> Tables:
-    """Return which tables a database has.
+    """Return the state of a database's tables.
 
-    Raises UnusableDatabase for those of a version that was never released, or of something else,
-    and for an encoding but UTF-8.
+    Raises UnusableDatabase for tables of an unreleased version or of another program, and for an
+    encoding other than UTF-8.
     """
     _check_encoding(connection)
     known = list_revisions(folder)
@@ -106,7 +106,7 @@ def _check_encoding(connection: Connection) -> None:
 
 
 def _compare(found: str, known: list[str]) -> Tables | None:
-    """Return what a database's revision is to this version; None if it is of no released one."""
+    """Return whether a revision is earlier, current or later; None for an unreleased one."""
     if found == known[-1]:
         return Tables.CURRENT
     if found in known:
@@ -148,8 +148,8 @@ async def upgrade_tables(
 ) -> None:
     """Give a database the tables of this version. Several processes may do it at once.
 
-    All revisions that it lacks are one transaction, under the lock of whoever writes: a process
-    that is killed leaves the tables as they were.
+    All missing revisions are one transaction, under the writer's lock: a process that is killed
+    leaves the tables as they were.
 
     Args:
         database: the database.
@@ -181,19 +181,19 @@ async def upgrade_tables(
 
 
 def upgrade(connection: Connection, *, now: datetime, folder: Path = REVISIONS) -> None:
-    """Run the revisions that a database lacks, within the transaction of its caller.
+    """Run the missing revisions of a database, within the caller's transaction.
 
     Raises UnusableDatabase as ``find_tables``.
     """
     tables = find_tables(connection, folder)
     if tables.are_usable:
-        return  # another process has upgraded it meanwhile
+        return  # another process has upgraded it
     # Imported here, as only the first start of a version needs it.
     from alembic import command
 
     command.upgrade(revision_config(connection, folder), "head")
     if tables is Tables.NONE:
-        begin(connection, now)
+        insert_installation(connection, now)
 
 
 def revision_config(connection: Connection, folder: Path = REVISIONS) -> Config:
@@ -206,7 +206,7 @@ def revision_config(connection: Connection, folder: Path = REVISIONS) -> Config:
     return config
 
 
-def begin(connection: Connection, now: datetime) -> None:
-    """Write the row about a database that has just got its tables."""
+def insert_installation(connection: Connection, now: datetime) -> None:
+    """Insert the row about a new database, with its time and key."""
     row = {"id": 1, "begun_at": now, "words_key": token_hex(32)}
     connection.execute(INSTALLATION.insert(), row)

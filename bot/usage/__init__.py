@@ -1,1 +1,1 @@
-"""What a month's requests have brought: ``/docs-agent usage``."""
+"""The outcomes of a month's requests: ``/docs-agent usage``."""

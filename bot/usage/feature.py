@@ -1,4 +1,4 @@
-"""The word ``usage``: a channel's numbers, for admins those of all channels."""
+"""The word ``usage``: a channel's numbers; for admins the numbers of all channels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts of a month's rows, each by the index of their time.
+"""Counts of a month's rows, by the indexes of their times.
 
 Retention empties these rows and deletes none: their states, times and channels stay.
 """
@@ -23,7 +23,7 @@ _HAS_OPEN_PULL_REQUEST = and_(
     jobs.c.review.is_(None),
     or_(
         jobs.c.state == JobState.PULL_REQUEST,
-        # It works on a follow-up.
+        # A job with a pull request that works on a follow-up.
         and_(jobs.c.state.in_(JobState.open_states()), jobs.c.pr_link.is_not(None)),
     ),
 )

@@ -22,7 +22,13 @@ from bot.visitors.messages import answers as answer_messages
 from bot.visitors.messages import gap_rows as gap_row_messages
 from bot.visitors.messages import gaps as gap_messages
 from bot.visitors.model.gaps import Source
-from bot.visitors.model.questions import FileTo, Numbers, Question, QuestionKind, QuestionState
+from bot.visitors.model.questions import (
+    FileDestination,
+    Numbers,
+    Question,
+    QuestionKind,
+    QuestionState,
+)
 from bot.visitors.model.readings import Reading, ReadingProblem
 from bot.visitors.model.reports import Report, build_report
 from bot.visitors.reading import Purse, Reader, Window
@@ -205,8 +211,8 @@ def _answer(context: WorkerContext, tx: Transaction, question: Question, numbers
     if any(reading.is_read for reading in needed):
         message = build_answer(context, tx, question, numbers)
         is_kept_in = query.topic.is_gaps and query.is_shared_outside
-        to_channel = query.file_to is FileTo.CHANNEL
-        file_to = FileTo.PRIVATE if is_kept_in and to_channel else query.file_to
+        to_channel = query.file_to is FileDestination.CHANNEL
+        file_to = FileDestination.PRIVATE if is_kept_in and to_channel else query.file_to
         send_file(tx, question, file_to, context.clock())
     else:
         message = _unanswered(context, tx, question, numbers)
@@ -256,22 +262,22 @@ def report_on(context: Context, tx: Transaction, question: Question, numbers: Nu
 
 
 def send_file(
-    tx: Transaction, question: Question, to: FileTo, now: datetime, number: int = 0
+    tx: Transaction, question: Question, to: FileDestination, now: datetime, number: int = 0
 ) -> None:
     """Put the file with all rows into the outbox. ``number``: how often it was refused before."""
-    if to is FileTo.NOWHERE:
+    if to is FileDestination.NOWHERE:
         return
     file = NewDelivery(
         key=f"{file_key(question, to)}:{number}",
         kind=DeliveryKind.FILE,
         channel=question.channel,
-        user=question.user if to is FileTo.PRIVATE else None,
+        user=question.user if to is FileDestination.PRIVATE else None,
         question=question.id,
     )
     Outbox(tx).add(file, now)
 
 
-def file_key(question: Question, to: FileTo) -> str:
+def file_key(question: Question, to: FileDestination) -> str:
     return f"question:{question.id}:file:{to}:{question.user}"
 
 

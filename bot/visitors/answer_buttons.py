@@ -20,7 +20,13 @@ from bot.visitors.digests import answer_key, read_numbers
 from bot.visitors.messages import answers as answer_messages
 from bot.visitors.messages import digests as digest_messages
 from bot.visitors.messages import gaps as gap_messages
-from bot.visitors.model.questions import FileTo, Numbers, Question, QuestionKind, QuestionState
+from bot.visitors.model.questions import (
+    FileDestination,
+    Numbers,
+    Question,
+    QuestionKind,
+    QuestionState,
+)
 from bot.visitors.recommendations import refresh_recommendations
 from bot.visitors.store import Questions
 
@@ -94,9 +100,9 @@ def send_csv(
 ) -> Message:
     """Send the file to the person who presses, once unless Slack refuses it. Return the reply."""
     question = replace(question, user=allowed.user)
-    if (count := _next_number(tx, file_key(question, FileTo.PRIVATE))) is None:
+    if (count := _next_number(tx, file_key(question, FileDestination.PRIVATE))) is None:
         return answer_messages.FILE_SENT_BEFORE
-    send_file(tx, question, FileTo.PRIVATE, context.clock(), count)
+    send_file(tx, question, FileDestination.PRIVATE, context.clock(), count)
     return answer_messages.FILE_FOLLOWS
 
 

@@ -136,7 +136,7 @@ async def _show_ideas(context: Context, invocation: Invocation, _match: re.Match
 
 
 async def _what_needs_work(context: Context, allowed: Allowed, project: ProjectId | None) -> Answer:
-    """Show what readers did not find."""
+    """Show readers' searches without a result."""
     query = parse_query("", context.today(), Topic.SEARCHES)
     return Answer(message=await ask_visitors(context, allowed, query, project))
 

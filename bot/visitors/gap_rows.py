@@ -57,7 +57,7 @@ _Found = SearchCount | PageFeedbackCounts | Feedback | Turn
 
 
 def _to_rows(found: Iterable[_Found]) -> tuple[GapRow, ...]:
-    """Return the rows of what the service returned. One without words and without votes is none."""
+    """Convert the service's rows. Rows without words and without votes are left out."""
     rows = map(_to_row, found)
     return tuple(row for row in rows if row.text or row.events or row.on_code)
 

@@ -46,7 +46,7 @@ from bot.visitors.model.periods import (
     format_day,
     short_day,
 )
-from bot.visitors.model.questions import DEFAULT_TOP, MAX_TOP, FileTo, Query, SortBy
+from bot.visitors.model.questions import DEFAULT_TOP, MAX_TOP, FileDestination, Query, SortBy
 from bot.visitors.model.subscriptions import Weekday, WeeklyRequest
 
 _MAX_TEXT_LENGTH = 10_000
@@ -82,10 +82,10 @@ _SORTS = {
     "all": SortBy.TOTAL,
 }
 _FILE_PLACES = {
-    "here": FileTo.CHANNEL,
-    "channel": FileTo.CHANNEL,
-    "private": FileTo.PRIVATE,
-    "me": FileTo.PRIVATE,
+    "here": FileDestination.CHANNEL,
+    "channel": FileDestination.CHANNEL,
+    "private": FileDestination.PRIVATE,
+    "me": FileDestination.PRIVATE,
 }
 _NOT_COMPARED = ("none", "nothing")
 
@@ -103,7 +103,7 @@ class _TypedQuestion:
     section: str = ""
     top: int = DEFAULT_TOP
     sort: SortBy = SortBy.TOTAL
-    file_to: FileTo = FileTo.NOWHERE
+    file_to: FileDestination = FileDestination.NOWHERE
 
     def parse(self) -> None:
         """Take all words. Raises Misunderstood."""
@@ -140,12 +140,12 @@ class _TypedQuestion:
         del self.words[0]
         return self.words.pop(0) if self.words else ""
 
-    def take_file_place(self) -> FileTo:
+    def take_file_place(self) -> FileDestination:
         """Take ``csv`` and the place after it. By default the file goes to direct messages."""
         del self.words[0]
         place = _FILE_PLACES.get(self.words[0].lower()) if self.words else None
         if place is None:
-            return FileTo.PRIVATE
+            return FileDestination.PRIVATE
         del self.words[0]
         return place
 

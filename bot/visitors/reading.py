@@ -190,7 +190,7 @@ def find_reading(
     window: Window,
     listed: Sequence[ReadingId] = (),
 ) -> Reading:
-    """Return the one of the listed readings that is of a window.
+    """Return the listed reading of a window.
 
     Else a stored one, else one with nothing.
     """

@@ -1,4 +1,4 @@
-"""The recommendations of a digest: one for each subject, without those of open jobs."""
+"""The recommendations of a digest: one for each subject without an open job."""
 
 from __future__ import annotations
 
@@ -52,8 +52,7 @@ def list_recommendations(
     zone = context.settings.analytics_zone
     since = day_start(question.query.period.first, zone)
     before = day_start(question.query.period.end, zone)
-    # Where another organisation reads, neither readers' words nor those of other channels are
-    # shown.
+    # Another organisation may read neither readers' words nor words of other channels.
     own_only = question.query.is_shared_outside
     candidates = [] if own_only else list(gap_recommendations(numbers))
     if not question.query.section:

@@ -167,7 +167,7 @@ QUESTIONS_RULE = RetentionRule(
 )
 
 
-READERS_TEXTS = RetentionRule(
+READERS_TEXTS_RULE = RetentionRule(
     "readers' words", readings, true(), readings.c.taken_at, extra_values={"taken_at": None}
 )
 

@@ -48,7 +48,7 @@ async def test_nothing_goes_while_off_and_all_goes_in_order_once(talk: Talk) -> 
     assert "A follow-up waits: an admin has switched sending off" in talk.job(1).blocks
 
     answer = await talk.chika.answer_to(ON)
-    assert answer.endswith("What waited goes to the agent now, in order.")
+    assert answer.endswith("The waiting requests go to the agent now, in order.")
     await talk.time.passes(minutes=1)
     went = [text.splitlines()[0] for text in talk.agent_got()[1:]]
     assert went == ["Add a second page", "Add a page on keys", "Add a page on limits"]

@@ -11,7 +11,7 @@ from tests.services import MARK
 from tests.talk import Talk
 from tests.talk_people import Person
 
-MOST_CHARACTERS = 6_000
+MAX_EARLIER_CHARACTERS = 6_000
 
 
 async def begins(talk: Talk, *texts: str, by: Person | None = None, channel: str = "docs") -> Json:
@@ -119,7 +119,7 @@ async def test_newest_characters_are_attached(talk: Talk) -> None:
     assert "aaa" not in prompt
     assert "b" * 4_000 in prompt
     root = await begins(talk, "c" * 9_000)
-    assert len(await asked(talk, root, "Fix another page")) < MOST_CHARACTERS + 400
+    assert len(await asked(talk, root, "Fix another page")) < MAX_EARLIER_CHARACTERS + 400
     talk.everything()
 
 

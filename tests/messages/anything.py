@@ -265,7 +265,7 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "welcome_message.note": st.sampled_from(["", note_for_admins(NOW, ANA)]),
     "Numbers.own": st.just(OwnQuestions()),
     **dict.fromkeys(
-        ("press_me.token", "trial_form.token", "further_trial_form.token"),
+        ("press_request.token", "trial_form.token", "further_trial_form.token"),
         st.just("doctor-0123456789ab"),
     ),
     "CommandHelp.name": st.just("/docs-agent"),

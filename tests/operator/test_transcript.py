@@ -20,10 +20,10 @@ USER = {"id": "U01ANA", "handle": "writers", "team_id": "T0SANDBOX", "name": "Wr
 def transcript(tmp_path: Path) -> Path:
     """A transcript as the sandbox would write it."""
     recorder = Recorder()
-    recorder.slack("conversations.members", {"channel": "C01DOCS"}, 200, MEMBERS, 0.1)
+    recorder.add_slack_call("conversations.members", {"channel": "C01DOCS"}, 200, MEMBERS, 0.1)
     groups = {"ok": True, "usergroups": [USER]}
-    recorder.slack("usergroups.list", {"token": "xoxb-canary"}, 200, groups, 0.1)
-    recorder.slack("chat.delete", {}, 200, POSTED, 0.1)
+    recorder.add_slack_call("usergroups.list", {"token": "xoxb-canary"}, 200, groups, 0.1)
+    recorder.add_slack_call("chat.delete", {}, 200, POSTED, 0.1)
     file = tmp_path / "transcript.jsonl"
     recorder.write(file)
     return file
@@ -64,8 +64,8 @@ def test_missing_field_is_named_where_its_object_is_there(transcript: Path) -> N
 
 def test_refusals_are_not_compared(transcript: Path) -> None:
     recorder = Recorder()
-    recorder.slack("chat.delete", {}, 200, {"ok": False, "error": "missing_scope"}, 0.1)
-    recorder.docs("/v1/analytics/acme/views?limit=1", {}, 403, b'{"error": "no"}', 0.1)
+    recorder.add_slack_call("chat.delete", {}, 200, {"ok": False, "error": "missing_scope"}, 0.1)
+    recorder.add_docs_call("/v1/analytics/acme/views?limit=1", {}, 403, b'{"error": "no"}', 0.1)
     file = transcript.with_name("refused.jsonl")
     recorder.write(file)
     assert "=missing_scope" in file.read_text()
@@ -77,7 +77,7 @@ def test_line_has_names_types_and_seconds_and_no_words(transcript: Path) -> None
     arguments = {"channel": "C01DOCS", "text": "Hello Ana", "blocks": '[{"type": "section"}]'}
     arguments["token"] = "xoxb-canary"
     answer = {**POSTED, "message": {"text": "Hello Ana", "UWORDS": "x", "list": [1, 2, 2.5]}}
-    recorder.slack("chat.postMessage", arguments, 200, answer, 0.12345)
+    recorder.add_slack_call("chat.postMessage", arguments, 200, answer, 0.12345)
     assert recorder.lines == [
         {
             "to": "slack",

@@ -138,7 +138,9 @@ async def take_whole_trial(folder: Path) -> WholeTrial:
 async def _read_all_rows(world: World, recorder: Recorder) -> None:
     """Add all rows of analytics, of which some have empty fields."""
     project = world.settings.projects[0]
-    client = DocsClient(base_url=project.address, api_key=project.key, on_answer=recorder.docs)
+    client = DocsClient(
+        base_url=project.address, api_key=project.key, on_answer=recorder.add_docs_call
+    )
     async with client as docs:
         await docs.visitors(project.id)
         await docs.views(project.id)

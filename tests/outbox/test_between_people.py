@@ -27,7 +27,7 @@ async def test_digest_is_refused_with_the_same_advice(talk: Talk, text: str, out
     await talk.ana.types(f"/docs-visitors {text}", channel="ana-ben")
     await talk.time.passes(60)
     [answer] = [note for note in talk.ana.reads() if outcome in note]
-    assert "nobody can invite me into those between two people" in answer
+    assert "nobody can invite me into a direct message between two people" in answer
     assert "/invite" not in answer
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from bot.settings import Settings
-from bot.slack.http import BODY_BYTES
+from bot.slack.http import MAX_BODY_BYTES
 from bot.slack.http import PATH as SLACK_PATH
 from sandbox.workspace import WorkspaceOptions
 from sandbox.world import WorldOptions, both_sides
@@ -211,7 +211,7 @@ def test_reverse_proxy_passes_on_only_slack_requests() -> None:
         str(Settings.model_fields["port"].default)
     }
     megabytes = re.findall(r"max_body_size (\d+)m", text)
-    assert [int(number) * 1_000_000 for number in megabytes] == [BODY_BYTES]
+    assert [int(number) * 1_000_000 for number in megabytes] == [MAX_BODY_BYTES]
     [connect] = re.findall(r"connect_timeout (\d+)s", text)
     [answer] = re.findall(r"read_timeout (\d+)s", text)
     slack_waits_seconds = 3

@@ -19,7 +19,7 @@ from pydantic import SecretStr
 from bot.commands.command import Answer, Invocation
 from bot.context import Context, Timeouts
 from bot.jobs.commands.agent import COMMAND as AGENT
-from bot.slack.http import BODIES_BYTES, PATH, Signature, add_slack_routes
+from bot.slack.http import MAX_BODIES_BYTES, PATH, Signature, add_slack_routes
 from bot.store.deadline import current_deadline
 from sandbox.workspace.bot_connection import signature_headers
 from tests.limits import HANG_SECONDS
@@ -209,7 +209,7 @@ async def test_signed_body_in_parts_outlasts_many_larger_ones(
     forged = well_formed() | {"Content-Type": "application/json"}
     strangers = [
         await begun(door, forged, 1_000_000, b"x" * 100_000)
-        for _ in range(BODIES_BYTES // 100_000 + 5)
+        for _ in range(MAX_BODIES_BYTES // 100_000 + 5)
     ]
     async with asyncio.timeout(HANG_SECONDS):
         for at in range(7_500, len(body), 7_500):

@@ -13,7 +13,7 @@ from bot.store import Store
 from bot.store.queues import QUEUE_TABLES
 from bot.store.retention import RULES
 from bot.store.schema import Choice, Due, Forgotten, Id, Json, Note, Owner, UtcDateTime, metadata
-from bot.visitors.store import READERS_TEXTS
+from bot.visitors.store import READERS_TEXTS_RULE
 from tests.builders import add_job, set_job
 
 STAYS = (Id, Note, Choice, Json, Integer, BigInteger, Float, Boolean, Date, UtcDateTime)
@@ -31,7 +31,7 @@ def test_tables_with_forgotten_columns_have_a_retention_rule() -> None:
     assert forgotten == {rule.table for rule in RULES}
     for rule in RULES:
         owners = sum(isinstance(column.type, Owner) for column in rule.table.columns)
-        assert owners == (rule is not READERS_TEXTS), rule.name
+        assert owners == (rule is not READERS_TEXTS_RULE), rule.name
 
 
 def test_numbered_rows_get_no_number_twice_on_sqlite() -> None:

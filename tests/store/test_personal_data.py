@@ -12,7 +12,7 @@ from bot.jobs.model.jobs import JobState
 from bot.jobs.model.prompts import PromptKind
 from bot.jobs.store.tables import jobs, prompts
 from bot.store import Store
-from bot.store.personal_data import MASKED, SOMEBODY_ELSES, PersonalRow, read_personal_data
+from bot.store.personal_data import MASKED, WORDS_OF_OTHERS, PersonalRow, read_personal_data
 from bot.store.retention import RULES, RetentionRule, forget_person
 from bot.store.schema import AnyTable, Json, Owner, People, Person, Secret, emptied_values
 from tests.builders import ANA, BEN, NOW, add_prompt, execute, rows_of
@@ -118,7 +118,7 @@ async def test_others_words_and_names_stay_theirs(store: Store) -> None:
     assert "Ben's" not in str(rows)
     assert "Only how to make one" not in str(rows)
     assert BEN not in str([row.values for row in rows])
-    theirs = [row for row in rows if SOMEBODY_ELSES in row.values.values()]
+    theirs = [row for row in rows if WORDS_OF_OTHERS in row.values.values()]
     assert [row.kind for row in theirs] == ["prompts", "prompts"]
     names = [row for row in rows if row.kind == "jobs" and row.key == bens]
     assert {name for row in names for name in row.values} >= {"iteration_requester"}

@@ -15,7 +15,12 @@ from bot.jobs.access import Readable
 from bot.jobs.commands.job_references import of_job
 from bot.jobs.job_words import answer_status
 from bot.jobs.messages import job_answers as say
-from bot.jobs.model.job_search import MAX_CHARACTERS, MAX_SEARCHED, SearchedJob, find_jobs
+from bot.jobs.model.job_search import (
+    MAX_SEARCH_CHARACTERS,
+    MAX_SEARCHED_JOBS,
+    SearchedJob,
+    find_jobs,
+)
 from bot.jobs.model.jobs import JobScope, Listed, NextStep
 from bot.jobs.model.prompts import Act
 from bot.jobs.model.quota import frees_at
@@ -71,14 +76,14 @@ async def _find(context: Context, invocation: Invocation, match: re.Match[str]) 
 
 async def _show_found(context: Context, allowed: Allowed, text: str, page: int) -> Answer:
     """Return a page of the jobs with the words of a text, of the channels that somebody reads."""
-    if len(text) > MAX_CHARACTERS:
+    if len(text) > MAX_SEARCH_CHARACTERS:
         return Answer(message=say.FEWER_WORDS)
     readable = await find_with_jobs(context, allowed)
 
     def collect(tx: Transaction) -> tuple[int, Sequence[SearchedJob]]:
         search = JobSearch(tx)
-        numbers = search.newest(readable.channels, allowed.user, MAX_SEARCHED + 1)
-        return len(numbers), search.texts(numbers[:MAX_SEARCHED])
+        numbers = search.newest(readable.channels, allowed.user, MAX_SEARCHED_JOBS + 1)
+        return len(numbers), search.texts(numbers[:MAX_SEARCHED_JOBS])
 
     count, candidates = await context.store.read(collect)
     # In a thread, because four million characters take a tenth of a second.
@@ -94,8 +99,8 @@ async def _show_found(context: Context, allowed: Allowed, text: str, page: int) 
             text=text,
             count=len(found),
             searched=len(candidates),
-            has_older=count > MAX_SEARCHED,
-            is_all=readable.is_all,
+            has_older=count > MAX_SEARCHED_JOBS,
+            is_complete=readable.is_complete,
             page=page,
             has_more=len(found) > (page + 1) * _PAGE,
         )
@@ -184,11 +189,11 @@ async def _show(context: Context, allowed: Allowed, listing: say.JobListing) -> 
     if channel not in (None, place) and not await reads_channel(context, user, channel):
         return Answer(message=say.NO_SUCH_CHANNEL)
     scope = JobScope(user, channel, is_mine=listing.mine, only=listing.only)
-    is_all = True
+    is_complete = True
     if channel is None and not listing.mine:
         readable = await find_to_review(context, allowed)
         scope = replace(scope, readable=readable.channels)
-        is_all = readable.is_all
+        is_complete = readable.is_complete
 
     def look(tx: Transaction) -> Message:
         lists = JobLists(tx)
@@ -199,7 +204,7 @@ async def _show(context: Context, allowed: Allowed, listing: say.JobListing) -> 
         ]
         page = replace(
             listing,
-            is_all=is_all,
+            is_complete=is_complete,
             is_here=channel == place,
             has_more=len(found) > _PAGE,
             counts=lists.count(scope),
@@ -263,7 +268,7 @@ async def projects_to_choose(
 
 
 def _change_nothing(_tx: Transaction) -> None:
-    """Do nothing, as the default of ``change``."""
+    """Change nothing: the default for ``change``."""
 
 
 async def choose(

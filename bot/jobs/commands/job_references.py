@@ -75,7 +75,7 @@ async def for_reader(
 def of_job(
     do: Callable[[Context, Invocation, Readable, re.Match[str]], Awaitable[Answer]],
 ) -> WordRun:
-    """Return the runner of a word about a job.
+    """Return the function that runs a command word about a job.
 
     The first group of the word's shape names the job.
 

@@ -55,7 +55,7 @@ def on_text(
 
 async def leave_it(_context: Context, _press: Press) -> Answer:
     """Send nothing."""
-    return Answer(message=unsent.LEFT, replaces=True)
+    return Answer(message=unsent.NOTHING_SENT, replaces=True)
 
 
 # ---- change the docs, by a form

@@ -1,4 +1,4 @@
-"""Texts for the agent: a person's own words, who said them where, and what goes along."""
+"""Texts for the agent: a person's own words, the requester and channel, and attachments."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from bot.messages.blocks import PLAIN_INPUT_LENGTH
 from bot.messages.plain_text import clip, one_line, visible
 from bot.messages.quotations import Quotation, QuoteSource
 
-MOST_MESSAGES = 20
-MOST_CHARACTERS = 6_000
-FORM_CHARACTERS = PLAIN_INPUT_LENGTH
+MAX_EARLIER_MESSAGES = 20
+"""The most messages of a conversation that go along with a prompt."""
+MAX_EARLIER_CHARACTERS = 6_000
+"""Their characters together."""
+MAX_FORM_CHARACTERS = PLAIN_INPUT_LENGTH
+"""The longest conversation in a form, whose field holds no more."""
 _NAME_LENGTH = 80
 _TITLE_LENGTH = 120
 _FACT_LENGTH = 3_000
-_MOST_NAMED = 10
+_MAX_NAMED = 10
 
-IN_A_REPLY = "Asked in a reply: if nothing in it asks for a change, change nothing."
+REPLY_NOTE = "Asked in a reply: if nothing in it asks for a change, change nothing."
 """The sentence about the place of a reply, because people may also talk in a job's thread."""
 
 
@@ -29,16 +32,16 @@ def signature(name: str | None, channel: str | None) -> str:
 
 
 def newest_that_fit(
-    talk: Sequence[tuple[str, str]], most_characters: int = MOST_CHARACTERS
+    talk: Sequence[tuple[str, str]], most_characters: int = MAX_EARLIER_CHARACTERS
 ) -> Sequence[str]:
     """Return messages, each a name and a text, as lines of a conversation, oldest first.
 
-    The newest stay: at most ``MOST_MESSAGES``, with at most ``most_characters`` together. The
-    newest is clipped if it alone is too long.
+    The newest stay: at most ``MAX_EARLIER_MESSAGES``, of at most ``most_characters`` together.
+    The newest is clipped if it alone is too long.
     """
     lines: list[str] = []
     room = most_characters
-    for name, text in reversed(talk[-MOST_MESSAGES:]):
+    for name, text in reversed(talk[-MAX_EARLIER_MESSAGES:]):
         first, *others = visible(text).strip().splitlines() or [""]
         first = f"{one_line(name, _NAME_LENGTH)}: {first}"
         line = "\n".join([first, *others])
@@ -59,7 +62,7 @@ def attachments(signed: str, quotations: Sequence[Quotation] = ()) -> str:
     return "\n\n".join(filter(None, [signed, *map(str, quotations)]))
 
 
-def quote_merged(job: TrackedJob) -> Quotation:
+def quote_merged_pull_request(job: TrackedJob) -> Quotation:
     """Return the facts about the merged pull request to which a prompt is a follow-up."""
     title = job.text
     pages: list[str] = []
@@ -70,7 +73,7 @@ def quote_merged(job: TrackedJob) -> Quotation:
     facts = {
         "Title": one_line(title, _TITLE_LENGTH),
         "Link": job.pr_link or "",
-        "Pages": ", ".join(one_line(page, _NAME_LENGTH) for page in pages[:_MOST_NAMED]),
+        "Pages": ", ".join(one_line(page, _NAME_LENGTH) for page in pages[:_MAX_NAMED]),
     }
     lines = [f"{label}: {one_line(fact, _FACT_LENGTH)}" for label, fact in facts.items() if fact]
     return Quotation(QuoteSource.MERGED, "\n".join(lines))

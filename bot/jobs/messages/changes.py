@@ -105,7 +105,7 @@ def _count_lines(file: ChangedFile) -> int:
 
 @dataclass
 class _Room:
-    """The room that is left in a view, and for reading and comparing what it may show."""
+    """The room that is left in a view, and the limits on reading and comparing its pages."""
 
     length: int = _MAX_LENGTH
     bytes: int = _MAX_PAGES_BYTES
@@ -119,7 +119,7 @@ class _Room:
         return self.length > 0 and self.read_length > 0 and len(pages) < _MAX_BLOCKS
 
     def take(self, page: Sequence[Block]) -> bool:
-        """Take the room of a page, and return whether it was there."""
+        """Take the room for a page. Return whether there was enough."""
         size = _size_in_bytes(page)
         if size > self.bytes:
             return False
@@ -129,7 +129,7 @@ class _Room:
 
 
 def _size_in_bytes(blocks: Sequence[Block]) -> int:
-    """Return the length of blocks in JSON as it is sent: in ASCII."""
+    """Return the length of blocks in the JSON that is sent, which is ASCII."""
     return len(json.dumps(blocks))
 
 
@@ -174,7 +174,7 @@ def _page(file: ChangedFile, url: str, room: _Room) -> Iterator[Block]:
 
 
 def _longest(changes: Sequence[Change], length: int) -> Sequence[int]:
-    """Return the places of the longest changes that fit into so many characters, in order."""
+    """Return the indexes of the longest changes that fit into ``length`` characters, in order."""
     chosen: list[int] = []
     longest = sorted(enumerate(changes), key=_size_of_numbered, reverse=True)
     for at, change in longest[:_MAX_CHANGES]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bot.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal, UserId
-from bot.jobs.messages.problems import key_setting, refusal, title
+from bot.jobs.messages.problems import key_setting, problem_title, refusal
 from bot.jobs.messages.sending import off_note
 from bot.jobs.messages.status_message import (
     facts,
@@ -21,7 +21,7 @@ from bot.jobs.messages.status_message import (
     state_words,
     wait_lines,
 )
-from bot.jobs.model.job_search import MAX_CHARACTERS
+from bot.jobs.model.job_search import MAX_SEARCH_CHARACTERS
 from bot.jobs.model.jobs import JobState, Listed, NextStep, TrackedJob, Wait
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.model.quota import Budget
@@ -86,8 +86,8 @@ class JobListing:
     """Counts from 0."""
     is_here: bool = True
     has_more: bool = False
-    is_all: bool = True
-    """Whether Slack was asked about all channels."""
+    is_complete: bool = True
+    """Whether Slack has answered for every channel, so that no job is missing."""
     counts: Mapping[NextStep, int] = field(default_factory=dict)
     """The numbers of all jobs of the list, not of the page; without *done*."""
 
@@ -123,7 +123,7 @@ def job_list(rows: Sequence[ListedJob], listing: JobListing) -> Message:
         buttons.append(b.button("Previous", b.Action.JOBS_NEWER, listing.turned(-1)))
     if listing.has_more:
         buttons.append(b.button("Next", b.Action.JOBS_OLDER, listing.turned(1)))
-    if not listing.is_all:
+    if not listing.is_complete:
         lines.append(_MORE_CHANNELS)
     return b.message(*b.text_blocks("\n".join(lines)), *b.actions(buttons))
 
@@ -149,12 +149,12 @@ def _grouped(rows: Sequence[ListedJob], listing: JobListing) -> list[str]:
 def _heading(step: NextStep, listing: JobListing) -> str:
     if step is NextStep.DONE:
         return "Done"
-    return _counted_step(step, listing.counts.get(step, 0), is_all=listing.is_all)
+    return _counted_step(step, listing.counts.get(step, 0), is_complete=listing.is_complete)
 
 
-def _counted_step(step: NextStep, count: int, *, is_all: bool = True) -> str:
+def _counted_step(step: NextStep, count: int, *, is_complete: bool = True) -> str:
     """Return a number with its step: "2 need you", "At least 10 to review"."""
-    at_least = "" if is_all else "At least "
+    at_least = "" if is_complete else "At least "
     return f"{at_least}{counted(count, *_STEPS[step])}"
 
 
@@ -189,8 +189,8 @@ class ToDo:
     """Their own jobs that wait for their decision."""
     to_review: int
     """Open pull requests of the channels that they are known to read."""
-    is_all: bool = True
-    """Whether Slack was asked about all channels."""
+    is_complete: bool = True
+    """Whether Slack has answered for every channel, so that no job is missing."""
 
 
 def welcome_message(to_do: ToDo, greeted: Message, note: str = "") -> Message:
@@ -204,7 +204,7 @@ def welcome_message(to_do: ToDo, greeted: Message, note: str = "") -> Message:
         needing = JobListing(mine=True, only=Listed.NEEDS_YOU)
         buttons.append(b.button(label, b.Action.SEE_NEEDS_YOU, needing.turned(0)))
     if to_do.to_review:
-        label = _counted_step(NextStep.TO_REVIEW, to_do.to_review, is_all=to_do.is_all)
+        label = _counted_step(NextStep.TO_REVIEW, to_do.to_review, is_complete=to_do.is_complete)
         reviewing = JobListing(only=Listed.REVIEW)
         buttons.append(b.button(label, b.Action.SEE_REVIEWS, reviewing.turned(0)))
     *first, ways_on = greeted.blocks
@@ -261,26 +261,26 @@ class FoundJobs:
     """The number of jobs that were searched."""
     has_older: bool = False
     """Whether there are older jobs, which were not searched."""
-    is_all: bool = True
-    """Whether Slack was asked about all channels."""
+    is_complete: bool = True
+    """Whether Slack has answered for every channel, so that no job is missing."""
     page: int = 0
     """Counts from 0."""
     has_more: bool = False
 
     def turned(self, by: int) -> str:
         """Return the value of a button that leads to another page."""
-        return f"{self.page + by} find {self.text[:MAX_CHARACTERS]}"
+        return f"{self.page + by} find {self.text[:MAX_SEARCH_CHARACTERS]}"
 
 
 def found_jobs(rows: Sequence[ListedJob], found: FoundJobs) -> Message:
     """Return a page of the jobs with some words, and where they were looked for."""
-    words = f"“{b.quoted(found.text, MAX_CHARACTERS)}”"
+    words = f"“{b.quoted(found.text, MAX_SEARCH_CHARACTERS)}”"
     jobs = counted(found.count, "job", "jobs") if found.count else "No job"
     newest = "newest " if found.has_older else ""
     searched = counted(found.searched, "job", "jobs")
     lines = [f"*{jobs} with {words}*, among the {newest}{searched} that you can read"]
     lines += [_row(row, JobListing(is_here=False)) for row in rows]
-    if not found.is_all:
+    if not found.is_complete:
         lines.append(_FEWER_CHANNELS)
     buttons: list[Block] = []
     if found.page:
@@ -340,7 +340,7 @@ def job_status(
             f"Its pull request, at an address I can't link to: {b.code(job.pr_link, 300)}"
         )
     if job.problem and job.state is not JobState.WITHDRAWN:
-        details.append(f"Problem: {b.quoted(title(job.problem), 200)}")
+        details.append(f"Problem: {b.quoted(problem_title(job.problem), 200)}")
     if job.state.takes_follow_ups:
         which = "all but thanks and talk among yourselves"
         if job.needs_mention:
@@ -476,7 +476,7 @@ NO_WORDS_LEFT = b.words("Those words are gone, so there is nothing to send again
 
 
 def not_reviewable(job: TrackedJob) -> Message:
-    """Return the answer to a review button of a job that has gone on meanwhile."""
+    """Return the answer to an outdated review button of a job that has gone on."""
     return b.words(
         f"{name(job.number)} has gone on since, so I did nothing. Its first message shows how."
     )

@@ -1,4 +1,4 @@
-"""Messages in a job's thread besides its status message: follow-ups, and replies about progress."""
+"""Messages in a job's thread below its status message: follow-ups, and replies about progress."""
 
 from __future__ import annotations
 

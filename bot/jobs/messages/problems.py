@@ -24,7 +24,7 @@ _WHY = {
     ),
     Refusal.SCOPE: ("I lack a right in Slack", "Ask your bot admin to install it again."),
     Refusal.BETWEEN_PEOPLE: (
-        "nobody can invite me into those between two people",
+        "nobody can invite me into a direct message between two people",
         "Use a channel, a group direct message that I am in, or a direct message with me.",
     ),
 }
@@ -73,7 +73,7 @@ _TITLES = {
 }
 
 
-def title(stored: str) -> str:
+def problem_title(stored: str) -> str:
     """Return a job's stored problem in a few words. A code of a newer version stands for itself."""
     code = stored.partition(":")[0]
     return _TITLES[JobProblem(code)] if code in set(JobProblem) else stored

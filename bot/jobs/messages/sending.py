@@ -18,7 +18,7 @@ IS_ON = b.words(
 )
 """The state of the switch while requests are sent."""
 SWITCHED_ON = b.words(
-    ":white_check_mark: Sending is on again. What waited goes to the agent now, in order."
+    ":white_check_mark: Sending is on again. The waiting requests go to the agent now, in order."
 )
 
 
@@ -26,18 +26,18 @@ def switched_off(since: datetime, by: UserId | None) -> Message:
     """Return the confirmation to the admin, with the way back."""
     return b.words(
         f"{_off_since(since, by)} Requests wait, and none is lost; questions and running jobs "
-        "go on. `/docs-agent sending on` lets the requests go."
+        "go on. `/docs-agent sending on` sends the waiting requests."
     )
 
 
 def off_note(since: datetime) -> str:
     """Return the line for everybody, in mrkdwn."""
-    return f"{_off_since(since, None)} What you ask for waits until an admin switches it on."
+    return f"{_off_since(since, None)} Your requests wait until an admin switches it on."
 
 
 def note_for_admins(since: datetime, by: UserId | None) -> str:
     """Return the line of admins' Home, in mrkdwn."""
-    return f"{_off_since(since, by)} `/docs-agent sending on` lets what waits go."
+    return f"{_off_since(since, by)} `/docs-agent sending on` sends the waiting requests."
 
 
 def _off_since(since: datetime, by: UserId | None) -> str:

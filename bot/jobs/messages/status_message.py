@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from bot.ids import Block, JobNumber, Message, UserId
-from bot.jobs.messages.problems import title
+from bot.jobs.messages.problems import problem_title
 from bot.jobs.model.jobs import (
     JobProblem,
     JobState,
@@ -28,13 +28,13 @@ from bot.messages.plain_text import clip, one_line, visible
 
 _NAME_LENGTH = 80
 _PART_LENGTH = 3_000
-_MOST_PARTS = 20
-_MOST_NAMED = 10
+_MAX_PARTS = 20
+_MAX_NAMED = 10
 
 
 def file_names(names: Sequence[str]) -> str:
     """Return the names of files, for a sentence."""
-    return ", ".join(b.code(name, _NAME_LENGTH) for name in names[:_MOST_NAMED])
+    return ", ".join(b.code(name, _NAME_LENGTH) for name in names[:_MAX_NAMED])
 
 
 def parts_not_sent(
@@ -74,7 +74,7 @@ def taken_words(earlier: ThreadContext) -> str:
 def prompt_view(job: TrackedJob, texts: Sequence[str]) -> Block:
     """Return the view of a job's prompt and of the attachments of its prompts, ``texts``."""
     whole = "\n\n".join(map(visible, (job.text, *texts)))
-    parts = list(b.split(whole, _PART_LENGTH))[:_MOST_PARTS]
+    parts = list(b.split(whole, _PART_LENGTH))[:_MAX_PARTS]
     return b.modal("What the agent got", *map(b.quote, parts), callback_id="prompt")
 
 
@@ -201,7 +201,7 @@ def _headline(job: TrackedJob, usual: timedelta | None) -> list[str]:
 
 
 def redrawn(message: Message, *, posted_plain: bool) -> Message:
-    """Return a status message as an edit of the one that was posted.
+    """Return a status message as an edit of its post.
 
     Slack does not replace rich text by blocks without rich text, so the plain form of an edit keeps
     it. ``posted_plain``: Slack refused the blocks of the status message, so only plain ones are
@@ -251,7 +251,7 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
         frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at else ""
         notes.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left{frees}")
     if job.state is JobState.REFUSED and job.problem:
-        notes.append(b.quoted(title(job.problem), 120))
+        notes.append(b.quoted(problem_title(job.problem), 120))
     return notes
 
 

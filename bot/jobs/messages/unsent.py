@@ -77,8 +77,8 @@ def shall_i_send(draft: Unsent, *, is_understood: bool = True) -> Message:
     return b.with_buttons(text, _with_text(draft, buttons))
 
 
-LEFT = b.words("Left. Nothing was sent.")
-"""The text in the place of that question."""
+NOTHING_SENT = b.words("Left. Nothing was sent.")
+"""The text in the place of a question, after *Leave it*."""
 
 
 def what_about_thread(draft: Unsent, *, can_answer: bool) -> Message:
@@ -247,7 +247,7 @@ def subject_is_taken(job: TrackedJob, permalink: str | None, draft: Unsent) -> M
 
 
 def _ask_where(job: TrackedJob, permalink: str | None, draft: Unsent, doing: str) -> Message:
-    """Return the question whether a prompt goes to another job. ``doing``: what that job does."""
+    """Return the question whether a prompt goes to another job. ``doing``: that job's work."""
     since = b.moment(job.asked_at, "{date_short_pretty}")
     whose = (
         f"{b.link(permalink, name(job.number))} ({b.mention(job.requester)}, open since {since})"

@@ -102,7 +102,7 @@ class Steps:
     left: int = _MAX_STEPS
 
     def take(self, count: int) -> bool:
-        """Take steps if so many are left, and return whether they were."""
+        """Take ``count`` steps if they are left. Return whether they were."""
         if count > self.left:
             return False
         self.left -= count
@@ -304,7 +304,7 @@ def changed_lines(
 
 
 def _lines_of(file: ChangedFile, patch: str, title: str) -> Iterator[ChangedLine | None]:
-    """Yield the changed lines of a file, beside those that they replace.
+    """Yield the changed lines of a file, each with the line that it replaces.
 
     Yield None where other lines replace them.
     """

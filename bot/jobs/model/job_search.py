@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from bot.ids import JobNumber
 
-MAX_SEARCHED = 1_000
+MAX_SEARCHED_JOBS = 1_000
 """The newest jobs that are searched."""
-MAX_CHARACTERS = 150
+MAX_SEARCH_CHARACTERS = 150
 """The longest text to search for."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchedJob:
-    """The words of a job."""
+    """A job's words in which a search looks."""
 
     number: JobNumber
     prompt: str

@@ -48,7 +48,7 @@ class OmitReason(StrEnum):
 
 
 class ThreadContext(NamedTuple):
-    """The numbers of earlier messages attached to a job's newest prompt, and of those left out."""
+    """The numbers of attached and of omitted earlier messages of a job's newest prompt."""
 
     taken: int = 0
     left_out: int = 0
@@ -197,7 +197,7 @@ class Listed(StrEnum):
 
 
 class NextStep(StrEnum):
-    """What is to be done about a job: lists have these groups, in this order."""
+    """The next step of a job. Lists have one group for each, in this order."""
 
     NEEDS_YOU = "needs_you"
     """It failed or is unconfirmed, and the reader is its requester."""

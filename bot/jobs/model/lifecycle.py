@@ -57,7 +57,7 @@ PROMPT_STEPS: Mapping[PromptState, frozenset[PromptState]] = {
 }
 """The legal next states of each prompt state."""
 
-_MOST_TOLD = 20
+_MAX_TOLD = 20
 """Maximum people that an end mentions besides the last asker."""
 
 
@@ -121,14 +121,14 @@ def also_asked(job: TrackedJob, requester: UserId) -> tuple[UserId, ...]:
     before its end, only the later end is posted, for the askers of both.
     """
     waiting = job.recipients if job.state is J.WORKING else ()
-    return tuple(user for user in waiting if user != requester)[:_MOST_TOLD]
+    return tuple(user for user in waiting if user != requester)[:_MAX_TOLD]
 
 
 def with_asker(job: TrackedJob, user: UserId) -> TrackedJob:
-    """Add a user who asked in the running iteration to those who wait for its end."""
+    """Add a user of the running iteration to the users who wait for its end."""
     waiting = dict.fromkeys((*job.also_asked, user))
     others = tuple(one for one in waiting if one != job.recipient)
-    return replace(job, also_asked=others[:_MOST_TOLD])
+    return replace(job, also_asked=others[:_MAX_TOLD])
 
 
 def not_queued(job: TrackedJob) -> TrackedJob:
@@ -250,7 +250,7 @@ def prompt_refused(prompt: Prompt) -> Prompt:
 
 
 def prompt_resent(prompt: Prompt, at: datetime) -> Prompt:
-    """Let an unconfirmed prompt wait that a person sends again; prepared anew if it was edited."""
+    """Let an unconfirmed prompt wait to be sent again; an edited one is prepared again."""
     state = P.NEW if prompt.attachments is None else P.WAITING
     return replace(prompt, state=state, sent_at=None, due_at=at)
 

@@ -277,7 +277,7 @@ def page_at(path: str) -> str:
 
 
 def pages_of(job: TrackedJob) -> frozenset[str]:
-    """Return the pages that a job's prompt names, and those that its pull request changes."""
+    """Return the pages that a job's prompt names or its pull request changes."""
     named = pages_named(job.text)
     if job.pull_request is None:
         return named

@@ -97,7 +97,7 @@ class WatchedPullRequest:
         return now + timedelta(seconds=pause_seconds)
 
 
-MOST_ASKS = 2
+MAX_ASKS = 2
 """How often a preview is asked for at most.
 
 It is asked for again only when the answer to the first call was lost.
@@ -106,7 +106,7 @@ GIVEN_UP_AFTER = timedelta(minutes=30)
 """A build that is not over by then is not waited for. Users measured 1.5 to 4 minutes."""
 NOT_HERE_FOR = timedelta(days=1)
 """How long a project's previews count as not available after such an answer of the service."""
-_MOST_LINES = 15
+_MAX_LINES = 15
 _LINE_LENGTH = 300
 _READ_LENGTH = 1_000
 """Characters of a line that are masked, so that no key is cut where it is still a key."""
@@ -155,7 +155,7 @@ class Preview:
 
     @property
     def is_put_off(self) -> bool:
-        """Return whether the service refused to begin it for now."""
+        """Return whether the service has put the build off."""
         return (
             self.state is PreviewState.ASKED
             and self.due_at is not None
@@ -164,7 +164,7 @@ class Preview:
 
     @property
     def outlasts(self) -> bool:
-        """Return whether it stays valid for later iterations.
+        """Return whether the preview stays valid for later iterations.
 
         The service rebuilds an existing preview.
         """
@@ -179,5 +179,5 @@ def end_of(logs: Sequence[str]) -> str | None:
     lines: list[str] = []
     for text in logs:
         lines += [line.strip()[:_READ_LENGTH] for line in text.splitlines() if line.strip()]
-    tail = masked("\n".join(lines[-_MOST_LINES:])).splitlines()
+    tail = masked("\n".join(lines[-_MAX_LINES:])).splitlines()
     return "\n".join(line[:_LINE_LENGTH] for line in tail) or None

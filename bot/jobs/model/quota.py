@@ -126,10 +126,10 @@ def share(limit: int, *, is_alone: bool) -> int:
 def in_turn(
     queue: Sequence[Queued], uses: Sequence[Use], limit: int, held_until: datetime | None
 ) -> tuple[Sequence[Queued], Sequence[Queued]]:
-    """Return the prompts of a queue, in its order, that may go now, and those that wait.
+    """Divide a queue into prompts that may go now and prompts that wait, each in order.
 
     Args:
-        uses: those of the last hour.
+        uses: The uses of the last hour.
         held_until: the time until which the service accepts none.
     """
     count = Counter(use.asked_by for use in uses)

@@ -1,4 +1,4 @@
-"""Subjects of readers' texts, pages and jobs: the words by which two of them mean the same."""
+"""Subjects of readers' texts, pages and jobs: the words by which two subjects are the same."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WRITING = frozenset(
     ("add", "cover", "create", "describe", "document", "draft", "explain", "make", "write")
 )
 """Verbs that ask for something new."""
-_MOST_WORDS_BEFORE_VERB = 4
+_MAX_WORDS_BEFORE_VERB = 4
 """Before the verb of a request, as in "please could you add"."""
 _REQUEST_WORDS = """
     please could can would should must have has let need needs want wants like new short small
@@ -58,7 +58,7 @@ def find_new_subject(request: str) -> Subject:
     alone are none.
     """
     words = _WORD.findall(one_line(request, _MAX_LENGTH).casefold())
-    if _WRITING.isdisjoint(words[:_MOST_WORDS_BEFORE_VERB]):
+    if _WRITING.isdisjoint(words[:_MAX_WORDS_BEFORE_VERB]):
         return frozenset()
     subject = find_subject(" ".join(word for word in words if word not in _OF_REQUESTS))
     is_number = all(stem.isdecimal() for stem in subject)
@@ -89,7 +89,7 @@ def is_same_subject(one: Subject, other: Subject) -> bool:
 
 
 def group_by_subject(items: Iterable[Item], text_of: Callable[[Item], str]) -> list[list[Item]]:
-    """Return the items of each subject. The first of a group is the one that the others mean."""
+    """Group items by subject. The other items of a group are about the subject of its first."""
     groups = list[tuple[Subject, list[Item]]]()
     for item in items:
         subject = find_subject(text_of(item))

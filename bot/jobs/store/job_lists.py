@@ -1,4 +1,4 @@
-"""Lists of jobs by what is to be done, and the number of jobs of each step."""
+"""Lists of jobs by their next step, and the number of jobs of each step."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from sqlalchemy import ColumnElement, and_, case, func, literal_column, not_, or
 
 from bot.ids import ChannelId
 from bot.jobs.model.jobs import NEEDS_DECISION, JobScope, JobState, Listed, NextStep, TrackedJob
-from bot.jobs.store.jobs import AWAITS_REVIEW, IS_OPEN, MORE, OLDEST, Jobs
+from bot.jobs.store.jobs import AWAITS_REVIEW, DERIVED_COLUMNS, IS_OPEN, OLDEST, Jobs
 from bot.jobs.store.tables import jobs, prompts
 from bot.store.leases import one_of, read_rows
 from bot.store.schema import Repository
 
 _again = jobs.alias("again")
-# No EXISTS, which PostgreSQL may turn into a table of all jobs, made for each statement.
+# No EXISTS: PostgreSQL may build a table of all jobs for it, in each statement.
 _RUN_AGAIN = (
     select(_again.c.number)
     .where(
@@ -49,7 +49,7 @@ def _place(step: NextStep) -> ColumnElement[int]:
 
 
 def _is_unsettled(scope: JobScope) -> ColumnElement[bool]:
-    """Return the condition that something is left to do about a job of the kind that is listed."""
+    """Return the condition that a job of the listed kind has a next step other than *done*."""
     match scope.only:
         case Listed.NEEDS_YOU:
             return and_(_NEEDS_DECISION, jobs.c.requester == scope.reader)
@@ -111,7 +111,7 @@ class JobLists(Repository):
         step = _step(scope)
         in_step = case((AWAITS_REVIEW, OLDEST), else_=-OLDEST)
         query = (
-            select(jobs, *MORE, step)
+            select(jobs, *DERIVED_COLUMNS, step)
             .where(_is_visible(scope), _is_unsettled(scope))
             .order_by(step, in_step)
         )
@@ -120,7 +120,7 @@ class JobLists(Repository):
 
     def _done(self, scope: JobScope, limit: int, skipped: int) -> list[TrackedJob]:
         query = (
-            select(jobs, *MORE)
+            select(jobs, *DERIVED_COLUMNS)
             .where(_is_visible(scope), not_(_is_unsettled(scope)))
             .order_by(jobs.c.number.desc())
         )

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, func, select
 from bot.ids import ChannelId, JobNumber, UserId
 from bot.jobs.model.job_search import SearchedJob
 from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.store.jobs import MORE, Jobs
+from bot.jobs.store.jobs import DERIVED_COLUMNS, Jobs
 from bot.jobs.store.tables import jobs, prompts, pull_requests
 from bot.store.leases import read_rows
 from bot.store.schema import Repository
@@ -17,7 +17,7 @@ from bot.store.schema import Repository
 _TEXT_LENGTH = 4_000
 """Characters of a prompt that are searched."""
 
-# No join, for which PostgreSQL would read all pull requests.
+# No join: PostgreSQL would read all pull requests for it.
 _SEEN = select(pull_requests.c.seen).where(pull_requests.c.job == jobs.c.number).scalar_subquery()
 _first = select(func.min(jobs.c.channel).label("channel")).cte("walk", recursive=True)
 _next = select(func.min(jobs.c.channel)).where(jobs.c.channel > _first.c.channel)
@@ -30,7 +30,7 @@ _newest = (
     .correlate(_walk)
     .scalar_subquery()
 )
-# It steps from channel to channel in the index, where GROUP BY would read all jobs.
+# It goes from channel to channel in the index: GROUP BY would read all jobs.
 _CHANNELS = select(_walk.c.channel).where(_walk.c.channel.is_not(None)).order_by(_newest.desc())
 
 
@@ -44,7 +44,7 @@ class JobSearch(Repository):
     def newest(
         self, channels: Collection[ChannelId], reader: UserId, limit: int
     ) -> Sequence[JobNumber]:
-        """Return the newest jobs of these channels and those with a prompt of the reader's."""
+        """Return the numbers of the newest jobs of some channels, or with prompts of the reader."""
         numbers = set[JobNumber]()
         for channel in channels:
             numbers.update(self._numbers(jobs.c.channel == channel, limit))
@@ -75,9 +75,9 @@ class JobSearch(Repository):
         ]
 
     def rows(self, numbers: Collection[JobNumber]) -> Sequence[TrackedJob]:
-        """Return these jobs, the newest first, without those forgotten meanwhile."""
+        """Return these jobs, the newest first, without forgotten ones."""
         query = (
-            select(jobs, *MORE)
+            select(jobs, *DERIVED_COLUMNS)
             .where(jobs.c.number.in_(numbers), jobs.c.requester != "")
             .order_by((jobs.c.number + 0).desc())
         )

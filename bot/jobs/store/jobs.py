@@ -1,4 +1,4 @@
-"""Tracked jobs: adding, finding and changing them, and claiming those that are due for a poll."""
+"""Tracked jobs: adding, finding and changing them, and claiming jobs that are due for a poll."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _MAX_USUAL = 20
 """Of how many jobs the usual time is computed."""
 GAP_IN_WORK = timedelta(days=30)
 """A content gap counts as in work while a job for it is younger than this."""
-_MOST_ABOUT_GAPS = 1_000
+_MAX_ABOUT_GAPS = 1_000
 AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
 # An open job has no review; with this condition the index of jobs without one is used.
 IS_OPEN = and_(
@@ -99,16 +99,17 @@ _AMONG_PEOPLE = and_(
 )
 """The thread begins with a message that is neither a job's own nor one that asked for a job."""
 _SEEN = select(pull_requests.c.seen).where(pull_requests.c.job == jobs.c.number).scalar_subquery()
-MORE = (
+DERIVED_COLUMNS = (
     func.coalesce(_BY_MENTION.correlate(jobs), false()).label("by_mention"),
     _AMONG_PEOPLE.label("among_people"),
     _SEEN.label("seen"),
 )
-_MOST_LOOKED_AT = 50
+"""The columns of a job that follow from rows of other tables."""
+_MAX_LOOKED_AT = 50
 """The newest jobs of a project that show whether its agent opens pull requests."""
 _SHORT_TEXT = func.substr(jobs.c.text, 1, 300, type_=jobs.c.text.type).label("text")
 _WITH_SHORT_TEXT = [_SHORT_TEXT if column is jobs.c.text else column for column in jobs.c]
-_WITH_NUMBER = select(jobs, *MORE).where(jobs.c.number == bindparam("this"))
+_WITH_NUMBER = select(jobs, *DERIVED_COLUMNS).where(jobs.c.number == bindparam("this"))
 _BACKING_OFF = select(back_offs.c.project).where(
     back_offs.c.until > NOW, back_offs.c.reason != MAY_NOT_WRITE
 )
@@ -122,7 +123,7 @@ _CLAIM_DUE = claiming(
 )
 # Not in RETURNING, where SQLite takes the columns of a job for those of the sub-select's own table.
 _CLAIMED = (
-    select(jobs, *MORE)
+    select(jobs, *DERIVED_COLUMNS)
     .where(jobs.c.number.in_(bindparam("claimed", expanding=True)))
     .order_by(jobs.c.number)
 )
@@ -147,7 +148,7 @@ class Jobs(Rows[TrackedJob]):
     """The tracked jobs, within one transaction."""
 
     table = jobs
-    more = MORE
+    more = DERIVED_COLUMNS
     read = staticmethod(
         reader(
             TrackedJob,
@@ -202,7 +203,7 @@ class Jobs(Rows[TrackedJob]):
         return self._newest(and_(_is_in(thread), jobs.c.number < before))
 
     def all_in_thread(self, thread: ThreadRef) -> Mapping[JobNumber, bool]:
-        """Return the jobs of a thread, each with whether it has ended with a pull request."""
+        """Return the jobs of a thread, each with True if it has ended with a pull request."""
         query = select(jobs.c.number, jobs.c.state).where(_is_in(thread))
         rows = self.connection.execute(query)
         return {row.number: row.state == JobState.PULL_REQUEST for row in rows}
@@ -223,7 +224,7 @@ class Jobs(Rows[TrackedJob]):
             select(jobs.c.state, jobs.c.pr_link)
             .where(jobs.c.project == project)
             .order_by(jobs.c.asked_at.desc())
-            .limit(_MOST_LOOKED_AT)
+            .limit(_MAX_LOOKED_AT)
             .subquery()
         )
         has_none = exists().where(newest.c.state == JobState.NO_PULL_REQUEST)
@@ -314,12 +315,12 @@ class Jobs(Rows[TrackedJob]):
         """Return the jobs that were asked for at content gaps in the last 30 days, newest first."""
         is_recent = jobs.c.asked_at >= now - GAP_IN_WORK
         asked = and_(jobs.c.project == project, is_recent, jobs.c.about.is_not(None))
-        return self._many(asked, _MOST_ABOUT_GAPS, by=jobs.c.asked_at.desc())
+        return self._many(asked, _MAX_ABOUT_GAPS, by=jobs.c.asked_at.desc())
 
     def list_unreviewed(self, project: ProjectId, limit: int) -> Sequence[TrackedJob]:
         """Return a project's newest jobs that are open or to review, with shortened texts."""
         numbers = self._find_unreviewed(project, limit)
-        query = select(*_WITH_SHORT_TEXT, *MORE).where(jobs.c.number.in_(numbers))
+        query = select(*_WITH_SHORT_TEXT, *DERIVED_COLUMNS).where(jobs.c.number.in_(numbers))
         rows = self.connection.execute(query.order_by(jobs.c.number.desc())).mappings()
         return read_rows(jobs, rows, self.read)
 

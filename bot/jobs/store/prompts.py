@@ -379,7 +379,7 @@ class Prompts(Rows[Prompt]):
         return [_to_queued(row) for row in rows.mappings()]
 
     def begin_sending(self, claimer: Claimer, ids: Sequence[PromptId]) -> Sequence[Prompt]:
-        """Claim those of these prompts that still wait, and mark them *sending*."""
+        """Claim these prompts if they still wait, and mark them *sending*."""
         if not ids:
             return []
         return self._claim(_BEGIN_SENDING, claimer, ids=ids)

@@ -55,7 +55,7 @@ class PullRequests(Rows[WatchedPullRequest]):
         self._write(job.number, None, due)
 
     def claim_due(self, claimer: Claimer, limit: int) -> Sequence[WatchedPullRequest]:
-        """Claim those that were polled longest ago."""
+        """Claim the pull requests that were polled longest ago."""
         return self._claim(_CLAIM_LOOKS, claimer, limit=limit)
 
     def save(self, watched: WatchedPullRequest, new: WatchedPullRequest, *, owner: str) -> None:
@@ -97,7 +97,7 @@ class Previews(Rows[Preview]):
         return True
 
     def claim_due(self, claimer: Claimer, limit: int) -> Sequence[Preview]:
-        """Claim those that wait for a call."""
+        """Claim the previews that wait for a call."""
         return self._claim(_CLAIM_PREVIEWS, claimer, limit=limit)
 
     def count_call(self, preview: Preview, owner: str) -> Preview:

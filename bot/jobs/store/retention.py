@@ -16,7 +16,7 @@ from bot.jobs.store.tables import (
     pull_requests,
     sending_stops,
 )
-from bot.outbox.store import OPEN, deliveries, is_being_delivered
+from bot.outbox.store import OPEN_STATES, deliveries, is_being_delivered
 from bot.store.leases import FREE
 from bot.store.retention import RetentionRule
 
@@ -43,7 +43,7 @@ def _names_person(user: UserId) -> dict[str, ColumnElement[bool]]:
     return {"problem": jobs.c.problem.in_(kinds)}
 
 
-JOBS = RetentionRule(
+JOBS_RULE = RetentionRule(
     "jobs",
     jobs,
     _JOB_IS_OVER,
@@ -56,28 +56,28 @@ JOBS = RetentionRule(
     },
     names_person=_names_person,
 )
-PROMPTS = RetentionRule("prompts", prompts, _is_of_finished_job(prompts.c.job), None)
-PULL_REQUESTS = RetentionRule(
+PROMPTS_RULE = RetentionRule("prompts", prompts, _is_of_finished_job(prompts.c.job), None)
+PULL_REQUESTS_RULE = RetentionRule(
     "pull requests",
     pull_requests,
     _is_of_finished_job(pull_requests.c.job),
     None,
     extra_values={"look_at": None, **FREE},
 )
-PREVIEWS = RetentionRule(
+PREVIEWS_RULE = RetentionRule(
     "previews",
     previews,
     and_(previews.c.due_at.is_(None), _is_of_finished_job(previews.c.job)),
     None,
     extra_values={"due_at": None, **FREE},
 )
-DELIVERIES = RetentionRule(
+DELIVERIES_RULE = RetentionRule(
     "messages",
     deliveries,
-    deliveries.c.state.not_in(OPEN),
+    deliveries.c.state.not_in(OPEN_STATES),
     deliveries.c.settled_at,
     delete_when=~exists().where(jobs.c.number == deliveries.c.job, jobs.c.requester != ""),
 )
-AUDIT = RetentionRule("audit rows", audit, IS_OVER, audit.c.at)
-STOPS = RetentionRule("switch of sending", sending_stops, true(), sending_stops.c.at)
+AUDIT_RULE = RetentionRule("audit rows", audit, IS_OVER, audit.c.at)
+STOPS_RULE = RetentionRule("switch of sending", sending_stops, true(), sending_stops.c.at)
 """Only its admin is forgotten: sending stays off."""

@@ -16,7 +16,7 @@ from bot.store.schema import Repository, insert_unless_there
 
 @dataclass(frozen=True, slots=True)
 class ServiceKey:
-    """What is known of a key."""
+    """A key of a service, with the time of its first use."""
 
     name: str
     """Its kind and the project for which it is set."""
@@ -36,7 +36,7 @@ class ServiceKey:
         return cls(name, salt, _fingerprint(key, salt), now)
 
     def is_of(self, key: SecretStr) -> bool:
-        """Return whether this is known of that key, and not of an earlier one."""
+        """Return whether this record belongs to a key, and not to an earlier key."""
         return secrets.compare_digest(self.fingerprint, _fingerprint(key, self.salt))
 
 

@@ -25,7 +25,7 @@ from bot.outbox.model import QUIET, DeliveryKind, DeliveryState
 from bot.outbox.store import (
     ABANDONED_DELIVERIES,
     DELIVERIES,
-    OPEN,
+    OPEN_STATES,
     UNCLEAR_DELIVERIES,
     deliveries,
     waits_in_thread,
@@ -70,7 +70,7 @@ _CLAIMABLE_DELIVERY = and_(
 )
 _OLDEST_MESSAGE = (
     select(*deliveries.c["job", "created_at", "due_at"], _CLAIMABLE_DELIVERY.label("is_claimable"))
-    .where(one_of(deliveries.c.state, OPEN), deliveries.c.kind.not_in(QUIET))
+    .where(one_of(deliveries.c.state, OPEN_STATES), deliveries.c.kind.not_in(QUIET))
     .order_by(deliveries.c.seq)
     .limit(1)
 )
@@ -92,7 +92,7 @@ class Waits(Repository):
         return waits
 
     def all_prompts(self, now: datetime) -> Sequence[Wait]:
-        """Return the unsettled prompts, oldest first, without those that wait for a person."""
+        """Return the unsettled prompts that wait for the bot or a service, oldest first."""
         pending = self._prompts(one_of(prompts.c.state, UNSETTLED), now)
         return [wait for wait in pending if wait.why is not QueueWhy.PERSON]
 
@@ -117,7 +117,7 @@ class Waits(Repository):
         A prompt waits from the time at which it could be claimed, a message from its creation, and
         a poll from its due time. Edits and reactions are silent, so they do not count as messages.
         """
-        is_open = and_(deliveries.c.state.in_(OPEN), deliveries.c.kind.not_in(QUIET))
+        is_open = and_(deliveries.c.state.in_(OPEN_STATES), deliveries.c.kind.not_in(QUIET))
         oldest_message = _oldest(deliveries.c.created_at, is_open)
         oldest_poll = _oldest(jobs.c.poll_at, jobs.c.poll_at <= now)
         row = self.connection.execute(select(oldest_message, oldest_poll)).one()

@@ -1,4 +1,4 @@
-"""Runs revisions on a connection, within the transaction of whoever gives it.
+"""Run revisions on the caller's connection, within its transaction.
 
 https://alembic.sqlalchemy.org/en/latest/cookbook.html#connection-sharing
 """
@@ -16,7 +16,7 @@ from bot.store.upgrade import VERSION_TABLE
 
 
 def render_item(kind: str, item: object, autogen_context: AutogenContext) -> str | Literal[False]:
-    """Write a column's type as SQLAlchemy's own, so that a revision stays as it was made."""
+    """Return a column's type as SQLAlchemy's own type, so that a revision stays fixed."""
     del autogen_context
     if kind != "type":
         return False

@@ -26,7 +26,7 @@ from bot.visitors.messages.numbers import (
 from bot.visitors.messages.reasons import REASON_LENGTH, next_step, not_read
 from bot.visitors.model.gaps import Topic, page_row_key
 from bot.visitors.model.periods import Period
-from bot.visitors.model.questions import FileTo, Query, SortBy, in_section
+from bot.visitors.model.questions import FileDestination, Query, SortBy, in_section
 from bot.visitors.model.readings import Counts, ReadingProblem, is_passing
 from bot.visitors.model.reports import (
     NoComparison,
@@ -98,7 +98,10 @@ def around(query: Query, shared_by: UserId | None) -> list[str]:
     """Return who shares an answer, or where its file comes, if anything."""
     if shared_by:
         return [f"Shared by {b.mention(shared_by)}."]
-    places = {FileTo.PRIVATE: "our direct messages", FileTo.CHANNEL: "this channel"}
+    places = {
+        FileDestination.PRIVATE: "our direct messages",
+        FileDestination.CHANNEL: "this channel",
+    }
     if query.file_to not in places:
         return []
     return [f"The CSV file comes in {places[query.file_to]}."]
@@ -119,7 +122,7 @@ def _title(report: Report) -> str:
 
 
 def compare_total(report: Report) -> str:
-    """Return how the total compares with that of the period before; "" if that is unknown."""
+    """Return the comparison with the total of the period before; "" if it is unknown."""
     if report.before is None:
         return ""
     now = report.site.total
@@ -189,7 +192,7 @@ def _caption(report: Report, count: int) -> str:
 
 
 def _page_counts(page: Page, sort: SortBy) -> str:
-    """Return a page's counts, in bold the one that ranks it."""
+    """Return a page's counts, with the count that ranks it in bold."""
     counts = {
         SortBy.TOTAL: visitors_answer(page.now.total),
         SortBy.HUMAN: people(page.now),
@@ -329,7 +332,7 @@ def more(report: Report, question: QuestionId) -> Message:
 
 
 def all_numbers(report: Report, question: QuestionId) -> Message:
-    """Return all numbers of a digest: what *More* has, and the totals and the chart."""
+    """Return all numbers of a digest: the content of *More*, the totals and the chart."""
     heading = b.section(f"*All numbers of {_name_period(report)}*\n{totals(report)}")
     notes = b.context(*caveats(report), source_note(report), _counted_in(report))
     return b.message(heading, *_charts(report), *_rest(report, question), notes)
@@ -341,7 +344,7 @@ def _name_period(report: Report) -> str:
 
 
 def _rest(report: Report, question: QuestionId) -> list[Block]:
-    """Return the table of pages, those that appeared and vanished, and the buttons."""
+    """Return the table of pages, the lists of new and gone pages, and the buttons."""
     pages = report.pages[:_TABLE_ROWS]
     rows = table(_caption(report, len(pages)), pages) if pages else b.section(page_lines(report)[0])
     file = b.button("All pages as CSV", b.Action.CSV_FILE, str(question))
@@ -377,7 +380,7 @@ def table(caption: str, pages: Sequence[Page]) -> Block:
 
 
 def _new_and_gone(report: Report) -> list[str]:
-    """Return a line about the pages that appeared, and one about those that vanished."""
+    """Return a line about new pages, and a line about gone pages."""
     lines = []
     if report.appeared:
         appeared = [
@@ -386,7 +389,7 @@ def _new_and_gone(report: Report) -> list[str]:
         lines.append(f"*Newly read*: {' · '.join(appeared[:_IN_LINE])}")
     if report.vanished:
         vanished = [
-            f"{path_code(page.path)} {visitors_answer(-page.gained)} before"
+            f"{path_code(page.path)} {visitors_answer(-page.gain)} before"
             for page in report.vanished
         ]
         lines.append(f"*No longer read*: {' · '.join(vanished[:_IN_LINE])}")

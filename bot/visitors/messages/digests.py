@@ -129,7 +129,7 @@ def _path(path: str) -> str:
 
 
 def _movements(report: Report | None) -> str:
-    """Return the page that rose most, the one that fell most, and the newest, in one line."""
+    """Return a line with the page that rose most, that fell most, and the newest page."""
     if report is None or no_visits(report):
         return ""
     groups = (("Up", report.risen), ("Down", report.fallen), ("New", report.appeared))
@@ -176,7 +176,7 @@ def _buttons(digest: Digest, question: QuestionId) -> list[Block]:
 
 
 def _limits(digest: Digest) -> list[str]:
-    """Return what is missing in a digest.
+    """Return the notes about missing parts of a digest.
 
     A source that the docs service does not offer is none of it.
     """

@@ -101,7 +101,7 @@ def _search_subjects(numbers: Numbers) -> Sequence[Row]:
 
 
 def _is_unmet(search: GapRow) -> bool:
-    """Return whether fewer than one in so many searches was followed by a click."""
+    """Return whether too few of a search's events were followed by a click."""
     return search.met is not None and search.met * _SEARCHES_A_CLICK < search.events
 
 
@@ -169,7 +169,7 @@ def _search_total(numbers: Numbers, rows: Sequence[Row]) -> tuple[str, int]:
 
 
 def _feedback_rows(numbers: Numbers) -> Sequence[Row]:
-    """Return the pages with people's feedback, and below them those with comments of AI agents."""
+    """Return the pages with people's feedback, and below them pages with AI agents' comments."""
     pages = group_feedback(numbers.rows_of(Source.VOTES), numbers.rows_of(Source.COMMENTS))
     section = numbers.query.section
     return [_page_row(feedback) for feedback in pages if in_section(feedback.page, section)]
@@ -263,7 +263,7 @@ def _question_subjects(numbers: Numbers) -> Sequence[Row]:
 
 
 def _group_asked(numbers: Numbers) -> list[list[GapRow]]:
-    """Return the questions of the section, those with the same words together."""
+    """Return the questions of the section. Questions with the same words are one row."""
     section = numbers.query.section
     asked = numbers.rows_of(Source.QUESTIONS)
     return group_questions(row for row in asked if in_section(row.page or "", section))

@@ -50,7 +50,7 @@ def problem_text(code: str) -> str:
 
 
 def next_step(problem: str, free_at: datetime | None) -> str:
-    """Return what a person may do about numbers that are missing.
+    """Return the next step of a person whose numbers are missing.
 
     ``free_at``: the time of the next possible call; None for now.
     """

@@ -109,7 +109,7 @@ class GapRows:
 
 
 def clean_text(text: str) -> str:
-    """Return a reader's text as it is stored: on one line, masked and clipped."""
+    """Return the stored form of a reader's text: on one line, masked and clipped."""
     return one_line(masked(one_line(text, len(text)), is_readers=True), MAX_TEXT_LENGTH)
 
 

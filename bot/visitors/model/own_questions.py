@@ -1,4 +1,4 @@
-"""Questions that people asked the bot, and that the docs service lists among its readers'.
+"""Questions to the bot that the docs service lists among readers' questions.
 
 A question that was asked in private must not appear in another channel's list. The service's own
 conversation id recognises its row, or else its words at about its time. In doubt a row is hidden.
@@ -19,7 +19,7 @@ _NEAR = timedelta(minutes=10)
 
 
 def hash_words(text: str, key: bytes) -> str:
-    """Return a hash of a question's words, as `clean_text` writes them, with a database's key."""
+    """Return the hash of a question's words (see `clean_text`) with the key of a database."""
     words = bare_words(text).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(words, key=key, digest_size=16).hexdigest()
 
@@ -33,7 +33,7 @@ class OwnQuestions:
     sent: Collection[SentQuestion] = ()
 
     def hider(self, source: Source) -> Callable[[GapRow], bool]:
-        """Return the function that tells a row of a source which its reader may not see."""
+        """Return the condition for a row of a source to be hidden from the reader."""
         if not any(question.is_hidden for question in self.sent):
             return _hides_nothing
         match source:
@@ -56,7 +56,7 @@ class OwnQuestions:
         )
 
     def _hides_search(self, row: GapRow) -> bool:
-        """Return whether a row may have no other hits than the bot's own.
+        """Return whether all searches of a row may be the bot's own.
 
         Whether the service counts a question to its assistant as a search is unknown.
         """
@@ -69,7 +69,7 @@ class OwnQuestions:
 
 
 def _is_private(same: Iterable[SentQuestion]) -> bool:
-    """Return whether questions with the same words are hidden, and none was asked in the open."""
+    """Return whether all questions with the same words were asked in private; False for none."""
     hidden = [each.is_hidden for each in same]
     return bool(hidden) and all(hidden)
 

@@ -35,6 +35,7 @@ class Period:
 
     @property
     def last(self) -> date:
+        """The last day."""
         return self.end - DAY
 
     @property

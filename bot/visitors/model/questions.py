@@ -41,7 +41,7 @@ class SortBy(StrEnum):
     AI = "ai"
 
 
-class FileTo(StrEnum):
+class FileDestination(StrEnum):
     """The destination of the file with all rows."""
 
     NOWHERE = "nowhere"
@@ -58,7 +58,7 @@ class Query:
     section: str | None = None
     top: int = DEFAULT_TOP
     sort: SortBy = SortBy.TOTAL
-    file_to: FileTo = FileTo.NOWHERE
+    file_to: FileDestination = FileDestination.NOWHERE
     label: str | None = None
     """The project's label; None if the bot serves only one."""
     topic: Topic = Topic.VISITORS

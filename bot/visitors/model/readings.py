@@ -112,7 +112,7 @@ class Reading:
 
     @property
     def is_of_gaps(self) -> bool:
-        """Whether it is of content gaps."""
+        """Whether the reading is of content gaps."""
         return self.source not in (Source.VISITORS, Source.VIEWS)
 
     @property
@@ -121,7 +121,7 @@ class Reading:
 
     @property
     def is_read(self) -> bool:
-        """Whether it has numbers or rows, perhaps not all of them."""
+        """Whether the reading has numbers or rows, perhaps not all."""
         return self.totals is not None or self.gap_rows is not None
 
     @property
@@ -136,7 +136,7 @@ class Reading:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether more of it may be read soon."""
+        """Whether more numbers or rows may be read soon."""
         if self.is_whole:
             return False
         if self.problem is None or is_passing(self.problem):

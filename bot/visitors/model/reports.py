@@ -24,7 +24,8 @@ class Page:
     """None if unknown."""
 
     @property
-    def gained(self) -> int:
+    def gain(self) -> int:
+        """The growth in visitors; negative for a loss."""
         return self.now.total - (self.was.total if self.was else 0)
 
 
@@ -109,15 +110,15 @@ class Report:
             for page in (*self.pages, *self.gone)
             if page.was is not None and is_beyond_chance(page.now.total, page.was.total)
         ]
-        return sorted(moved, key=lambda page: (-abs(page.gained), page.path))
+        return sorted(moved, key=lambda page: (-abs(page.gain), page.path))
 
     @property
     def risen(self) -> list[Page]:
-        return [page for page in self.moved if page.gained > 0 and page.was != NO_VISITORS]
+        return [page for page in self.moved if page.gain > 0 and page.was != NO_VISITORS]
 
     @property
     def fallen(self) -> list[Page]:
-        return [page for page in self.moved if page.gained < 0 and page.now != NO_VISITORS]
+        return [page for page in self.moved if page.gain < 0 and page.now != NO_VISITORS]
 
     @property
     def appeared(self) -> list[Page]:
@@ -192,7 +193,7 @@ def _rank_pages(query: Query, now: Reading, was: Reading | None) -> list[Page]:
 
 
 def _list_gone(query: Query, now: Reading, was: Reading | None) -> list[Page]:
-    """Return the pages of the section that had visitors only before."""
+    """Return the pages of the section with visitors only in the period before."""
     if was is None or not now.complete:
         return []
     counts = now.pages or {}

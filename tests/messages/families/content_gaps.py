@@ -9,7 +9,7 @@ from typing import Any
 from bot.visitors.messages import gap_rows as gap_row_messages
 from bot.visitors.messages import gaps as gap_messages
 from bot.visitors.model.gaps import GapRow, GapRows, Source, Topic
-from bot.visitors.model.questions import FileTo, Numbers, Query
+from bot.visitors.model.questions import FileDestination, Numbers, Query
 from bot.visitors.model.readings import ReadingProblem
 from tests.builders import BEN
 from tests.visitors.visitor_samples import QUESTION, WEEK, reading
@@ -96,7 +96,7 @@ def samples() -> Mapping[str, object]:
             for topic, read in by_topic.items()
         },
         "a file": gap_messages.gap_answer(
-            numbers(Topic.SEARCHES, file_to=FileTo.PRIVATE), QUESTION
+            numbers(Topic.SEARCHES, file_to=FileDestination.PRIVATE), QUESTION
         ),
         "shared": gap_messages.gap_answer(searches, QUESTION, shared_by=BEN),
         "not to share": gap_messages.gap_answer(searches, QUESTION, can_share=False),

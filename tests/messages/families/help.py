@@ -30,7 +30,7 @@ def samples() -> Mapping[str, object]:
         "greeting, answers off": greeting("docs-agent", is_direct=False, can_answer=False),
         "welcome": welcome_message(ToDo(2, 8), welcomed),
         "welcome: of one": welcome_message(ToDo(1, 0), welcomed),
-        "welcome: not of all channels": welcome_message(ToDo(0, 10, is_all=False), welcomed),
+        "welcome: not of all channels": welcome_message(ToDo(0, 10, is_complete=False), welcomed),
         "welcome: nothing": welcome_message(ToDo(0, 0), welcomed),
         "whole help": say.full_help([command], ONE),
         "whole help: several docs, only mentions steer": say.full_help(

@@ -62,7 +62,8 @@ def lists(jobs: list[tuple[TrackedJob, str | None]]) -> Mapping[str, Message]:
             two, listing(counts=counts, channel=None, is_here=False)
         ),
         "list: not of all channels": say.job_list(
-            two[:1], replace(here, channel=None, only=Listed.REVIEW, is_all=False, is_here=False)
+            two[:1],
+            replace(here, channel=None, only=Listed.REVIEW, is_complete=False, is_here=False),
         ),
         "list: first page": say.job_list(two, listing(counts=counts, has_more=True)),
         "list: between": say.job_list(
@@ -100,7 +101,7 @@ def searches(jobs: list[tuple[TrackedJob, str | None]]) -> Mapping[str, Message]
         "search: one": say.found_jobs(rows[:1], one),
         "search: none, of one job": say.found_jobs([], say.FoundJobs("API", 0, 1)),
         "search: between, of the newest, not of all channels": say.found_jobs(
-            rows, replace(one, count=22, page=1, has_older=True, is_all=False, has_more=True)
+            rows, replace(one, count=22, page=1, has_older=True, is_complete=False, has_more=True)
         ),
         "search: too long": say.FEWER_WORDS,
     }

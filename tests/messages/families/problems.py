@@ -25,8 +25,8 @@ def samples() -> Mapping[str, object]:
         "Slack refused, with a job": problems.refusal(
             NotPosted(Refusal.PERMANENT, CHANNEL, NOW, JobNumber(42)), "docs-agent"
         ),
-        **{f"title: {code}": problems.title(f"{code}:U0BEN") for code in JobProblem},
-        "title: a code of a newer version": problems.title("newer"),
+        **{f"title: {code}": problems.problem_title(f"{code}:U0BEN") for code in JobProblem},
+        "title: a code of a newer version": problems.problem_title("newer"),
         "rejected": problems.service_rejected("Use <fewer> words"),
         "rejected without a reason": problems.service_rejected(" "),
         "only this one refused": problems.only_this_refused(403),

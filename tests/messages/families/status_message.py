@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.jobs.messages.agent_text import (
-    IN_A_REPLY,
+    REPLY_NOTE,
     attachments,
     newest_that_fit,
     quote_files,
-    quote_merged,
+    quote_merged_pull_request,
     signature,
 )
 from bot.jobs.messages.status_message import (
@@ -147,9 +147,9 @@ def samples() -> Mapping[str, object]:
         ),
         "to the agent: after a merge": attachments(
             signature("Ana", None),
-            [quote_merged(job(pull_request=replace(MERGED, paths=("docs/a.md",))))],
+            [quote_merged_pull_request(job(pull_request=replace(MERGED, paths=("docs/a.md",))))],
         ),
-        "to the agent: at the end of a reply": IN_A_REPLY,
+        "to the agent: at the end of a reply": REPLY_NOTE,
         "the whole prompt": prompt_view(
             job(text="Add <it>\nnow"), ["Asked by Ana.", "File “a.txt”:\n> <one>"]
         ),

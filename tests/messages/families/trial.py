@@ -17,7 +17,7 @@ def samples() -> Mapping[str, object]:
         "private": general.PRIVATE_POST,
         "the file": general.FILE_POST,
         "direct": general.DIRECT_POST,
-        "a question": general.press_me(_TOKEN),
+        "a question": general.press_request(_TOKEN),
         "the form": general.trial_form(_TOKEN, is_changed=False),
         "the changed form": general.trial_form(_TOKEN, is_changed=True),
         "the form above it": general.further_trial_form(_TOKEN),

@@ -36,7 +36,7 @@ def _asked_back() -> Mapping[str, object]:
         "in another language": unsent.what_should_i_do(SAID, can_answer=True, is_understood=False),
         "half a change": unsent.shall_i_send(SAID),
         "half a change in another language": unsent.shall_i_send(SAID, is_understood=False),
-        "half a change, left": unsent.LEFT,
+        "half a change, left": unsent.NOTHING_SENT,
         "a call in a thread": unsent.what_about_thread(SAID, can_answer=True),
         "a call in a thread, answers off": unsent.what_about_thread(SAID, can_answer=False),
         "a call in a thread without words": unsent.NO_MESSAGES,

@@ -15,7 +15,7 @@ from bot.visitors.messages import digests as digest_messages
 from bot.visitors.messages import prompts, reasons, usage
 from bot.visitors.model.gaps import Topic
 from bot.visitors.model.periods import Period
-from bot.visitors.model.questions import FileTo, Query, SortBy
+from bot.visitors.model.questions import FileDestination, Query, SortBy
 from bot.visitors.model.readings import NO_VISITORS, Counts, ReadingProblem
 from bot.visitors.model.reports import NoComparison, NotComparable, Report
 from tests.builders import BEN, CHANNEL, NOW
@@ -83,7 +83,7 @@ def answers() -> Mapping[str, Report]:
         "no page could be read": report(now=reading(complete=False, rows=0), **no_pages),
         "no visits": report(site=NO_VISITORS, **no_pages),
         "no visits so far, and a file": report(
-            query={"period": TODAY, "file_to": FileTo.PRIVATE},
+            query={"period": TODAY, "file_to": FileDestination.PRIVATE},
             is_open=True,
             site=NO_VISITORS,
             **no_pages,
@@ -91,7 +91,7 @@ def answers() -> Mapping[str, Report]:
         "no visits of one of several docs": report(
             query={"period": YEAR, "label": "Acme"}, site=NO_VISITORS, **no_pages
         ),
-        "a file in the channel": report(query={"file_to": FileTo.CHANNEL}),
+        "a file in the channel": report(query={"file_to": FileDestination.CHANNEL}),
         "no calls were left": report(now=reading(**CUT), budget=Budget(100, 100, NOW)),
         "a part was not read": report(
             now=reading(complete=False, rows=1, problem=ReadingProblem.UNWELL)
