@@ -15,7 +15,7 @@ from tests.torture.rows import Row
 Json = dict[str, Any]
 END = re.compile(
     r"^(<@U\w+>(?: <@U\w+>)*) "
-    r":(memo|heavy_minus_sign|x|file_folder|ghost|zzz|white_check_mark(?=: \*)|no_entry_sign): "
+    r":(memo|heavy_minus_sign|x|file_folder|ghost|zzz|white_check_mark(?!: The pull request)|no_entry_sign): "
 )
 _USER = re.compile(r"U\w+")
 _NATURAL = {ARCHIVED: {"is_archived"}, SECRET: {"channel_not_found", "not_in_channel"}}
