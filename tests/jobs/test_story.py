@@ -81,7 +81,7 @@ async def test_only_mentions_steer_in_a_channel_with_replies_off(talk: Talk) -> 
     assert talk.agent_got() == ["Add a quickstart", "make it shorter"]
     await talk.ends()
     await talk.time.passes(60)
-    assert "ention me here" in talk.replies()[-1]
+    assert "Mention me to change it" in talk.replies()[-1]
     for text in ("replies", "help"):
         answer = await talk.ana.answer_to(f"/docs-agent {text}")
         assert re.search(

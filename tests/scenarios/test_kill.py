@@ -288,7 +288,7 @@ class Merged(Tale):
         reports, ends = replies(story, "was merged"), replies(story, *_DONE, "is merged")
         assert len(reports) == len(ends) == 1, replies(story)
         assert "*Merged*" in story.roots()[0]["text"], story.roots()[0]["text"]
-        assert "+46" in ends[0], ends
+        assert "New page <" in ends[0], ends
 
 
 class Previewed(Tale):
