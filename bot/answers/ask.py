@@ -14,9 +14,8 @@ import structlog
 from bot.access.admit import Allowed, check_channel
 from bot.access.obstacles import find_exclusion, find_obstacle
 from bot.answers import messages
-from bot.answers.colleagues import answer_key
-from bot.answers.gaps import audience_in, gap_key, sent_words, settle_notice
-from bot.answers.model import Audience, DocsPage, Inquiry, InquiryId, InquiryState
+from bot.answers.gaps import answer_key, audience_in, gap_key, sent_words, settle_notice
+from bot.answers.model import UNWRITTEN, Audience, DocsPage, Inquiry, InquiryId, InquiryState
 from bot.answers.store import Inquiries, SentQuestions
 from bot.context import Context, WorkerContext, make_claim
 from bot.docs_api import AssistantReply, DiscoveryClient, DocsApiError, Passage
@@ -47,8 +46,6 @@ _LONG = 4_000
 MAX_WAITING = 5
 """The questions of one person that wait for their answers, so that others' come soon."""
 _LOOK_AGAIN_SECONDS = 1.0
-_OPEN = (InquiryState.ASKED, InquiryState.ANSWERED, InquiryState.GAP)
-"""The states in which its author may still take a question back."""
 
 
 async def ask_docs(
@@ -140,7 +137,7 @@ def take_back_question(tx: Transaction, key: RequestKey) -> bool:
     Return False if it was taken back before, or its asker has read that the docs answer it.
     """
     inquiry = Inquiries(tx).with_key(key)
-    if inquiry is None or inquiry.state not in _OPEN:
+    if inquiry is None or inquiry.state not in UNWRITTEN:
         return False
     Inquiries(tx).save(inquiry, replace(inquiry, state=InquiryState.DISMISSED))
     return True

@@ -9,8 +9,8 @@ import re
 from dataclasses import replace
 
 from bot.answers import messages
-from bot.answers.gaps import is_in_work, shared_key
-from bot.answers.model import Inquiry, InquiryState
+from bot.answers.gaps import answer_key, is_in_work, shared_key
+from bot.answers.model import UNWRITTEN, Inquiry
 from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext
 from bot.ids import UserId
@@ -20,8 +20,6 @@ from bot.outbox.store import Outbox
 from bot.ports import ThreadRef
 from bot.store import Transaction
 
-_OPEN = (InquiryState.ASKED, InquiryState.ANSWERED, InquiryState.GAP)
-"""The states in which the docs may still lack the answer."""
 _POST_KEY = re.compile("inquiry:([0-9]{1,9}):(?:answer|shared)")
 
 
@@ -36,7 +34,7 @@ def _find_unanswered(tx: Transaction, thread: ThreadRef) -> Inquiry | None:
     inquiry = Inquiries(tx).newest_in(thread) or Inquiries(tx).shared_in(thread)
     if inquiry is None or inquiry.is_topic or inquiry.has_reply:
         return None
-    return inquiry if inquiry.state in _OPEN else None
+    return inquiry if inquiry.state in UNWRITTEN else None
 
 
 def note_reply(context: Context, tx: Transaction, thread: ThreadRef, author: UserId) -> None:
@@ -87,8 +85,3 @@ def _offer(context: Context, tx: Transaction, inquiry: Inquiry, key: str) -> Non
         edits=key,
     )
     Outbox(tx).add(edit, now)
-
-
-def answer_key(inquiry: Inquiry) -> str:
-    """Return the key of the post with an answer."""
-    return f"inquiry:{inquiry.id}:answer"

@@ -285,6 +285,11 @@ def _began(inquiry: Inquiry, job: TrackedJob) -> bool:
     return inquiry.user == job.requester or inquiry.answer_thread == job.thread_ts
 
 
+def answer_key(inquiry: Inquiry) -> str:
+    """Return the key of the post with an answer."""
+    return f"inquiry:{inquiry.id}:answer"
+
+
 def shared_key(inquiry: Inquiry) -> str:
     """Return the key of the post with a shared answer."""
     return f"inquiry:{inquiry.id}:shared"

@@ -35,6 +35,10 @@ class InquiryState(StrEnum):
     NOTIFIED = "notified"
 
 
+UNWRITTEN = (InquiryState.ASKED, InquiryState.ANSWERED, InquiryState.GAP)
+"""The states in which the docs may lack the answer, and its author may take the question back."""
+
+
 class Audience(StrEnum):
     """The people to whom the words of a question were said.
 

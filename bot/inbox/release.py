@@ -36,7 +36,7 @@ from bot.jobs.store.sending import Sending
 from bot.logs import about_request
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
-from bot.ports import Changed, Origin, SlackError
+from bot.ports import Changed, SlackError
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
@@ -52,7 +52,7 @@ async def release(context: WorkerContext, prompt: Prompt) -> None:
     with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
         messages = await context.store.read(lambda tx: Inbox(tx).parts(RequestKey(prompt.key)))
         if not _is_stale(context, prompt, messages):
-            exclusion = await find_exclusion(context, _origin_of(prompt))
+            exclusion = await find_exclusion(context, prompt.origin)
             seconds = await context.settle(partial(_let_go, context, prompt, exclusion))
         else:
             seconds = await _look_again(context, prompt, messages)
@@ -73,10 +73,6 @@ def _hold_end(context: WorkerContext, prompt: Prompt, messages: Sequence[InboxMe
     """Return the end of a prompt's hold; without a message the time of the request."""
     said_at = [message.said_at for message in messages if message.text is not None]
     return hold_end(context, prompt.asked_at, max(said_at)) if said_at else prompt.asked_at
-
-
-def _origin_of(prompt: Prompt) -> Origin:
-    return Origin(RequestKey(prompt.key), prompt.asked_by, prompt.channel or ChannelId(""))
 
 
 def _let_go(
@@ -153,7 +149,7 @@ async def _look_again(
         changes = await _find_changes(context, messages)
         seen = Sighting(changes)
         if not changes:
-            seen = Sighting(obstacle=await find_obstacle(context, _origin_of(prompt)))
+            seen = Sighting(obstacle=await find_obstacle(context, prompt.origin))
     except (SlackError, TimeoutError) as error:
         log.info(
             "prompt_not_looked_at", prompt=prompt.id, reason=str(error) or type(error).__name__

@@ -23,7 +23,7 @@ from bot.docs_api import (
     Unavailable,
 )
 from bot.engine import back_off_seconds, unless_taken_over
-from bot.ids import ChannelId, ProjectId, RequestKey
+from bot.ids import ProjectId
 from bot.jobs.messages import problems
 from bot.jobs.messages.agent_text import REPLY_NOTE
 from bot.jobs.model.jobs import QueueWhy, TrackedJob
@@ -58,7 +58,6 @@ from bot.jobs.store.sending import Sending
 from bot.jobs.thread import show_wait
 from bot.logs import about_request, reason_of
 from bot.messages.quotations import join_for_agent
-from bot.ports import Origin
 from bot.store import LeaseLost, Transaction
 
 log = structlog.get_logger(__name__)
@@ -172,8 +171,7 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
         # It was claimed just before sending was switched off.
         await context.settle(partial(_keep_back, context, prompt))
         return
-    origin = Origin(RequestKey(prompt.key), prompt.asked_by, prompt.channel or ChannelId(""))
-    if await find_exclusion(context, origin, is_private=True) is not None:
+    if await find_exclusion(context, prompt.origin, is_private=True) is not None:
         log.info("author_may_no_longer", prompt=prompt.id)
         await context.settle(partial(_look_again, context, prompt))
         return

@@ -149,6 +149,11 @@ class Prompt:
             mends_preview=request.mends_preview,
         )
 
+    @property
+    def origin(self) -> Origin:
+        """Return who asked for it where, as far as it is stored: the parts that decide access."""
+        return Origin(RequestKey(self.key), self.asked_by, self.channel or ChannelId(""))
+
 
 @dataclass(frozen=True, slots=True)
 class PromptRequest:
