@@ -12,11 +12,11 @@ import re
 import subprocess
 import sys
 from datetime import UTC, datetime
-from pathlib import Path
 from time import monotonic
 
-ROOT = Path(__file__).parents[1]
-FILE = ROOT / "var/evidence.json"
+from release import EVIDENCE, ROOT, git
+
+FILE = ROOT / EVIDENCE
 BENCH = "var/bench.json"
 _MAX_LINES = 200
 """Of a command's output, from its end."""
@@ -36,7 +36,7 @@ def commands(runs: int, *, is_quick: bool) -> dict[str, list[str]]:
 
 def main() -> int:
     """Gather the evidence of the commit; return 1 if a part failed."""
-    if git("status", "--porcelain"):
+    if git(ROOT, "status", "--porcelain"):
         print("Commit first: evidence is about a commit.", file=sys.stderr)
         return 1
     sys.path.insert(0, str(ROOT))
@@ -45,7 +45,7 @@ def main() -> int:
     is_quick = "--quick" in sys.argv
     only = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
     evidence: dict[str, object] = {
-        "commit": git("rev-parse", "HEAD"),
+        "commit": git(ROOT, "rev-parse", "HEAD").strip(),
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine(),
     }
@@ -81,14 +81,6 @@ def carry_out(command: list[str]) -> dict[str, object]:
         "seconds": round(monotonic() - began),
         "output": lines[-_MAX_LINES:],
     }
-
-
-def git(*arguments: str) -> str:
-    """Return the output of git in this clone."""
-    done = subprocess.run(
-        ["git", "-C", str(ROOT), *arguments], stdout=subprocess.PIPE, text=True, check=True
-    )
-    return done.stdout.strip()
 
 
 if __name__ == "__main__":

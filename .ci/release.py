@@ -55,7 +55,7 @@ def main() -> int:
     shutil.copy(ROOT / "requirements.txt", folder)
     list_components(release, folder)
     (folder / "NOTES.md").write_text(release.notes)
-    copy_evidence(release, folder)
+    copy_evidence(release, ROOT / EVIDENCE, folder)
     build_image(release, folder)
     write_checksums(folder)
     print(f"The release {release.version} of {release.commit} is in {folder.relative_to(ROOT)}:")
@@ -180,13 +180,12 @@ def list_components(release: Release, folder: Path) -> None:
     file.write_text(json.dumps(components, indent=2) + "\n")
 
 
-def copy_evidence(release: Release, folder: Path) -> None:
-    """Take the evidence along if it was made of the same commit."""
-    file = ROOT / EVIDENCE
+def copy_evidence(release: Release, file: Path, folder: Path) -> None:
+    """Take the evidence in a file along if it was made of the same commit."""
     if not file.exists():
         print("No evidence goes along: `make evidence` makes it.")
     elif f'"commit": "{release.commit}"' not in file.read_text():
-        print(f"{EVIDENCE} is of another commit and does not go along: `make evidence` makes it.")
+        print(f"{file.name} is of another commit and does not go along: `make evidence` makes it.")
     else:
         shutil.copy(file, folder)
 

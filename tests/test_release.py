@@ -95,18 +95,14 @@ def test_addresses_stand_in_the_package_where_the_repository_is_known(tmp_path: 
     assert urls["Issues"] == "https://code.example/docs-bot/issues"
 
 
-def test_evidence_of_another_commit_stays_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(release, "ROOT", tmp_path)
-    file = tmp_path / release.EVIDENCE
-    file.parent.mkdir()
+def test_evidence_of_another_commit_stays_behind(tmp_path: Path) -> None:
+    file = tmp_path / "evidence.json"
     folder = tmp_path / "dist"
     folder.mkdir()
     made = release.Release("1.0.0", "a" * 40, "notes")
     for commit, goes_along in (("b" * 40, False), ("a" * 40, True)):
         file.write_text(f'{{\n  "commit": "{commit}"\n}}\n')
-        release.copy_evidence(made, folder)
+        release.copy_evidence(made, file, folder)
         assert (folder / file.name).exists() == goes_along
 
 
