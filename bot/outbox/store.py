@@ -115,7 +115,9 @@ deliveries = Table(
 )
 
 DELIVERIES = QueueTable("deliveries", deliveries, DeliveryState.PENDING, deliveries.c.due_at)
-ABANDONED_DELIVERIES = QueueTable("deliveries", deliveries, DeliveryState.SENDING, None)
+ABANDONED_DELIVERIES = QueueTable(
+    "deliveries", deliveries, DeliveryState.SENDING, deliveries.c.due_at
+)
 UNCLEAR_DELIVERIES = QueueTable(
     "deliveries", deliveries, DeliveryState.UNCLEAR, deliveries.c.due_at
 )

@@ -13,6 +13,8 @@ from bot.jobs.model.quota import BackOff
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import BackOffs, Quota
 from bot.jobs.store.tables import prompts
+from bot.outbox.model import DeliveryState
+from bot.outbox.store import Outbox, deliveries
 from bot.store import Store
 from bot.store.database import Database, ServerClock
 from bot.store.due_times import DueTimes
@@ -90,6 +92,24 @@ async def test_prompt_that_was_being_sent_is_free_after_the_sweep(
     assert "abandoned" not in await due(store, now)
     await sweep(store, now)
     assert "abandoned" in await due(store, now)
+
+
+async def test_delivery_that_was_being_sent_is_ready_after_the_sweep(
+    store: Store, database: Database
+) -> None:
+    """A process whose clock was ahead wrote its time and took it, and was killed."""
+    await stock(database)
+    now = datetime.now(UTC)
+    ahead = now + timedelta(hours=9)
+    await execute(
+        store,
+        update(deliveries).values(
+            state=DeliveryState.SENDING, due_at=ahead, claimed_by="another", claimed_until=ahead
+        ),
+    )
+    assert not await store.read(lambda tx: Outbox(tx).ready(now, set()))
+    await sweep(store, now)
+    assert await store.read(lambda tx: Outbox(tx).ready(now, set()))
 
 
 async def test_back_off_that_ends_too_far_ahead_holds_no_poll_after_the_sweep(
