@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from bot.docs_api import DiscoveryClient, DocsClient
 from bot.engine import Worker, retry_on_db_error
@@ -25,11 +25,20 @@ from bot.store.channels import Channels
 from bot.store.queues import QUEUE_TABLES
 from bot.ttl_cache import TtlCache
 
-if TYPE_CHECKING:
-    from bot.feature import Hooks
-
 Result = TypeVar("Result")
 _SATURDAY = 5
+
+
+class Hooks:
+    """Functions of one subject that another calls, which knows nothing of the first.
+
+    Who calls them declares a subclass with a field for each.
+    """
+
+    __slots__ = ()
+
+
+SomeHooks = TypeVar("SomeHooks", bound=Hooks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +160,7 @@ class Context:
     vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary(()))
     """The bot's own words, by which the decision knows them."""
     hooks: Sequence[Hooks] = ()
-    """The hooks of each feature."""
+    """The hooks that the subjects of this bot have given."""
 
     def remind_at(self, now: datetime) -> datetime | None:
         """Return when to remind of a pull request; None for never.
@@ -164,6 +173,10 @@ class Context:
         if at.weekday() >= _SATURDAY:
             at += timedelta(days=7 - at.weekday())
         return at
+
+    def hooks_of(self, kind: type[SomeHooks]) -> Sequence[SomeHooks]:
+        """Return the hooks of a kind, in the order of the subjects that have given them."""
+        return [hooks for hooks in self.hooks if isinstance(hooks, kind)]
 
     async def write(self, change: Callable[[Transaction], Result]) -> Result:
         """Run ``change`` in a transaction, and wake the workers."""

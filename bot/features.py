@@ -11,11 +11,12 @@ from operator import attrgetter
 import structlog
 
 from bot.answers.feature import ANSWERS
+from bot.answers.hooks import AnswerHooks
 from bot.commands.command import Command, with_help
-from bot.commands.own_words import list_own_words, run_own_word
-from bot.context import WorkerContext, queue_worker
+from bot.commands.own_words import WordHooks, list_own_words, run_own_word
+from bot.context import Hooks, WorkerContext, queue_worker
 from bot.engine import Worker, alone
-from bot.feature import Feature, Hooks
+from bot.feature import Feature
 from bot.inbox.commands import BUTTONS
 from bot.inbox.hear import claim_messages, hear, tidy_inbox
 from bot.inbox.outage import Reader
@@ -25,6 +26,7 @@ from bot.intent.vocabulary import Vocabulary
 from bot.jobs import settle_prompt
 from bot.jobs.commands import catalogue
 from bot.jobs.decisions import remind_threads
+from bot.jobs.hooks import JobHooks
 from bot.jobs.poll import claim_polls, poll
 from bot.jobs.prepare import claim_new_prompts, prepare
 from bot.jobs.previews import claim_previews, make_preview
@@ -33,6 +35,7 @@ from bot.jobs.service_keys import check_key_ages
 from bot.jobs.store.retention import JOBS_RULE
 from bot.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
 from bot.outbox.deliver import claim_deliveries, deliver
+from bot.outbox.hooks import OutboxHooks
 from bot.projects import Projects
 from bot.store.due_times import DueTimes
 from bot.store.retention import forget_before
@@ -173,22 +176,24 @@ def list_vocabulary(features: Sequence[Feature], projects: Projects) -> Vocabula
     return list_own_words(list_commands(features), projects)
 
 
-JOB_HOOKS = Hooks(
+JOB_HOOKS = OutboxHooks(
     on_posted=settle_prompt.on_posted,
     on_refused=settle_prompt.on_refused,
     on_blocks_refused=settle_prompt.on_blocks_refused,
 )
 
 
-INBOX_HOOKS = Hooks(
-    find_sent=lambda tx, *between: Inbox(tx).sent_from(*between), must_wait=must_wait
+INBOX_HOOKS = (
+    JobHooks(find_sent=lambda tx, *between: Inbox(tx).sent_from(*between)),
+    AnswerHooks(must_wait=must_wait),
 )
 
 
 def list_hooks(features: Sequence[Feature]) -> tuple[Hooks, ...]:
     """Return the hooks of a bot with these features."""
-    words = Hooks(run_word=partial(run_own_word, list_commands(features)))
-    return (JOB_HOOKS, INBOX_HOOKS, words, *(feature.hooks for feature in features))
+    words = WordHooks(run_word=partial(run_own_word, list_commands(features)))
+    of_features = [hooks for feature in features for hooks in feature.hooks]
+    return (JOB_HOOKS, *INBOX_HOOKS, words, *of_features)
 
 
 COMMANDS = list_commands(FEATURES)

@@ -15,16 +15,17 @@ from bot.access.admit import Allowed, check_channel
 from bot.access.obstacles import find_exclusion, find_obstacle
 from bot.answers import messages
 from bot.answers.gaps import answer_key, audience_in, gap_key, sent_words, settle_notice
+from bot.answers.hooks import AnswerHooks
 from bot.answers.model import UNWRITTEN, Audience, DocsPage, Inquiry, InquiryId, InquiryState
 from bot.answers.store import Inquiries, SentQuestions
 from bot.context import Context, WorkerContext, make_claim
 from bot.docs_api import AssistantReply, DiscoveryClient, DocsApiError, Passage
 from bot.engine import unless_taken_over
 from bot.ids import Message, MessageTs, ProjectId, RequestKey, UserId
-from bot.jobs.ask import Also
+from bot.jobs.hooks import Also
 from bot.jobs.messages.unsent import READING, cannot_answer
+from bot.jobs.model.questions import DocsQuestion
 from bot.jobs.model.quota import share
-from bot.jobs.questions import DocsQuestion
 from bot.jobs.service_health import is_key_problem
 from bot.jobs.service_keys import assistants_key_accepted, assistants_key_refused
 from bot.jobs.store.repositories import Repositories
@@ -190,7 +191,7 @@ async def _answer_or_refuse(
     is_private = inquiry.thread_ts is None
     obstacle = None
     try:
-        for hooks in context.hooks:
+        for hooks in context.hooks_of(AnswerHooks):
             if await hooks.must_wait(context, inquiry.key, is_old):
                 return partial(_put_back, context, inquiry)
         find = find_obstacle if is_old else find_exclusion

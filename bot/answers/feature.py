@@ -22,7 +22,6 @@ from bot.answers.gaps import (
     list_gaps,
     list_sent,
     mark,
-    on_made_private,
     on_merged,
     recommend_gaps,
     refresh_privacy,
@@ -33,19 +32,23 @@ from bot.answers.publications import claim_publications, look_for_page
 from bot.commands.command import Answer, FormState, Invocation, Press, Word, number_in
 from bot.context import Context, WorkerContext, queue_worker
 from bot.engine import Worker
-from bot.feature import Feature, Hooks
+from bot.feature import Feature
 from bot.ids import Block, MessageTs
 from bot.jobs.commands.job_lists import projects_to_choose
 from bot.jobs.conversation import offer_replies
+from bot.jobs.hooks import JobHooks
 from bot.jobs.messages import forms
 from bot.jobs.messages.agent_text import MAX_FORM_CHARACTERS
 from bot.jobs.model.prompts import Unsent
-from bot.jobs.questions import DocsQuestion
+from bot.jobs.model.questions import DocsQuestion
+from bot.jobs.pull_hooks import PullHooks
 from bot.jobs.rivals import find_open_job
 from bot.jobs.thread import status_message_link
 from bot.messages.blocks import Action
+from bot.outbox.hooks import OutboxHooks
 from bot.ports import ThreadRef, message_key
 from bot.projects import with_project
+from bot.visitors.hooks import DigestHooks
 
 _NOT_HERE = Answer(message=messages.NOT_HERE)
 
@@ -186,16 +189,14 @@ ANSWERS = Feature(
         Action.SHARE_ANSWER: _share,
     },
     workers=_workers,
-    hooks=Hooks(
-        on_posted=on_posted,
-        on_refused=on_refused,
-        on_made_private=on_made_private,
-        on_merged=on_merged,
-        ask_docs=ask_docs,
-        find_answered=find_answered,
-        did_not_help=did_not_help,
-        list_recommendations=recommend_gaps,
-        list_sent=list_sent,
-        refresh_privacy=refresh_privacy,
+    hooks=(
+        OutboxHooks(on_posted=on_posted, on_refused=on_refused),
+        JobHooks(ask_docs=ask_docs, find_answered=find_answered, did_not_help=did_not_help),
+        PullHooks(on_merged=on_merged),
+        DigestHooks(
+            list_recommendations=recommend_gaps,
+            list_sent=list_sent,
+            refresh_privacy=refresh_privacy,
+        ),
     ),
 )

@@ -30,8 +30,8 @@ from bot.ids import (
 )
 from bot.jobs.messages.forms import draft_prompt
 from bot.jobs.model.jobs import About, JobState, TrackedJob
+from bot.jobs.model.questions import Answered
 from bot.jobs.model.subjects import group_by_subject
-from bot.jobs.questions import Answered
 from bot.jobs.store.jobs import Jobs
 from bot.masking import masked
 from bot.messages import blocks as b

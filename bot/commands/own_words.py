@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.access.admit import Allowed
 from bot.commands.command import Answer, Command, Invocation, Word
 from bot.commands.meaning import find_meaning
-from bot.context import Context
+from bot.context import Context, Hooks
 from bot.intent.kinds import Kind, Place
 from bot.intent.own_words import FoundWord
 from bot.intent.vocabulary import OwnWord, Vocabulary
@@ -28,6 +28,14 @@ class Used:
     """The project that the text names."""
     command: str = ""
     """The slash command after which it was typed; empty elsewhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordHooks(Hooks):
+    """The way to the commands of the bot, which know the subjects."""
+
+    run_word: Callable[[Context, Allowed, Used], Awaitable[Answer]]
+    """Runs one of the bot's own words by the command that has it."""
 
 
 def list_own_words(commands: Sequence[Command], projects: Projects) -> Vocabulary:
@@ -96,9 +104,8 @@ async def run_other_word(context: Context, invocation: Invocation) -> Answer | N
     if word.typed == plain and invocation.command in word.commands:
         return None  # its command has not understood just that
     used = Used(word, meaning.text, meaning.project, invocation.command)
-    for hooks in context.hooks:
-        if hooks.run_word is not None:
-            return await hooks.run_word(context, invocation.allowed, used)
+    for hooks in context.hooks_of(WordHooks):
+        return await hooks.run_word(context, invocation.allowed, used)
     return None
 
 

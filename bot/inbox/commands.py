@@ -29,7 +29,8 @@ from bot.jobs.decisions import withdraw
 from bot.jobs.messages import forms, job_answers, unsent
 from bot.jobs.model.jobs import JobState, TakeThread, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptRequest, PromptState, Unsent
-from bot.jobs.questions import DocsQuestion, ask_docs
+from bot.jobs.model.questions import DocsQuestion
+from bot.jobs.questions import ask_docs
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.messages.blocks import Action

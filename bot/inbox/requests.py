@@ -18,8 +18,9 @@ from bot.ids import RequestKey, UserId
 from bot.inbox.meaning import Heard
 from bot.inbox.model import Door, InboxMessage, MessageState
 from bot.inbox.store import Inbox
-from bot.jobs.ask import Also, HasKey
+from bot.jobs.ask import HasKey
 from bot.jobs.decisions import refuse, take_back
+from bot.jobs.hooks import Also
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState

@@ -14,8 +14,9 @@ from bot.inbox.model import Door, InboxMessage
 from bot.inbox.requests import moving, settle, show_taken, taking
 from bot.intent.kinds import Kind
 from bot.jobs.access import Readable
-from bot.jobs.ask import Also, ask, follow_up
+from bot.jobs.ask import ask, follow_up
 from bot.jobs.gates import ask_first, note_start
+from bot.jobs.hooks import Also
 from bot.jobs.messages import job_answers, unsent
 from bot.jobs.model.jobs import TakeThread, TrackedJob
 from bot.jobs.model.prompts import PromptRequest, Unsent

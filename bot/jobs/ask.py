@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -12,6 +11,7 @@ from bot.access.admit import Allowed, Declined, asking_slack, check_channel
 from bot.context import Context
 from bot.ids import ChannelId, JobNumber, Message, PromptId
 from bot.jobs.access import Readable
+from bot.jobs.hooks import Also
 from bot.jobs.messages.job_answers import too_many_waiting
 from bot.jobs.messages.unsent import key_found
 from bot.jobs.model.jobs import JobState, TrackedJob
@@ -26,7 +26,6 @@ from bot.projects import with_project
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
-Also = Callable[[Transaction], None]
 SAME_WITHIN = timedelta(minutes=1)
 """Period in which an equal request counts as a duplicate, which needs the person's confirmation."""
 

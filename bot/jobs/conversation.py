@@ -14,6 +14,7 @@ from bot.commands.meaning import find_meaning
 from bot.context import Context, WorkerContext
 from bot.ids import ChannelId, MessageTs, ProjectId, Refusal, UserId, is_direct_message
 from bot.intent.kinds import SILENT, STARTS_JOB, Kind, Place
+from bot.jobs.hooks import JobHooks
 from bot.jobs.messages import agent_text
 from bot.jobs.model.jobs import NotTaken, OmitReason, TakeThread, ThreadContext
 from bot.jobs.model.prompts import Prompt, PromptKind
@@ -214,7 +215,7 @@ def _find_handled(
     for ts, occasion in Outbox(tx).answers_about(place, first, last):
         if occasion not in _NOT_TAKEN:
             handled.add(ts)
-    for hooks in context.hooks:
+    for hooks in context.hooks_of(JobHooks):
         handled.update(hooks.find_sent(tx, place, first, last))
     return handled
 

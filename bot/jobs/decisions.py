@@ -20,6 +20,7 @@ from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem, JobState, Review, TrackedJob
 from bot.jobs.model.prompts import Act, Prompt, PromptKind, PromptRequest, PromptState
 from bot.jobs.model.pull_requests import PreviewState
+from bot.jobs.pull_hooks import PullHooks
 from bot.jobs.settle_prompt import drop_follow_ups, show_decision
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
@@ -234,7 +235,7 @@ def keep_review(
         new = replace(job, review=choice, reviewed_by=by, reviewed_at=now, remind_at=None)
     Jobs(tx).save(job, new)
     if choice is Review.REVIEWED:
-        for hooks in context.hooks:
+        for hooks in context.hooks_of(PullHooks):
             hooks.on_merged(context, tx, job.number)
     return True
 

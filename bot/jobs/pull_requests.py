@@ -44,6 +44,7 @@ from bot.jobs.model.changes import (
 from bot.jobs.model.jobs import JobState, Review, TrackedJob
 from bot.jobs.model.prompts import Act
 from bot.jobs.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
+from bot.jobs.pull_hooks import PullHooks
 from bot.jobs.service_health import tell_admins
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
@@ -365,7 +366,7 @@ def _show(
         Jobs(tx).save(job, new)
     is_told = False
     if has_ended and pull.is_merged:
-        for hooks in context.hooks:
+        for hooks in context.hooks_of(PullHooks):
             is_told = hooks.on_merged(context, tx, job.number) or is_told
     job = Jobs(tx).get_or_raise(job.number)
     update_status_message(tx, job, now)

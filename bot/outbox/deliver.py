@@ -23,6 +23,7 @@ from bot.outbox.delivery_errors import (
     hold_pace,
     settle_failed_delivery,
 )
+from bot.outbox.hooks import OutboxHooks
 from bot.outbox.model import PACED, CsvFile, Delivery, DeliveryKind, DeliveryState, delivered
 from bot.outbox.store import Outbox
 from bot.ports import (
@@ -112,7 +113,7 @@ def _settle_sent(
     ts = posted and posted.ts
     Outbox(tx).save(delivery, delivered(delivery, context.clock(), ts), owner=context.owner)
     is_loose = posted is not None and posted.is_loose
-    for hooks in context.hooks:
+    for hooks in context.hooks_of(OutboxHooks):
         hooks.on_posted(context, tx, replace(delivery, posted_ts=ts, is_loose=is_loose))
 
 
@@ -390,7 +391,7 @@ async def share_file(context: WorkerContext, delivery: Delivery) -> None:
 
 def _make_file(context: WorkerContext, delivery: Delivery, tx: Transaction) -> CsvFile | None:
     """Return the file of a delivery; None if nothing makes it."""
-    for hooks in context.hooks:
+    for hooks in context.hooks_of(OutboxHooks):
         file = hooks.make_file(context, tx, delivery)
         if file is not None:
             return file

@@ -9,6 +9,7 @@ import structlog
 from bot.context import WorkerContext
 from bot.engine import back_off_seconds
 from bot.ids import Refusal, is_direct_message
+from bot.outbox.hooks import OutboxHooks
 from bot.outbox.model import (
     PACED,
     Delivery,
@@ -52,7 +53,7 @@ def give_up(
     Outbox(tx).save(delivery, delivery_dead(delivery, now, code), owner=context.owner)
     if draft.kind is DeliveryKind.ROOT and draft.job is not None:
         Outbox(tx).dead_letter_thread(draft.job, code, now)
-    for hooks in context.hooks:
+    for hooks in context.hooks_of(OutboxHooks):
         hooks.on_refused(context, tx, delivery, refusal)
 
 
@@ -146,7 +147,7 @@ def _retry(
     postponed = delivery_postponed(delivery, due_at, plain=delivery.plain or plain)
     Outbox(tx).save(delivery, postponed, owner=context.owner)
     if plain:
-        for hooks in context.hooks:
+        for hooks in context.hooks_of(OutboxHooks):
             hooks.on_blocks_refused(context, tx, delivery)
 
 

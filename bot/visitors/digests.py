@@ -22,6 +22,7 @@ from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.store import Transaction
 from bot.store.upgrade import words_key
+from bot.visitors.hooks import DigestHooks
 from bot.visitors.messages import digests as digest_messages
 from bot.visitors.messages.gap_rows import compare_unmet
 from bot.visitors.model.digests import Digest, Outcome
@@ -164,7 +165,7 @@ def read_numbers(context: Context, tx: Transaction, question: Question) -> Numbe
     since = day_start(question.query.period.first, zone) - _DAY
     before = day_start(question.query.period.end, zone) + _DAY
     sent = list[SentQuestion]()
-    for hooks in context.hooks:
+    for hooks in context.hooks_of(DigestHooks):
         sent += hooks.list_sent(tx, question.project, question.channel, since, before)
     return Numbers(question.query, readings, OwnQuestions(words_key(tx), tuple(sent)))
 

@@ -11,8 +11,9 @@ from operator import attrgetter
 
 from bot.context import WorkerContext, queue_worker
 from bot.engine import Worker, alone
-from bot.feature import Feature, Hooks
+from bot.feature import Feature
 from bot.jobs.store.jobs import Jobs
+from bot.outbox.hooks import OutboxHooks
 from bot.outbox.model import CsvFile, Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.store import Transaction
@@ -78,5 +79,5 @@ VISITORS = Feature(
     command=COMMAND,
     help_prefix=r"visitors\s+",
     workers=_workers,
-    hooks=Hooks(on_posted=_on_posted, on_refused=_on_refused, make_file=_make_file),
+    hooks=(OutboxHooks(on_posted=_on_posted, on_refused=_on_refused, make_file=_make_file),),
 )

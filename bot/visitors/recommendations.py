@@ -15,6 +15,7 @@ from bot.jobs.rivals import is_about_any, list_open_jobs
 from bot.jobs.store.jobs import Jobs
 from bot.ports import SlackError
 from bot.store import Transaction
+from bot.visitors.hooks import DigestHooks
 from bot.visitors.messages.gap_rows import gap_recommendations, quote_more
 from bot.visitors.model.periods import day_start
 from bot.visitors.model.questions import Numbers, Question
@@ -25,7 +26,7 @@ _MAX_OTHERS = 5
 
 
 async def refresh_recommendations(context: Context, project: ProjectId) -> None:
-    for hooks in context.hooks:
+    for hooks in context.hooks_of(DigestHooks):
         await hooks.refresh_privacy(context, project)
 
 
@@ -56,7 +57,7 @@ def list_recommendations(
     own_only = question.query.is_shared_outside
     candidates = [] if own_only else list(gap_recommendations(numbers))
     if not question.query.section:
-        for hooks in context.hooks:
+        for hooks in context.hooks_of(DigestHooks):
             candidates += hooks.list_recommendations(
                 tx, question.project, question.channel, since, before, own_only
             )

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from bot.app import FEATURES
-from bot.feature import Feature, Hooks
+from bot.feature import Feature
 from bot.ids import Recommendation
+from bot.visitors.hooks import DigestHooks
 from tests.services import LINK
 from tests.site import Site
 from tests.talk import Talk
@@ -268,7 +269,7 @@ async def test_feature_adds_a_source_of_recommendations(readers: Talk) -> None:
         place = "Teammates asked", "t1", "Is there a sandbox?", "99 questions, no answer"
         return [Recommendation(*place, 99, "Write the page about the sandbox.")]
 
-    further = Feature(hooks=Hooks(list_recommendations=recommend))
+    further = Feature(hooks=(DigestHooks(list_recommendations=recommend),))
     readers.process.features = (*FEATURES, further)
     digest = await first_digest(readers)
     assert (
