@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 
 from sqlalchemy import (
     Boolean,
@@ -15,6 +15,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    Select,
     String,
     Table,
     and_,
@@ -29,7 +30,6 @@ from sqlalchemy import (
 from sqlalchemy.engine import RowMapping
 
 from bot.ids import ChannelId, DeliveryId, JobNumber, Message, MessageTs, can_be_id
-from bot.jobs.store.tables import AWAITS_STATUS_MESSAGE, STARTS_JOB, jobs, prompts
 from bot.outbox.model import (
     CALLS,
     PACED,
@@ -41,6 +41,7 @@ from bot.outbox.model import (
     DeliveryState,
     NewDelivery,
 )
+from bot.outbox.threads import job_threads
 from bot.ports import Method, ThreadRef, message_key
 from bot.store.leases import (
     FREE,
@@ -155,7 +156,10 @@ def waits_in_thread() -> ColumnElement[bool]:
         other.c.kind == DeliveryKind.EDIT, other.c.edits.is_not_distinct_from(deliveries.c.edits)
     )
     # A job that waits to be sent gets its status message before that.
-    lacks_status_message = exists().where(jobs.c.number == deliveries.c.job, AWAITS_STATUS_MESSAGE)
+    threads = job_threads()
+    lacks_status_message = exists().where(
+        threads.number == deliveries.c.job, threads.awaits_status_message
+    )
     reply_waits = or_(is_open.where(goes_before_reply), lacks_status_message)
     edit_waits = or_(
         is_open.where(is_post), is_open.where(edits_the_same, is_earlier), lacks_status_message
@@ -167,32 +171,49 @@ def waits_in_thread() -> ColumnElement[bool]:
 
 
 _EDITED = deliveries.alias("edited")
-_PLACES = (
-    select(deliveries.c.seq, jobs.c.root_ts, jobs.c.thread_ts, prompts.c.key, _EDITED.c.posted_ts)
-    .outerjoin(jobs, jobs.c.number == deliveries.c.job)
-    .outerjoin(prompts, and_(prompts.c.job == deliveries.c.job, STARTS_JOB))
-    .outerjoin(_EDITED, _EDITED.c.key == deliveries.c.edits)
-    .where(deliveries.c.seq.in_(bindparam("chosen", expanding=True)))
-)
-_READY = (
-    select(
-        *deliveries.c["seq", "kind", "channel", "state"],
-        deliveries.c.response_url.is_not(None).label("by_url"),
-    )
-    .where(
-        one_of(deliveries.c.state, OPEN_STATES), deliveries.c.due_at <= NOW, unclaimed(deliveries)
-    )
-    .where(~waits_in_thread())
-    .where(
-        or_(
-            ~one_of(deliveries.c.kind, PACED),
-            deliveries.c.channel.not_in(bindparam("busy", expanding=True)),
+
+
+# Built once, when they are used first: building takes longer than running them, and the threads
+# are declared by a subject that imports the outbox.
+@cache
+def _places() -> Select[*tuple[object, ...]]:
+    """Return the statement that finds the threads of the chosen deliveries."""
+    threads = job_threads()
+    return (
+        select(
+            deliveries.c.seq,
+            threads.root_ts.label("root_ts"),
+            threads.thread_ts.label("thread_ts"),
+            threads.request.label("request"),
+            _EDITED.c.posted_ts,
         )
+        .outerjoin(threads.table, threads.number == deliveries.c.job)
+        .outerjoin(_EDITED, _EDITED.c.key == deliveries.c.edits)
+        .where(deliveries.c.seq.in_(bindparam("chosen", expanding=True)))
     )
-    # Posts first: people wait for them, and an edit notifies nobody.
-    .order_by(deliveries.c.kind == DeliveryKind.EDIT, deliveries.c.seq)
-    .limit(_MAX_READY)
-)
+
+
+@cache
+def _ready() -> Select[*tuple[object, ...]]:
+    """Return the statement that finds the deliveries that may go out."""
+    is_open = one_of(deliveries.c.state, OPEN_STATES)
+    is_quick = or_(
+        ~one_of(deliveries.c.kind, PACED),
+        deliveries.c.channel.not_in(bindparam("busy", expanding=True)),
+    )
+    return (
+        select(
+            *deliveries.c["seq", "kind", "channel", "state"],
+            deliveries.c.response_url.is_not(None).label("by_url"),
+        )
+        .where(is_open, deliveries.c.due_at <= NOW, unclaimed(deliveries))
+        .where(~waits_in_thread(), is_quick)
+        # Posts first: people wait for them, and an edit notifies nobody.
+        .order_by(deliveries.c.kind == DeliveryKind.EDIT, deliveries.c.seq)
+        .limit(_MAX_READY)
+    )
+
+
 _CLAIM = claiming(
     deliveries,
     candidates=select(deliveries.c.seq).where(
@@ -226,7 +247,7 @@ def _to_delivery(row: RowMapping, places: Mapping[int, RowMapping]) -> Delivery:
         state=DeliveryState(row["state"]),
         plain=row["plain"],
         held_until=row["claimed_until"],
-        request=place["key"],
+        request=place["request"],
     )
 
 
@@ -332,7 +353,7 @@ class Outbox(Repository):
         A post waits for the earlier posts in its thread, and an edit of the status message for all
         of them.
         """
-        rows = self.connection.execute(_READY, {NOW.key: now, "busy": list(busy_channels)})
+        rows = self.connection.execute(_ready(), {NOW.key: now, "busy": list(busy_channels)})
         ready = list[Ready]()
         for row in rows:
             kind = DeliveryKind(row.kind)
@@ -349,7 +370,7 @@ class Outbox(Repository):
         A delivery is unclear if it may have been sent already.
         """
         rows = claim(self.connection, _CLAIM, claimer, chosen=list(chosen))
-        mappings = self.connection.execute(_PLACES, {"chosen": list(chosen)}).mappings()
+        mappings = self.connection.execute(_places(), {"chosen": list(chosen)}).mappings()
         places = {place["seq"]: place for place in mappings}
         return read_rows(deliveries, rows, partial(_to_delivery, places=places))
 

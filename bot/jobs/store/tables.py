@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, and_, text
+from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, and_, select, text
 
 from bot.jobs.model.jobs import About, JobState, QueueWhy, Review, TakeThread, ThreadContext
 from bot.jobs.model.prompts import Act, PromptKind, PromptState
 from bot.jobs.model.pull_requests import PreviewState, SeenPullRequest
 from bot.jobs.model.quota import LONGEST_BACK_OFF
+from bot.outbox.threads import JobThreads
 from bot.ports import SharedFile
 from bot.store.schema import (
     Channel,
@@ -93,7 +94,6 @@ jobs = Table(
     partial_index("requester <> ''", "ix_jobs_ended_at", "ended_at"),
     sqlite_autoincrement=True,
 )
-AWAITS_STATUS_MESSAGE = and_(jobs.c.root_ts.is_(None), jobs.c.state == JobState.WAITING)
 
 prompts = Table(
     "prompts",
@@ -136,6 +136,20 @@ prompts = Table(
     sqlite_autoincrement=True,
 )
 STARTS_JOB = prompts.c.kind == PromptKind.START
+JOB_THREADS = JobThreads(
+    jobs,
+    number=jobs.c.number,
+    root_ts=jobs.c.root_ts,
+    thread_ts=jobs.c.thread_ts,
+    request=(
+        select(prompts.c.key)
+        .where(prompts.c.job == jobs.c.number, STARTS_JOB)
+        .limit(1)
+        .scalar_subquery()
+    ),
+    awaits_status_message=and_(jobs.c.root_ts.is_(None), jobs.c.state == JobState.WAITING),
+)
+"""Where the outbox finds the thread of a job's messages."""
 
 SEEN = UserJson(SeenPullRequest)
 pull_requests = Table(
