@@ -110,7 +110,8 @@ def watch(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     now = context.clock()
     pinned = Repositories(tx).pin(job.project, which.repository, now)
     if pinned == which.repository:
-        PullRequests(tx).watch(job, link, now)
+        if PullRequests(tx).watch(job, link, now):
+            Jobs(tx).save(job, replace(job, pull_request=None))
         return
     log.error("repository_changed", job=job.number, repository=which.repository, pinned=pinned)
     docs = context.projects.shown(job.project)
@@ -290,10 +291,11 @@ def _settle_answer(
         # The end of the work compares with the last commit before it, and needs a whole answer.
         pull = replace(pull, head=last.head)
         etag = ""
-    looked = replace(watched, look_at=look_at, seen=pull, etag=etag, looked_at=now, failures=0)
+    looked = replace(watched, look_at=look_at, etag=etag, looked_at=now, failures=0)
     PullRequests(tx).save(watched, looked, owner=context.owner)
     is_news = pull != last and not job.is_forgotten
     if is_news:
+        job = Jobs(tx).save(job, replace(job, pull_request=pull))
         _show(context, tx, job, last, pull)
     return is_news
 
@@ -405,11 +407,12 @@ def _settle_error(
     is_hidden = isinstance(error, NotVisible) and watched.failures >= _HIDDEN_TWICE
     if pull and (is_late or is_hidden or look_at is None) and not pull.as_of:
         pull = replace(pull, as_of=watched.looked_at)
-    new = replace(watched, look_at=look_at, seen=pull, failures=failures)
+    new = replace(watched, look_at=look_at, failures=failures)
     PullRequests(tx).save(watched, new, owner=context.owner)
     is_news = pull != watched.seen and not job.is_forgotten
     if is_news:
-        update_status_message(tx, Jobs(tx).get_or_raise(watched.job), now)
+        job = Jobs(tx).save(job, replace(job, pull_request=pull))
+        update_status_message(tx, job, now)
     return is_news
 
 

@@ -138,7 +138,7 @@ async def seen_pull_request(store: Store, number: JobNumber) -> None:
         SECRET, Size(1, 0, 1), is_draft=False, iteration=1, since=NOW, merged_by=SECRET
     )
     await store.write(lambda tx: PullRequests(tx).watch(job, SECRET, LONG_AGO))
-    await execute(store, update(pull_requests).values(seen=pull_request))
+    await execute(store, update(jobs).values(pull_request=pull_request))
     preview = {
         "job": job.number,
         "project": PROJECT,

@@ -75,6 +75,7 @@ class WatchedPullRequest:
     since: datetime
     """The time of the first end with it."""
     seen: SeenPullRequest | None = None
+    """Its state at the last poll, which its job shows."""
     etag: str = ""
     """The host's id of its last answer."""
     looked_at: datetime | None = None

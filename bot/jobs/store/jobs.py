@@ -20,7 +20,6 @@ from sqlalchemy import (
     select,
     true,
 )
-from sqlalchemy.engine import RowMapping
 
 from bot.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
 from bot.jobs.model import lifecycle
@@ -28,7 +27,7 @@ from bot.jobs.model.jobs import JobFilter, JobState, TrackedJob
 from bot.jobs.model.prompts import PromptKind
 from bot.jobs.model.quota import MAY_NOT_WRITE
 from bot.jobs.store.audit import write_job_end
-from bot.jobs.store.tables import SEEN, back_offs, jobs, prompts, pull_requests
+from bot.jobs.store.tables import back_offs, jobs, prompts
 from bot.ports import ThreadRef
 from bot.store.channels import channels
 from bot.store.leases import (
@@ -98,11 +97,9 @@ _AMONG_PEOPLE = and_(
     _JOB_OF_BEGINNING.is_(None),
 )
 """The thread begins with a message that is neither a job's own nor one that asked for a job."""
-_SEEN = select(pull_requests.c.seen).where(pull_requests.c.job == jobs.c.number).scalar_subquery()
 DERIVED_COLUMNS = (
     func.coalesce(_BY_MENTION.correlate(jobs), false()).label("by_mention"),
     _AMONG_PEOPLE.label("among_people"),
-    _SEEN.label("seen"),
 )
 """The columns of a job that follow from rows of other tables."""
 _MAX_LOOKED_AT = 50
@@ -140,10 +137,6 @@ def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
     )
 
 
-def _read_seen(row: RowMapping) -> object:
-    return None if row["seen"] is None else SEEN.read(row["seen"])
-
-
 class Jobs(Rows[TrackedJob]):
     """The tracked jobs, within one transaction."""
 
@@ -155,7 +148,6 @@ class Jobs(Rows[TrackedJob]):
             jobs,
             by_mention=itemgetter("by_mention"),
             among_people=itemgetter("among_people"),
-            pull_request=_read_seen,
         )
     )
 

@@ -7,10 +7,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import func, select
+from sqlalchemy.engine import RowMapping
 
 from bot.ids import JobNumber, ProjectId, UserId
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.pull_requests import Preview, WatchedPullRequest
+from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.tables import limits, previews
 from bot.jobs.store.tables import pull_requests as rows
@@ -29,16 +31,20 @@ _CLAIM_LOOKS = claiming(
 )
 
 
+def _not_yet(_row: RowMapping) -> None:
+    """Return the state of a row without its job, which has it."""
+
+
 class PullRequests(Rows[WatchedPullRequest]):
     """The pull requests, within one transaction."""
 
     table = rows
-    read = staticmethod(reader(WatchedPullRequest, rows))
+    read = staticmethod(reader(WatchedPullRequest, rows, seen=_not_yet))
 
-    def watch(self, job: TrackedJob, link: str, ended_at: datetime) -> None:
+    def watch(self, job: TrackedJob, link: str, ended_at: datetime) -> bool:
         """Poll the pull request of a job as soon as possible, since an iteration has ended with it.
 
-        Its recorded state stays.
+        Return whether it is in the place of another one.
         """
         due = {
             "iteration": job.iteration,
@@ -49,14 +55,17 @@ class PullRequests(Rows[WatchedPullRequest]):
         }
         new = {"link": link, "since": ended_at, "requester": job.requester}
         if insert_unless_there(self.connection, rows, {"job": job.number, **new, **due}):
-            return
+            return False
         other = rows.update().where(rows.c.job == job.number, rows.c.link != link)
-        self.connection.execute(other.values(**new, seen=None, etag=None, looked_at=None))
+        replaced = self.connection.execute(other.values(**new, etag=None, looked_at=None))
         self._write(job.number, None, due)
+        return replaced.rowcount == 1
 
     def claim_due(self, claimer: Claimer, limit: int) -> Sequence[WatchedPullRequest]:
         """Claim the pull requests that were polled longest ago."""
-        return self._claim(_CLAIM_LOOKS, claimer, limit=limit)
+        claimed = self._claim(_CLAIM_LOOKS, claimer, limit=limit)
+        jobs = Jobs(self.tx)
+        return [replace(one, seen=jobs.get_or_raise(one.job).pull_request) for one in claimed]
 
     def save(self, watched: WatchedPullRequest, new: WatchedPullRequest, *, owner: str) -> None:
         """Write the columns in which one differs and free its lease. Raises LeaseLost."""

@@ -52,6 +52,8 @@ jobs = Table(
     Column("saw_active", Boolean, nullable=False, server_default=text("false")),
     Column("unconfirmed_until", UtcDateTime),
     Column("pr_link", UserText),
+    # As it was at the last poll; empty where the bot cannot poll it, or has not yet.
+    Column("pull_request", UserJson(SeenPullRequest)),
     Column("repository", UserText),
     Column("ref", UserText),
     Column("ended_at", UtcDateTime),
@@ -151,7 +153,6 @@ JOB_THREADS = JobThreads(
 )
 """Where the outbox finds the thread of a job's messages."""
 
-SEEN = UserJson(SeenPullRequest)
 pull_requests = Table(
     "pull_requests",
     metadata,
@@ -161,7 +162,6 @@ pull_requests = Table(
     Column("iteration", Integer, nullable=False),
     Column("iteration_ended_at", UtcDateTime, nullable=False),
     Column("since", UtcDateTime, nullable=False),
-    Column("seen", SEEN),
     Column("etag", Note),
     Column("looked_at", UtcDateTime),
     Column("look_at", Due(days=2)),

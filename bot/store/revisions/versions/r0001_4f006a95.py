@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001_33f92eae"
+revision = "0001_4f006a95"
 down_revision = None
 
 
@@ -169,6 +169,7 @@ def upgrade() -> None:
         sa.Column("saw_active", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
         sa.Column("unconfirmed_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("pr_link", sa.Text(), nullable=True),
+        sa.Column("pull_request", sa.JSON(), nullable=True),
         sa.Column("repository", sa.Text(), nullable=True),
         sa.Column("ref", sa.Text(), nullable=True),
         sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
@@ -562,7 +563,6 @@ def upgrade() -> None:
         sa.Column("iteration", sa.Integer(), nullable=False),
         sa.Column("iteration_ended_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("since", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("seen", sa.JSON(), nullable=True),
         sa.Column("etag", sa.Text(), nullable=True),
         sa.Column("looked_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("look_at", sa.DateTime(timezone=True), nullable=True),
