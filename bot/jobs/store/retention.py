@@ -33,7 +33,8 @@ _JOB_IS_OVER = and_(
 )
 
 
-def _is_of_finished_job(job: ColumnElement[int]) -> ColumnElement[bool]:
+def is_of_finished_job(job: ColumnElement[int]) -> ColumnElement[bool]:
+    """Return the condition that a row belongs to a job that is over, by its number."""
     # No IN, for which SQLite would first list all finished jobs.
     return exists().where(jobs.c.number == job, _JOB_IS_OVER)
 
@@ -48,27 +49,29 @@ JOBS_RULE = RetentionRule(
     jobs,
     _JOB_IS_OVER,
     jobs.c.ended_at,
-    parts={
-        "prompts": prompts.c.job,
-        "pull requests": pull_requests.c.job,
-        "previews": previews.c.job,
-        "messages": deliveries.c.job,
-    },
     names_person=_names_person,
 )
-PROMPTS_RULE = RetentionRule("prompts", prompts, _is_of_finished_job(prompts.c.job), None)
+PROMPTS_RULE = RetentionRule(
+    "prompts",
+    prompts,
+    is_of_finished_job(prompts.c.job),
+    None,
+    part_of=(JOBS_RULE, prompts.c.job),
+)
 PULL_REQUESTS_RULE = RetentionRule(
     "pull requests",
     pull_requests,
-    _is_of_finished_job(pull_requests.c.job),
+    is_of_finished_job(pull_requests.c.job),
     None,
+    part_of=(JOBS_RULE, pull_requests.c.job),
     extra_values={"look_at": None, **FREE},
 )
 PREVIEWS_RULE = RetentionRule(
     "previews",
     previews,
-    and_(previews.c.due_at.is_(None), _is_of_finished_job(previews.c.job)),
+    and_(previews.c.due_at.is_(None), is_of_finished_job(previews.c.job)),
     None,
+    part_of=(JOBS_RULE, previews.c.job),
     extra_values={"due_at": None, **FREE},
 )
 DELIVERIES_RULE = RetentionRule(
@@ -76,6 +79,7 @@ DELIVERIES_RULE = RetentionRule(
     deliveries,
     deliveries.c.state.not_in(OPEN_STATES),
     deliveries.c.settled_at,
+    part_of=(JOBS_RULE, deliveries.c.job),
     delete_when=~exists().where(jobs.c.number == deliveries.c.job, jobs.c.requester != ""),
 )
 AUDIT_RULE = RetentionRule("audit rows", audit, IS_OVER, audit.c.at)
