@@ -26,7 +26,6 @@ from bot.store.queues import QUEUE_TABLES
 from bot.ttl_cache import TtlCache
 
 Result = TypeVar("Result")
-_SATURDAY = 5
 
 
 class Hooks:
@@ -161,18 +160,6 @@ class Context:
     """The bot's own words, by which the decision knows them."""
     hooks: Sequence[Hooks] = ()
     """The hooks that the subjects of this bot have given."""
-
-    def remind_at(self, now: datetime) -> datetime | None:
-        """Return when to remind of a pull request; None for never.
-
-        It is at this hour of a weekday.
-        """
-        if not self.settings.remind_after_days:
-            return None
-        at = now + timedelta(days=self.settings.remind_after_days)
-        if at.weekday() >= _SATURDAY:
-            at += timedelta(days=7 - at.weekday())
-        return at
 
     def hooks_of(self, kind: type[SomeHooks]) -> Sequence[SomeHooks]:
         """Return the hooks of a kind, in the order of the subjects that have given them."""

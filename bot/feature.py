@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from bot.commands.command import Command, PressRun, Word
 from bot.context import Hooks, WorkerContext
 from bot.engine import Worker
+from bot.intent.vocabulary import ButtonLabel
 
 
 def _list_no_workers(_context: WorkerContext) -> Sequence[Worker]:
@@ -27,5 +28,7 @@ class Feature:
     """Its words of ``/docs-agent``."""
     buttons: Mapping[str, PressRun] = field(default_factory=dict)
     """The handlers of its buttons outside of its command."""
+    labels: tuple[ButtonLabel, ...] = ()
+    """The labels of these buttons that are words at other doors, too."""
     hooks: tuple[Hooks, ...] = ()
     """Its functions that other subjects call."""

@@ -25,18 +25,16 @@ from bot.inbox.store import Inbox
 from bot.intent.vocabulary import Vocabulary
 from bot.jobs import settle_prompt
 from bot.jobs.commands import catalogue
-from bot.jobs.decisions import remind_threads
 from bot.jobs.hooks import JobHooks
 from bot.jobs.poll import claim_polls, poll
 from bot.jobs.prepare import claim_new_prompts, prepare
-from bot.jobs.previews import claim_previews, make_preview
-from bot.jobs.pull_requests import claim_pull_requests, poll_pull_request
 from bot.jobs.service_keys import check_key_ages
 from bot.jobs.store.retention import JOBS_RULE
 from bot.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
 from bot.outbox.deliver import claim_deliveries, deliver
 from bot.outbox.hooks import OutboxHooks
 from bot.projects import Projects
+from bot.pulls.feature import PULLS
 from bot.store.due_times import DueTimes
 from bot.store.retention import forget_before
 from bot.usage.feature import USAGE
@@ -75,17 +73,6 @@ def queue_workers(context: WorkerContext) -> list[Worker]:
             places_of_group=200,
         ),
         worker(
-            "looks",
-            "pull requests",
-            claim_pull_requests,
-            poll_pull_request,
-            key=attrgetter("job"),
-            places=5,
-        ),
-        worker(
-            "previews", "preview", claim_previews, make_preview, key=attrgetter("job"), places=5
-        ),
-        worker(
             "deliveries",
             "deliver",
             claim_deliveries,
@@ -117,7 +104,6 @@ def queue_workers(context: WorkerContext) -> list[Worker]:
 def interval_workers(context: WorkerContext) -> list[Worker]:
     """Return the workers that run at intervals."""
     workers = {
-        "remind": (remind_threads, _MINUTE_SECONDS),
         "forget": (forget_old, _HOUR_SECONDS),
         "inbox": (tidy_inbox, _HOUR_SECONDS),
         "keys": (check_key_ages, _HOUR_SECONDS),
@@ -155,7 +141,7 @@ async def forget_old(context: WorkerContext) -> int:
     return forgotten.total()
 
 
-FEATURES: tuple[Feature, ...] = (VISITORS, ANSWERS, USAGE)
+FEATURES: tuple[Feature, ...] = (PULLS, VISITORS, ANSWERS, USAGE)
 """The features besides jobs."""
 
 
@@ -166,7 +152,8 @@ def list_commands(features: Sequence[Feature]) -> tuple[Command, ...]:
     for feature in features:
         words = (*agent.words, *feature.agent_words)
         buttons = {**agent.buttons, **feature.buttons}
-        agent = replace(agent, words=words, buttons=buttons)
+        labels = (*agent.labels, *feature.labels)
+        agent = replace(agent, words=words, buttons=buttons, labels=labels)
     commands = ((feature.command, feature.help_prefix) for feature in features if feature.command)
     return with_help((agent, prefix), *others, *commands)
 

@@ -41,7 +41,6 @@ from bot.jobs.messages import forms
 from bot.jobs.messages.agent_text import MAX_FORM_CHARACTERS
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.model.questions import DocsQuestion
-from bot.jobs.pull_hooks import PullHooks
 from bot.jobs.rivals import find_open_job
 from bot.jobs.thread import status_message_link
 from bot.messages.blocks import Action
@@ -191,8 +190,12 @@ ANSWERS = Feature(
     workers=_workers,
     hooks=(
         OutboxHooks(on_posted=on_posted, on_refused=on_refused),
-        JobHooks(ask_docs=ask_docs, find_answered=find_answered, did_not_help=did_not_help),
-        PullHooks(on_merged=on_merged),
+        JobHooks(
+            ask_docs=ask_docs,
+            find_answered=find_answered,
+            did_not_help=did_not_help,
+            on_merged=on_merged,
+        ),
         DigestHooks(
             list_recommendations=recommend_gaps,
             list_sent=list_sent,

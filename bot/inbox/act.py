@@ -29,13 +29,13 @@ from bot.inbox.store import Inbox
 from bot.inbox.withdraw import take_back_last
 from bot.intent.kinds import Kind
 from bot.jobs.access import Readable, if_visible
-from bot.jobs.decisions import keep_review
 from bot.jobs.gates import ask_first
 from bot.jobs.job_words import job_of
 from bot.jobs.messages import job_answers
 from bot.jobs.model.jobs import Review
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptRequest
 from bot.jobs.respond import respond
+from bot.jobs.reviews import keep_review
 from bot.jobs.store.jobs import Jobs
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.private_answers import private_answer

@@ -13,11 +13,11 @@ from bot.context import WorkerContext
 from bot.docs_api import DocsApiError, Job, JobStatus, NotConfigured, NotFound, Unavailable
 from bot.engine import unless_taken_over
 from bot.ids import Message, ProjectId
+from bot.jobs.hooks import JobHooks
 from bot.jobs.messages import jobs as messages
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.previews import ask_for
-from bot.jobs.pull_requests import watch
+from bot.jobs.reviews import remind_at
 from bot.jobs.service_health import (
     is_about_service,
     is_key_problem,
@@ -160,8 +160,8 @@ def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer
         # The follow-up is undecided yet, or the end may be that of the previous iteration.
         Jobs(tx).save(job, read, owner=context.owner)
     else:
-        remind_at = context.remind_at(now) if web_address(link) else None
-        over = lifecycle.iteration_ended(read, end, now, pr_link=link, remind_at=remind_at)
+        reminder_at = remind_at(context, now) if web_address(link) else None
+        over = lifecycle.iteration_ended(read, end, now, pr_link=link, remind_at=reminder_at)
         _end_iteration(context, tx, job, over)
     return True
 
@@ -184,7 +184,7 @@ def _settle_running(
             read, follow_up.asked_by, now, poll_at=poll_at, saw_active=True
         )
         Jobs(tx).save(job, begun, owner=context.owner)
-        take_buttons(tx, job, now)
+        take_buttons(context, tx, job, now)
     elif age_seconds < quiet_seconds:
         usual = None if job.is_slow else Jobs(tx).usual_time(job.project)
         is_slow = job.is_slow or (usual is not None and age_seconds > usual.total_seconds())
@@ -216,13 +216,11 @@ def _end_iteration(
 ) -> None:
     now = context.clock()
     job = Jobs(tx).save(before, over, owner=context.owner)
-    take_buttons(tx, before, now)
-    if Prompts(tx).mends_preview(job):
-        ask_for(context, tx, job, job.recipient)
-    elif context.settings.previews == "always":
-        ask_for(context, tx, job, job.recipient, notifies=False)
+    take_buttons(context, tx, before, now)
+    for hooks in context.hooks_of(JobHooks):
+        hooks.on_ended(context, tx, job)
+    job = Jobs(tx).get_or_raise(job.number)
     say_end(tx, job, result_message(context, tx, job), now)
-    watch(context, tx, job)
     log.info("job_ended", job=job.number, state=job.state, iteration=job.iteration)
 
 

@@ -30,9 +30,18 @@ from bot.docs_api import (
 from bot.engine import unless_taken_over
 from bot.ids import Message, UserId
 from bot.jobs.access import Readable
-from bot.jobs.messages.jobs import no_preview, preview_built
+from bot.jobs.ask import FollowedUp, follow_up
+from bot.jobs.decisions import sent_by_button
+from bot.jobs.messages.previews import (
+    NO_PREVIEW,
+    fix_preview_prompt,
+    no_preview,
+    offer_preview,
+    outdated_preview,
+    preview_built,
+)
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.model.pull_requests import (
+from bot.jobs.model.previews import (
     GIVEN_UP_AFTER,
     MAX_ASKS,
     NOT_HERE_FOR,
@@ -40,14 +49,16 @@ from bot.jobs.model.pull_requests import (
     PreviewState,
     end_of,
 )
+from bot.jobs.model.prompts import PromptRequest
 from bot.jobs.service_health import settle_refused_key, wait_asked_for
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.pull_requests import PreviewLimits, Previews
-from bot.jobs.thread import can_preview, preview_occasion, say, update_result
+from bot.jobs.thread import edit, say, update_result
 from bot.logs import reason_of
 from bot.messages.blocks import linkable
 from bot.messages.plain_text import visible
+from bot.messages.slack_text import from_plain
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
 from bot.store import Transaction
@@ -235,3 +246,50 @@ def _tell_requester(context: Context, tx: Transaction, job: TrackedJob, built: P
     is_mended = Prompts(tx).mends_preview(job)
     message = preview_built(replace(built, requester=asked.requester), is_mended=is_mended)
     say(tx, job, preview_occasion(built), message, context.clock())
+
+
+async def fix_preview(context: Context, readable: Readable) -> FollowedUp | None:
+    """Give the agent the log of the job's preview, whose build has failed.
+
+    Return None if it has not.
+
+    A second press sends nothing.
+    """
+    job = readable.job
+    preview = await context.store.read(lambda tx: Previews(tx).get(job.number))
+    if preview is None or preview.state is not PreviewState.BROKEN:
+        return None
+    if preview.iteration != job.iteration:
+        return None
+    sent = sent_by_button(readable, f"fix:{job.number}:{preview.asked_at.isoformat()}")
+    prompt = from_plain(fix_preview_prompt(preview))
+    return await follow_up(context, sent, PromptRequest(prompt, mends_preview=True))
+
+
+def can_preview(context: Context, tx: Transaction, job: TrackedJob) -> bool:
+    """Return whether a preview of the job's branch may be asked for."""
+    has_ended = job.pull_request is not None and job.pull_request.ended_at is not None
+    if context.settings.previews == "off" or job.branch is None or has_ended:
+        return False
+    return PreviewLimits(tx).exhausted_until(job.project, context.clock()) is None
+
+
+def preview_occasion(preview: Preview) -> str:
+    """Return the occasion of the reply about a preview that is built, or does not build."""
+    return f"preview:{preview.asked_at.isoformat()}:built"
+
+
+def take_button(context: Context, tx: Transaction, before: TrackedJob) -> None:
+    """Take the button from the reply about a broken preview, once its job goes on."""
+    preview = Previews(tx).get(before.number)
+    is_of_end = preview is not None and preview.iteration == before.iteration
+    if preview and is_of_end and preview.notifies and preview.state is PreviewState.BROKEN:
+        message = outdated_preview(preview)
+        edit(tx, before, preview_occasion(preview), message, context.clock())
+
+
+async def answer_preview(context: Context, target: Readable) -> Message:
+    """Answer the wish to see a job's pages."""
+    job = target.job
+    is_possible = await context.store.read(lambda tx: can_preview(context, tx, job))
+    return offer_preview(job) if is_possible else NO_PREVIEW

@@ -28,14 +28,13 @@ from bot.github import (
     PullRequestState,
     RefusedToken,
 )
-from bot.ids import ProjectId
+from bot.ids import Message, ProjectId
 from bot.jobs.access import AdminRequest, Readable
-from bot.jobs.messages import jobs as messages
-from bot.jobs.messages.job_answers import repository_notice
+from bot.jobs.hooks import JobHooks
+from bot.jobs.job_words import answer_status
+from bot.jobs.messages.pull_requests import changes_of, pull_request_ended, repository_notice
 from bot.jobs.model.changes import (
     ChangedFile,
-    ChangedLine,
-    ChangedPage,
     changed_lines,
     changed_pages,
     pages_without_title,
@@ -43,8 +42,8 @@ from bot.jobs.model.changes import (
 )
 from bot.jobs.model.jobs import JobState, Review, TrackedJob
 from bot.jobs.model.prompts import Act
-from bot.jobs.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
-from bot.jobs.pull_hooks import PullHooks
+from bot.jobs.model.pull_request import ChangedLine, ChangedPage, SeenPullRequest, Size
+from bot.jobs.model.pull_requests import WatchedPullRequest
 from bot.jobs.service_health import tell_admins
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
@@ -247,6 +246,13 @@ async def read_changes(context: Context, readable: Readable) -> Sequence[Changed
         return None
 
 
+async def answer_changes(context: Context, target: Readable) -> Message:
+    """Return the way to a job's changed words, or its status while there are none."""
+    if target.job.pull_request is None:
+        return await answer_status(context, target.job)
+    return changes_of(target.job)
+
+
 async def read_changed_files(context: Context, job: TrackedJob) -> Sequence[ChangedFile] | None:
     """Return the files that a job's pull request changes; None if the bot may not read it.
 
@@ -368,7 +374,7 @@ def _show(
         Jobs(tx).save(job, new)
     is_told = False
     if has_ended and pull.is_merged:
-        for hooks in context.hooks_of(PullHooks):
+        for hooks in context.hooks_of(JobHooks):
             is_told = hooks.on_merged(context, tx, job.number) or is_told
     job = Jobs(tx).get_or_raise(job.number)
     update_status_message(tx, job, now)
@@ -378,7 +384,7 @@ def _show(
     if has_ended and not is_told and job.state is not JobState.UNWATCHED:
         end = "merged" if pull.is_merged else "closed"
         key = f"pull_request:{pull.iteration}:{end}"
-        say(tx, job, key, messages.pull_request_ended(job, pull), now)
+        say(tx, job, key, pull_request_ended(job, pull), now)
 
 
 def _settle_error(

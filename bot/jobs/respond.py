@@ -12,7 +12,7 @@ from bot.intent.own_words import FoundWord
 from bot.jobs.access import Readable
 from bot.jobs.ask import write_nothing
 from bot.jobs.hooks import Also
-from bot.jobs.job_words import answer_status, run_job_word, show_changes, takes_job_word
+from bot.jobs.job_words import answer_by_hook, answer_status, run_job_word, takes_job_word
 from bot.jobs.messages import unsent
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.prompts import Unsent
@@ -186,7 +186,7 @@ async def _answer_about_job(context: Context, meaning: Meaning, target: Readable
         return unsent.CANNOT_SEE
     match meaning.kind:
         case Kind.CHANGES_QUESTION:
-            return await show_changes(context, target)
+            return await answer_by_hook(context, target, "changes")
         case Kind.REASON_QUESTION:
             return unsent.no_reasons(target.job)
     return await answer_status(context, target.job)

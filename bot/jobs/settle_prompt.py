@@ -54,7 +54,7 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
         uses_left=free if free * 5 <= limit else None,
     )
     Jobs(tx).save(job, begun)
-    take_buttons(tx, job, now)
+    take_buttons(context, tx, job, now)
 
 
 def _settle_asked(

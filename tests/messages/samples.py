@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.ids import JobNumber, Message
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.model.pull_requests import SeenPullRequest, Size
+from bot.jobs.model.pull_request import SeenPullRequest, Size
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
 
 PULL_REQUEST = "https://code.example/acme/docs/pull/7"

@@ -229,7 +229,7 @@ class TakenBack(Tale):
 class Reviewed(Tale):
     """A reminder comes due, and a person marks the pull request as reviewed."""
 
-    watched = ("jobs/decisions",)
+    watched = ("jobs/reminders", "jobs/reviews")
     polls_pull_requests = False
 
     def __init__(self) -> None:

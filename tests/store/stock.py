@@ -10,8 +10,8 @@ from sqlalchemy.engine import Connection
 from bot.answers.model import InquiryState, PublicationState
 from bot.inbox.model import MessageState
 from bot.jobs.model.jobs import JobState
+from bot.jobs.model.previews import PreviewState
 from bot.jobs.model.prompts import PromptKind, PromptState
-from bot.jobs.model.pull_requests import PreviewState
 from bot.outbox.model import DeliveryKind, DeliveryState
 from bot.store.database import Database
 from bot.visitors.model.questions import QuestionKind, QuestionState

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
@@ -26,7 +25,7 @@ from bot.context import Context
 from bot.ids import Block, ChannelId, JobNumber, PromptId
 from bot.intent.kinds import STARTS_JOB, Place
 from bot.intent.vocabulary import ButtonLabel
-from bot.jobs.access import Readable, admin_request, if_visible, steerable
+from bot.jobs.access import Readable, if_visible, steerable
 from bot.jobs.ask import ask
 from bot.jobs.commands import unsent
 from bot.jobs.commands.job_lists import (
@@ -41,9 +40,7 @@ from bot.jobs.commands.sending import SENDING
 from bot.jobs.conversation import offer_thread
 from bot.jobs.decisions import (
     dismiss,
-    fix_preview,
     follow_up_anyway,
-    review,
     run_again,
     send_again,
     stop_watching,
@@ -51,15 +48,14 @@ from bot.jobs.decisions import (
     withdraw,
 )
 from bot.jobs.gates import ask_first, note_start
-from bot.jobs.messages import changes, forms, status_message
+from bot.jobs.messages import forms, status_message
 from bot.jobs.messages import job_answers as say
 from bot.jobs.messages import unsent as unsent_messages
 from bot.jobs.messages.forms import NOT_SERVED
 from bot.jobs.model.jobs import About, Review, TakeThread
 from bot.jobs.model.prompts import Prompt, PromptRequest, PromptState
-from bot.jobs.previews import ask_by_press
-from bot.jobs.pull_requests import read_changes, use_repository
 from bot.jobs.respond import answer_unless_request, respond
+from bot.jobs.reviews import review
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.messages import slack_text
@@ -205,7 +201,7 @@ def _unknown(press: Press) -> Answer:
     return Answer(message=say.no_such_job(press.value))
 
 
-def _on_job(do: Callable[[Context, Press, Readable], Awaitable[Answer]]) -> PressRun:
+def on_job(do: Callable[[Context, Press, Readable], Awaitable[Answer]]) -> PressRun:
     """Return the handler of a button about a visible job."""
 
     async def pressed(context: Context, press: Press) -> Answer:
@@ -240,7 +236,7 @@ def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer
     return pressed
 
 
-@_on_job
+@on_job
 async def _run_again(_context: Context, press: Press, target: Readable) -> Answer:
     private = FormState.at(press.origin, target.job.number).dumps()
     return Answer(modal=forms.run_again_form(target.job, private=private))
@@ -261,7 +257,7 @@ async def _submit_again(context: Context, submission: Submission) -> FormErrors 
     return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
 
 
-@_on_job
+@on_job
 async def _review(context: Context, press: Press, target: Readable) -> Answer:
     choice = None if press.action_id == Action.UNDO_REVIEW else Review(press.action_id)
     is_kept = await review(context, target, choice)
@@ -273,7 +269,7 @@ def _occasion(press: Press) -> str:
     return press.origin.message_ts or press.origin.key
 
 
-@_on_job
+@on_job
 async def _ask_anyway(context: Context, press: Press, target: Readable) -> Answer:
     asked = await run_again(context, target, f"anyway:{_occasion(press)}")
     if asked is None:
@@ -303,7 +299,7 @@ async def _dismiss(context: Context, _press: Press, target: Readable, prompt: Pr
     return _answer_if_late(await dismiss(context, steerable(context, target, prompt)))
 
 
-@_on_job
+@on_job
 async def _withdraw(context: Context, press: Press, target: Readable) -> Answer:
     prompt = await to_withdraw(context, target.job.number, press.origin.user)
     if prompt is None:
@@ -311,7 +307,7 @@ async def _withdraw(context: Context, press: Press, target: Readable) -> Answer:
     return _answer_if_late(await withdraw(context, steerable(context, target, prompt)))
 
 
-@_on_job
+@on_job
 async def _keep_quiet(context: Context, _press: Press, target: Readable) -> Answer:
     prompt = await context.store.read(lambda tx: Prompts(tx).starting(target.job.number))
     if prompt is None:
@@ -327,7 +323,7 @@ async def _ask_by_press(context: Context, press: Press) -> Answer:
     return await _ask_form(context, place)
 
 
-@_on_job
+@on_job
 async def _details(context: Context, _press: Press, target: Readable) -> Answer:
     return replace(await status_of(context, target), replaces=True)
 
@@ -340,51 +336,19 @@ def _answer_if_late(is_done: bool) -> Answer:
     return Answer(message=None if is_done else say.TOO_LATE)
 
 
-@_on_job
+@on_job
 async def _show_attachments(context: Context, _press: Press, target: Readable) -> Answer:
     texts = await context.store.read(lambda tx: Prompts(tx).attachments(target.job.number))
     return Answer(modal=status_message.prompt_view(target.job, texts))
 
 
-@_on_job
-async def _changes(context: Context, _press: Press, target: Readable) -> Answer:
-    files = await read_changes(context, target)
-    if files is None:
-        return Answer(message=changes.unreadable(target.job))
-    # In a thread, because the changes of 300 files take a tenth of a second to compare.
-    view = await asyncio.to_thread(changes.changes_view, target.job, files)
-    return Answer(modal=view)
-
-
-@_on_job
-async def _preview(context: Context, _press: Press, target: Readable) -> Answer:
-    return Answer(message=await ask_by_press(context, target))
-
-
-@_on_job
-async def _fix_preview(context: Context, _press: Press, target: Readable) -> Answer:
-    result = await fix_preview(context, target)
-    if result is None or result.repeated:
-        return Answer(message=say.TOO_LATE)
-    return Answer() if result.accepted else Answer(message=say.cannot_follow_up(result.job))
-
-
-@_on_job
+@on_job
 async def _choose_messages(context: Context, press: Press, target: Readable) -> Answer:
     return await unsent.choose_messages(context, press, target)
 
 
 async def _cancel(_context: Context, _press: Press) -> Answer:
     return Answer(message=unsent_messages.CANCELLED, replaces=True)
-
-
-async def _use_repository(context: Context, press: Press) -> Answer:
-    """Read a project's pull requests in another repository, as an admin chose."""
-    admin = admin_request(context, press.allowed)
-    if admin is None:
-        return Answer(message=say.ONLY_ADMINS)
-    name = await use_repository(context, admin, press.value)
-    return Answer(message=say.repository_used(name))
 
 
 COMMAND = Command(
@@ -414,9 +378,6 @@ COMMAND = Command(
         ButtonLabel("My jobs", "jobs mine"),
         ButtonLabel("Help", "help"),
         ButtonLabel("Details", "status"),
-        ButtonLabel("Changes", "changes"),
-        ButtonLabel("Preview", "preview"),
-        ButtonLabel("Open preview", "preview"),
         ButtonLabel("Run again", "retry"),
         ButtonLabel("Withdraw", "stop"),
         ButtonLabel("Don't", "stop"),
@@ -432,9 +393,6 @@ COMMAND = Command(
         Action.DISMISS: _dismiss,
         Action.WITHDRAW: _withdraw,
         Action.SHOW_ATTACHMENTS: _show_attachments,
-        Action.CHANGES: _changes,
-        Action.PREVIEW: _preview,
-        Action.FIX_PREVIEW: _fix_preview,
         Action.ASK_ANYWAY: _ask_anyway,
         Action.FOLLOW_UP_ANYWAY: _follow_up_anyway,
         Action.LEAVE_IT: unsent.leave_it,
@@ -447,7 +405,6 @@ COMMAND = Command(
         Action.DETAILS: _details,
         Action.HELLO_ASK: _ask_by_press,
         Action.SEE_NEEDS_YOU: see_page,
-        Action.USE_REPOSITORY: _use_repository,
     },
     forms={"ask": _submit, "run_again": _submit_again},
     shortcuts={"ask_about": _ask_about},

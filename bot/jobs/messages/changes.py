@@ -15,7 +15,6 @@ from bot.jobs.model.changes import (
     MAX_PATCH_LENGTH,
     Change,
     ChangedFile,
-    ChangedLine,
     Mark,
     Piece,
     Steps,
@@ -24,7 +23,7 @@ from bot.jobs.model.changes import (
     title_of,
 )
 from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.model.pull_requests import Size
+from bot.jobs.model.pull_request import ChangedLine, Size
 from bot.messages import blocks as b
 from bot.messages.blocks import counted, number
 from bot.messages.plain_text import clip, visible

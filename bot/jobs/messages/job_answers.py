@@ -552,7 +552,7 @@ def key_notice(
     ``forbidden``: the service answered 403 instead of 401. ``docs`` and ``entry``: see
     ``Projects``.
     """
-    named = _named(project, docs)
+    named = named_docs(project, docs)
     result = "is good"
     cause = (
         f"The docs service doesn't accept the key for {named} any more (401): "
@@ -587,7 +587,7 @@ def key_may_expire(
     whose = "The assistant's key" if is_assistants else "The key of the docs service"
     setting = _assistants_setting(entry) if is_assistants else key_setting(entry)
     return b.words(
-        f":warning: {whose} for {_named(project, docs)} has been in use here for {days} days. "
+        f":warning: {whose} for {named_docs(project, docs)} has been in use here for {days} days. "
         "Keys expire after 90 days by default, and the service doesn't tell me their age. "
         f"If yours expires: make a new one on the API keys page, put it into {setting}, "
         "and restart the bot."
@@ -608,7 +608,7 @@ def assistants_key_refused(
     ``docs`` and ``entry``: see ``Projects``.
     """
     return b.words(
-        f":warning: The docs service refuses the assistant's key for {_named(project, docs)}: it is "
+        f":warning: The docs service refuses the assistant's key for {named_docs(project, docs)}: it is "
         "unknown, has expired, or may not be used from here. Meanwhile I answer no questions; "
         "jobs go on. Make a new assistant key on the API keys page, put it into "
         f"{_assistants_setting(entry)}, and restart the bot."
@@ -619,38 +619,14 @@ def assistants_key_accepted(project: ProjectId, docs: Project | None = None) -> 
     """Return the notice to admins that the service accepts the assistant's key again."""
     return b.words(
         ":white_check_mark: The docs service accepts the assistant's key for "
-        f"{_named(project, docs)} again. Questions are answered."
+        f"{named_docs(project, docs)} again. Questions are answered."
     )
 
 
-def _named(project: ProjectId, docs: Project | None) -> str:
+def named_docs(project: ProjectId, docs: Project | None) -> str:
+    """Return a project as its notices to admins name it."""
     code = b.code(project, 80)
     return f"*{b.label(docs.label)}* ({code})" if docs else code
-
-
-def repository_notice(
-    job: TrackedJob, named: str, pinned: str, docs: Project | None = None
-) -> Message:
-    """Return the notice to admins that a job has another repository than its project so far.
-
-    ``docs``: see ``Projects``.
-    """
-    value = f"{job.project} {named}"
-    text = (
-        f":warning: The pull request of {name(job.number)} is in {b.code(named, 300)}, "
-        f"but the docs of {_named(job.project, docs)} were in {b.code(pinned, 300)} so far. "
-        "I link it and don't read it, so nobody sees its state or its changes here. "
-        "Have the docs moved?"
-    )
-    return b.with_buttons(text, [b.button("Read it from now on", b.Action.USE_REPOSITORY, value)])
-
-
-def repository_used(named: str) -> Message:
-    """Return the confirmation that a project's pull requests are read in another repository."""
-    return b.words(
-        f":white_check_mark: From now on I read pull requests in {b.code(named, 300)}, "
-        "with the next job."
-    )
 
 
 ONLY_ADMINS = b.words(":no_entry: Only an admin of this bot can choose that.")
@@ -660,7 +636,7 @@ ONLY_ADMINS = b.words(":no_entry: Only an admin of this bot can choose that.")
 def key_accepted(project: ProjectId, docs: Project | None = None) -> Message:
     """Return the notice to admins that the service accepts the key again."""
     return b.words(
-        f":white_check_mark: The docs service accepts the key for {_named(project, docs)} again. "
+        f":white_check_mark: The docs service accepts the key for {named_docs(project, docs)} again. "
         "What waited goes out now."
     )
 

@@ -21,7 +21,7 @@ from bot.jobs.model.jobs import (
     Waiting,
 )
 from bot.jobs.model.prompts import first_line_of
-from bot.jobs.model.pull_requests import SeenPullRequest, Size
+from bot.jobs.model.pull_request import SeenPullRequest, Size
 from bot.messages import blocks as b
 from bot.messages.blocks import counted, number
 from bot.messages.plain_text import clip, one_line, visible
@@ -372,19 +372,3 @@ def _size(pull: SeenPullRequest) -> str:
 def lines_changed(size: Size) -> str:
     """Return the numbers of added and removed lines."""
     return f"+{number(size.additions)} −{number(size.deletions)}"
-
-
-def difference(pull: SeenPullRequest, *, is_follow_up: bool) -> str:
-    """Return the newest iteration's changes, in lines.
-
-    They are the totals where its commits were not compared.
-    """
-    if pull.made is not None:
-        return lines_changed(pull.made)
-    size = lines_changed(pull.size)
-    return f"{size} in all" if is_follow_up else size
-
-
-def made_nothing(pull: SeenPullRequest) -> bool:
-    """Return whether the newest iteration is known to have changed nothing."""
-    return pull.made is not None and not any(pull.made)

@@ -136,11 +136,6 @@ def cannot_answer(draft: Unsent) -> Message:
     return b.with_buttons("I can't answer here.", _with_text(draft, buttons))
 
 
-def changes_of(job: TrackedJob) -> Message:
-    """Return the answer to a question about a job's changes."""
-    return b.with_buttons("*Changes* shows what it did.", [changes_button(job)])
-
-
 def changes_button(job: TrackedJob) -> Block:
     """Return the button that shows a job's changed words."""
     return b.button("Changes", b.Action.CHANGES, str(job.number))
@@ -148,21 +143,10 @@ def changes_button(job: TrackedJob) -> Block:
 
 def no_reasons(job: TrackedJob) -> Message:
     """Return the answer to a question for the agent's reasons."""
-    if not job.pr_link:
+    if job.pull_request is None:
         return b.words("The agent gives no reasons. What should change?")
     text = "The agent gives no reasons; *Changes* shows what it did. What should change?"
     return b.with_buttons(text, [changes_button(job)])
-
-
-def offer_preview(job: TrackedJob) -> Message:
-    """Return the answer to a wish to see a job's pages."""
-    return b.with_buttons(
-        "*Preview* shows its pages.", [b.button("Preview", b.Action.PREVIEW, str(job.number))]
-    )
-
-
-NO_PREVIEW = b.words("I can't show its pages.")
-"""The answer to a wish to see a job's pages, where there is no preview."""
 
 
 # ---- a job that its author can take back

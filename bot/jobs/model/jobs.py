@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypedDict
 
 from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, ServiceJobId, UserId
-from bot.jobs.model.pull_requests import SeenPullRequest
+from bot.jobs.model.pull_request import SeenPullRequest
 from bot.ports import ThreadRef
 
 _NO_BRANCHES_OF_JOBS = frozenset({"main", "master", "trunk", "gh-pages", "head"})

@@ -8,16 +8,8 @@ from bot.ids import UserId
 from bot.jobs.model.jobs import JobProblem, JobState
 from bot.jobs.model.prompts import PromptState
 from bot.jobs.store.audit import IS_OVER
-from bot.jobs.store.tables import (
-    audit,
-    jobs,
-    previews,
-    prompts,
-    pull_requests,
-    sending_stops,
-)
+from bot.jobs.store.tables import audit, jobs, prompts, sending_stops
 from bot.outbox.store import OPEN_STATES, deliveries, is_being_delivered
-from bot.store.leases import FREE
 from bot.store.retention import RetentionRule
 
 _UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING, PromptState.UNCONFIRMED)
@@ -57,22 +49,6 @@ PROMPTS_RULE = RetentionRule(
     is_of_finished_job(prompts.c.job),
     None,
     part_of=(JOBS_RULE, prompts.c.job),
-)
-PULL_REQUESTS_RULE = RetentionRule(
-    "pull requests",
-    pull_requests,
-    is_of_finished_job(pull_requests.c.job),
-    None,
-    part_of=(JOBS_RULE, pull_requests.c.job),
-    extra_values={"look_at": None, **FREE},
-)
-PREVIEWS_RULE = RetentionRule(
-    "previews",
-    previews,
-    and_(previews.c.due_at.is_(None), is_of_finished_job(previews.c.job)),
-    None,
-    part_of=(JOBS_RULE, previews.c.job),
-    extra_values={"due_at": None, **FREE},
 )
 DELIVERIES_RULE = RetentionRule(
     "messages",

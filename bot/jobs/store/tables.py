@@ -1,4 +1,4 @@
-"""The tables of jobs: prompts, pull requests, previews, limits and the audit."""
+"""The tables of jobs: prompts, limits and the audit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, and_,
 
 from bot.jobs.model.jobs import About, JobState, QueueWhy, Review, TakeThread, ThreadContext
 from bot.jobs.model.prompts import Act, PromptKind, PromptState
-from bot.jobs.model.pull_requests import PreviewState, SeenPullRequest
+from bot.jobs.model.pull_request import SeenPullRequest
 from bot.jobs.model.quota import LONGEST_BACK_OFF
 from bot.outbox.threads import JobThreads
 from bot.ports import SharedFile
@@ -153,50 +153,6 @@ JOB_THREADS = JobThreads(
 )
 """Where the outbox finds the thread of a job's messages."""
 
-pull_requests = Table(
-    "pull_requests",
-    metadata,
-    Column("job", Integer, ForeignKey("jobs.number"), primary_key=True, autoincrement=False),
-    Column("requester", Owner(40), nullable=False),
-    Column("link", UserText, nullable=False),
-    Column("iteration", Integer, nullable=False),
-    Column("iteration_ended_at", UtcDateTime, nullable=False),
-    Column("since", UtcDateTime, nullable=False),
-    Column("etag", Note),
-    Column("looked_at", UtcDateTime),
-    Column("look_at", Due(days=2)),
-    Column("failures", Integer, nullable=False, server_default=text("0")),
-    *lease(),
-    if_set("ix_pull_requests_look_at", "look_at"),
-)
-
-previews = Table(
-    "previews",
-    metadata,
-    Column("job", Integer, ForeignKey("jobs.number"), primary_key=True, autoincrement=False),
-    Column("project", Id(200), nullable=False),
-    Column("iteration", Integer, nullable=False),
-    Column("requester", Owner(40), nullable=False),
-    Column("branch", UserText, nullable=False),
-    Column("state", Choice(PreviewState), nullable=False),
-    Column("asked_at", UtcDateTime, nullable=False),
-    Column("asks", Integer, nullable=False, server_default=text("0")),
-    Column("status_id", Id(400)),
-    Column("url", UserText),
-    Column("log", UserText),
-    Column("due_at", Due(minutes=65)),
-    Column("notifies", Boolean, nullable=False, server_default=text("false")),
-    *lease(),
-    if_set("ix_previews_due_at", "due_at"),
-)
-
-repositories = Table(
-    "repositories",
-    metadata,
-    Column("project", Id(200), primary_key=True),
-    Column("name", Id(300), nullable=False),
-    Column("pinned_at", UtcDateTime, nullable=False),
-)
 
 service_keys = Table(
     "service_keys",

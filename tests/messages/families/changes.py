@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.jobs.messages import changes
 from bot.jobs.model.changes import ChangedFile
-from bot.jobs.model.pull_requests import Size
+from bot.jobs.model.pull_request import Size
 from tests.messages.samples import SEEN, job
 
 PATCH = "\n".join(

@@ -8,10 +8,10 @@ from datetime import timedelta
 from typing import Any
 
 from bot.ids import JobNumber, Message
-from bot.jobs.messages import jobs
-from bot.jobs.model.changes import ChangedLine, ChangedPage
+from bot.jobs.messages import jobs, previews, pull_ends
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.model.pull_requests import Preview, PreviewState, Size
+from bot.jobs.model.previews import Preview, PreviewState
+from bot.jobs.model.pull_request import ChangedLine, ChangedPage, Size
 from tests.builders import ANA, BEN, NOW, PROJECT
 from tests.messages.samples import LATER, SEEN, job
 
@@ -40,6 +40,8 @@ def preview(state: PreviewState = PreviewState.READY, **values: Any) -> Preview:
 
 def ended(of: TrackedJob, subject: str = "Install with <uv>, *too*", **more: Any) -> Message:
     """The end of a job."""
+    if of.state is JobState.PULL_REQUEST:
+        return pull_ends.format_pull_request(of, subject, **more)
     return jobs.format_result(of, subject, **more)
 
 
@@ -134,7 +136,10 @@ def samples() -> Mapping[str, object]:
     """Results, and previews."""
     return {
         **_results(),
-        "an outdated end": jobs.outdated_end(job(), "Install with uv"),
+        "an outdated end of a failed job": jobs.outdated_end(
+            job(JobState.FAILED), "Install with uv"
+        ),
+        "an outdated end": pull_ends.outdated_pull_request(job(), "Install with uv"),
         **{
             f"preview: {state}": ended(job(), preview=preview(state, log="npm\nERR <b>"))
             for state in PreviewState
@@ -148,7 +153,7 @@ def samples() -> Mapping[str, object]:
         "preview: put off": ends(
             job(), preview=preview(PreviewState.ASKED, due_at=NOW + timedelta(minutes=1))
         ),
-        "preview: the prompt that mends it": jobs.fix_preview_prompt(preview(log="one\ntwo")),
+        "preview: the prompt that mends it": previews.fix_preview_prompt(preview(log="one\ntwo")),
         "preview: the message while it is mended": jobs.FIXING_PREVIEW,
         "preview: mended": ends(
             job(version=2, pull_request=replace(SEEN, made=Size(8, 0, 1))),
@@ -161,18 +166,18 @@ def samples() -> Mapping[str, object]:
             )
             for state in (PreviewState.BUILDING, PreviewState.BROKEN)
         },
-        "preview: its requester reads that it is ready": jobs.preview_built(preview()),
-        "preview: its requester reads that it builds again": jobs.preview_built(
+        "preview: its requester reads that it is ready": previews.preview_built(preview()),
+        "preview: its requester reads that it builds again": previews.preview_built(
             preview(), is_mended=True
         ),
-        "preview: its requester reads that it is at no link": jobs.preview_built(
+        "preview: its requester reads that it is at no link": previews.preview_built(
             preview(url="http://preview.example")
         ),
-        "preview: its requester reads that it is broken": jobs.preview_built(
+        "preview: its requester reads that it is broken": previews.preview_built(
             preview(PreviewState.BROKEN, log="npm\nERR <b>")
         ),
         "preview: its requester reads that it was broken, once the job goes on": (
-            jobs.outdated_preview(preview(PreviewState.BROKEN, log="npm\nERR <b>"))
+            previews.outdated_preview(preview(PreviewState.BROKEN, log="npm\nERR <b>"))
         ),
-        "preview: none came": jobs.no_preview(job()),
+        "preview: none came": previews.no_preview(job()),
     }

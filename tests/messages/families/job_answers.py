@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.ids import ChannelId, JobNumber, Message, Refusal, RequestKey
 from bot.jobs.messages import job_answers as say
+from bot.jobs.messages import pull_requests
 from bot.jobs.model.jobs import (
     JobState,
     Listed,
@@ -185,8 +186,8 @@ def samples() -> Mapping[str, object]:
         "key of one of several projects refused": say.key_notice(
             PROJECT, forbidden=False, docs=ACME, entry=ACME
         ),
-        "another repository": say.repository_notice(job(), "acme/other", "acme/docs"),
-        "another repository is used": say.repository_used("acme/other"),
+        "another repository": pull_requests.repository_notice(job(), "acme/other", "acme/docs"),
+        "another repository is used": pull_requests.repository_used("acme/other"),
         "only admins choose that": say.ONLY_ADMINS,
         "key accepted": say.key_accepted(PROJECT),
         "key of the assistant may expire": say.key_may_expire(PROJECT, 76, is_assistants=True),

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from bot.ids import JobNumber, PromptId
-from bot.jobs.messages import jobs, problems
+from bot.jobs.messages import jobs, problems, pull_requests
 from bot.jobs.model.jobs import JobProblem, JobState
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.projects import Project
@@ -40,10 +40,14 @@ def samples() -> Mapping[str, object]:
             f"a follow-up given up: {end}": jobs.follow_up_withdrawn(job(), held, end, ANA)
             for end in GIVEN_UP
         },
-        "reminder": jobs.reminder(job(), PERMALINK, DAYS),
-        "reminder of one that the bot sees": jobs.reminder(job(pull_request=SEEN), None, DAYS),
-        "merged": jobs.pull_request_ended(job(), replace(over, merged_by="octo", ended_at=LATER)),
-        "closed": jobs.pull_request_ended(job(), replace(SEEN, ended_at=LATER)),
+        "reminder": pull_requests.reminder(job(), PERMALINK, DAYS),
+        "reminder of one that the bot sees": pull_requests.reminder(
+            job(pull_request=SEEN), None, DAYS
+        ),
+        "merged": pull_requests.pull_request_ended(
+            job(), replace(over, merged_by="octo", ended_at=LATER)
+        ),
+        "closed": pull_requests.pull_request_ended(job(), replace(SEEN, ended_at=LATER)),
         "still running": jobs.still_running(working, NOW + timedelta(minutes=31)),
         "a follow-up still running": jobs.still_running(replace(working, version=2), NOW),
         "no longer polled": jobs.unwatched_message(asked_twice, NOW + timedelta(days=7)),

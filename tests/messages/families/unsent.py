@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.ids import MessageTs, RequestKey
-from bot.jobs.messages import unsent
+from bot.jobs.messages import previews, pull_requests, unsent
 from bot.jobs.model.jobs import JobState, QueueWhy, Wait, Waiting
 from bot.jobs.model.prompts import Unsent
 from tests.builders import NOW
@@ -52,11 +52,12 @@ def _questions() -> Mapping[str, object]:
         "a question, its answer comes": unsent.READING,
         "a question, its job runs": unsent.READING_TOO,
         "a question, answers off": unsent.cannot_answer(SAID),
-        "what changed": unsent.changes_of(ready),
-        "why": unsent.no_reasons(ready),
+        "what changed": pull_requests.changes_of(ready),
+        "why": unsent.no_reasons(job(pull_request=SEEN)),
+        "why, where the bot reads no pull request": unsent.no_reasons(ready),
         "why, without a pull request": unsent.no_reasons(job(JobState.WORKING)),
-        "its pages": unsent.offer_preview(ready),
-        "its pages, without a preview": unsent.NO_PREVIEW,
+        "its pages": previews.offer_preview(ready),
+        "its pages, without a preview": previews.NO_PREVIEW,
         "of a forgotten job": unsent.CANNOT_SEE,
     }
 
