@@ -14,8 +14,8 @@ from sqlalchemy import insert
 
 from bot.context import WorkerContext
 from bot.docs_api import DocsClient
-from bot.features import JOB_HOOKS
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs, ProjectId, UserId
+from bot.jobs.deliveries import DELIVERY_HOOKS
 from bot.jobs.model.jobs import JobState
 from bot.jobs.store.tables import jobs as jobs_table
 from bot.ports import Messenger
@@ -60,7 +60,7 @@ def worker_context(
         bot_user=UserId("U0BOT"),
         projects=Projects.only(ProjectId("bench")),
         wake=lambda: None,
-        hooks=[JOB_HOOKS],
+        hooks=[DELIVERY_HOOKS],
         settings=Settings(),
     )
     return replace(context, **changes)

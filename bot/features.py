@@ -1,4 +1,4 @@
-"""The list of features, and the list of workers with their queues and places."""
+"""The subjects of the bot, and what they have together: its workers, commands, words and hooks."""
 
 from __future__ import annotations
 
@@ -11,28 +11,17 @@ from operator import attrgetter
 import structlog
 
 from bot.answers.feature import ANSWERS
-from bot.answers.hooks import AnswerHooks
 from bot.commands.command import Command, with_help
 from bot.commands.own_words import WordHooks, list_own_words, run_own_word
 from bot.context import Hooks, WorkerContext, queue_worker
 from bot.engine import Worker, alone
 from bot.feature import Feature
-from bot.inbox.commands import BUTTONS
-from bot.inbox.hear import claim_messages, hear, tidy_inbox
-from bot.inbox.outage import Reader
-from bot.inbox.release import claim_held, must_wait, release
-from bot.inbox.store import Inbox
+from bot.inbox.feature import INBOX
 from bot.intent.vocabulary import Vocabulary
-from bot.jobs import settle_prompt
 from bot.jobs.commands import catalogue
-from bot.jobs.hooks import JobHooks
-from bot.jobs.poll import claim_polls, poll
-from bot.jobs.prepare import claim_new_prompts, prepare
-from bot.jobs.service_keys import check_key_ages
+from bot.jobs.feature import JOBS
 from bot.jobs.store.retention import JOBS_RULE
-from bot.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, submit
 from bot.outbox.deliver import claim_deliveries, deliver
-from bot.outbox.hooks import OutboxHooks
 from bot.projects import Projects
 from bot.pulls.feature import PULLS
 from bot.store.due_times import DueTimes
@@ -43,76 +32,6 @@ from bot.visitors.feature import VISITORS
 log = structlog.get_logger(__name__)
 _MINUTE_SECONDS = 60.0
 _HOUR_SECONDS = 3_600.0
-
-
-def queue_workers(context: WorkerContext) -> list[Worker]:
-    """Return the worker of each queue."""
-    reader = Reader()
-    project = attrgetter("project")
-    worker = partial(queue_worker, context)
-    return [
-        worker("requests", "prepare", claim_new_prompts, prepare, key=attrgetter("id"), places=200),
-        worker(
-            "prompts",
-            "submit",
-            claim_prompts,
-            submit,
-            key=attrgetter("id"),
-            group=project,
-            places_of_group=10,
-        ),
-        worker("abandoned", "abandoned", claim_abandoned, settle_abandoned, key=attrgetter("id")),
-        worker(
-            "polls",
-            "poll",
-            claim_polls,
-            poll,
-            key=attrgetter("number"),
-            places=500,
-            group=project,
-            places_of_group=200,
-        ),
-        worker(
-            "deliveries",
-            "deliver",
-            claim_deliveries,
-            deliver,
-            key=attrgetter("id"),
-            group=attrgetter("what.channel"),
-            places_of_group=10,
-        ),
-        worker(
-            "inbox",
-            "hear",
-            claim_messages,
-            hear,
-            key=attrgetter("id"),
-            places=50,
-        ),
-        worker("held", "release", claim_held, release, key=attrgetter("id"), places=50),
-        worker(
-            "missed",
-            "read again",
-            reader.claim,
-            reader.read_again,
-            key=attrgetter("id"),
-            places=1,
-        ),
-    ]
-
-
-def interval_workers(context: WorkerContext) -> list[Worker]:
-    """Return the workers that run at intervals."""
-    workers = {
-        "forget": (forget_old, _HOUR_SECONDS),
-        "inbox": (tidy_inbox, _HOUR_SECONDS),
-        "keys": (check_key_ages, _HOUR_SECONDS),
-        "sweep": (sweep_due_times, _MINUTE_SECONDS),
-    }
-    return [
-        alone(name, partial(run, context), every_seconds=seconds)
-        for name, (run, seconds) in workers.items()
-    ]
 
 
 async def sweep_due_times(context: WorkerContext) -> int:
@@ -141,15 +60,16 @@ async def forget_old(context: WorkerContext) -> int:
     return forgotten.total()
 
 
+SUBJECTS: tuple[Feature, ...] = (JOBS, INBOX)
+"""The subjects without which there is no bot."""
 FEATURES: tuple[Feature, ...] = (PULLS, VISITORS, ANSWERS, USAGE)
-"""The features besides jobs."""
+"""The subjects that a bot can do without."""
 
 
 def list_commands(features: Sequence[Feature]) -> tuple[Command, ...]:
     """Return the commands of a bot with these features."""
     (agent, prefix), *others = catalogue.JOB_COMMANDS
-    agent = replace(agent, buttons={**agent.buttons, **BUTTONS})
-    for feature in features:
+    for feature in (*SUBJECTS, *features):
         words = (*agent.words, *feature.agent_words)
         buttons = {**agent.buttons, **feature.buttons}
         labels = (*agent.labels, *feature.labels)
@@ -163,24 +83,11 @@ def list_vocabulary(features: Sequence[Feature], projects: Projects) -> Vocabula
     return list_own_words(list_commands(features), projects)
 
 
-JOB_HOOKS = OutboxHooks(
-    on_posted=settle_prompt.on_posted,
-    on_refused=settle_prompt.on_refused,
-    on_blocks_refused=settle_prompt.on_blocks_refused,
-)
-
-
-INBOX_HOOKS = (
-    JobHooks(find_sent=lambda tx, *between: Inbox(tx).sent_from(*between)),
-    AnswerHooks(must_wait=must_wait),
-)
-
-
 def list_hooks(features: Sequence[Feature]) -> tuple[Hooks, ...]:
     """Return the hooks of a bot with these features."""
     words = WordHooks(run_word=partial(run_own_word, list_commands(features)))
-    of_features = [hooks for feature in features for hooks in feature.hooks]
-    return (JOB_HOOKS, *INBOX_HOOKS, words, *of_features)
+    of_subjects = [hooks for feature in (*SUBJECTS, *features) for hooks in feature.hooks]
+    return (words, *of_subjects)
 
 
 COMMANDS = list_commands(FEATURES)
@@ -188,7 +95,20 @@ COMMANDS = list_commands(FEATURES)
 
 def all_workers(context: WorkerContext, features: Sequence[Feature] = FEATURES) -> list[Worker]:
     """Return the workers of a bot with these features."""
-    workers = [*queue_workers(context), *interval_workers(context)]
-    for feature in features:
+    workers = [
+        queue_worker(
+            context,
+            "deliveries",
+            "deliver",
+            claim_deliveries,
+            deliver,
+            key=attrgetter("id"),
+            group=attrgetter("what.channel"),
+            places_of_group=10,
+        ),
+        alone("forget", partial(forget_old, context), every_seconds=_HOUR_SECONDS),
+        alone("sweep", partial(sweep_due_times, context), every_seconds=_MINUTE_SECONDS),
+    ]
+    for feature in (*SUBJECTS, *features):
         workers += feature.workers(context)
     return workers

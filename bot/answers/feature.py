@@ -34,7 +34,7 @@ from bot.context import Context, WorkerContext, queue_worker
 from bot.engine import Worker
 from bot.feature import Feature
 from bot.ids import Block, MessageTs
-from bot.jobs.commands.job_lists import projects_to_choose
+from bot.jobs.commands.channel_choices import projects_to_choose
 from bot.jobs.conversation import offer_replies
 from bot.jobs.hooks import JobHooks
 from bot.jobs.messages import forms

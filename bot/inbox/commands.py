@@ -22,7 +22,7 @@ from bot.intent.decision import Decision
 from bot.intent.kinds import Kind
 from bot.jobs.access import Readable, if_visible, may_steer, steerable
 from bot.jobs.ask import ask, follow_up, is_public_channel
-from bot.jobs.commands.job_lists import projects_to_choose
+from bot.jobs.commands.channel_choices import projects_to_choose
 from bot.jobs.commands.job_references import for_reader
 from bot.jobs.commands.unsent import at_message, earlier_blocks, offer_messages, on_text
 from bot.jobs.decisions import withdraw

@@ -14,7 +14,8 @@ from bot.commands.own_words import run_other_word
 from bot.context import Context
 from bot.ids import Block, Message, ProjectId, QuestionId
 from bot.intent.vocabulary import ButtonLabel
-from bot.jobs.commands.job_lists import projects_to_choose, see_page
+from bot.jobs.commands.channel_choices import projects_to_choose
+from bot.jobs.commands.job_lists import see_page
 from bot.jobs.messages import forms
 from bot.jobs.model.jobs import About
 from bot.jobs.rivals import find_open_job

@@ -64,8 +64,8 @@ class AskedForAJob(Tale):
     """A person asks for a job."""
 
     watched = (
-        *("jobs/ask", "jobs/prepare", "jobs/submit", "jobs/poll", "jobs/settle_prompt"),
-        "outbox/deliver",
+        *("jobs/ask", "jobs/prepare", "jobs/submit", "jobs/poll"),
+        *("jobs/settle_prompt", "jobs/deliveries", "outbox/deliver"),
     )
 
     async def act(self, story: Story) -> Sequence[Json]:
@@ -99,7 +99,7 @@ class Steered(Tale):
             "jobs/submit",
             "jobs/poll",
         ),
-        *("jobs/settle_prompt", "outbox/deliver"),
+        *("jobs/settle_prompt", "jobs/deliveries", "outbox/deliver"),
     )
     world = PersistentWorld
 
@@ -130,7 +130,14 @@ class Steered(Tale):
 class AddedTo(Tale):
     """A person adds to a reply while it is held."""
 
-    watched = (*INBOX, "jobs/ask", "jobs/prepare", "jobs/submit", "jobs/settle_prompt")
+    watched = (
+        *INBOX,
+        "jobs/ask",
+        "jobs/prepare",
+        "jobs/submit",
+        "jobs/settle_prompt",
+        "jobs/deliveries",
+    )
     world = PersistentWorld
 
     async def begin(self, story: Story) -> None:

@@ -27,15 +27,11 @@ from bot.intent.kinds import STARTS_JOB, Place
 from bot.intent.vocabulary import ButtonLabel
 from bot.jobs.access import Readable, if_visible, steerable
 from bot.jobs.ask import ask
-from bot.jobs.commands import unsent
-from bot.jobs.commands.job_lists import (
-    WORDS,
-    projects_to_choose,
-    see_page,
-    status_of,
-    turn_page,
-)
+from bot.jobs.commands import channel_choices, job_lists, unsent
+from bot.jobs.commands.channel_choices import projects_to_choose
+from bot.jobs.commands.job_lists import see_page, status_of, turn_page
 from bot.jobs.commands.job_references import for_reader
+from bot.jobs.commands.limits import LIMITS
 from bot.jobs.commands.sending import SENDING
 from bot.jobs.conversation import offer_thread
 from bot.jobs.decisions import (
@@ -372,7 +368,7 @@ COMMAND = Command(
         after_mention=None,
         in_help=True,
     ),
-    words=(*WORDS, SENDING),
+    words=(*job_lists.WORDS, LIMITS, *channel_choices.WORDS, SENDING),
     also=about_replies,
     labels=(
         ButtonLabel("My jobs", "jobs mine"),

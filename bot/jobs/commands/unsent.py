@@ -12,7 +12,7 @@ from bot.context import Context
 from bot.ids import Block, MessageTs
 from bot.intent.own_words import FoundWord
 from bot.jobs.access import Readable, steerable
-from bot.jobs.commands.job_lists import projects_to_choose
+from bot.jobs.commands.channel_choices import projects_to_choose
 from bot.jobs.conversation import OfferedThread, offer_thread
 from bot.jobs.decisions import withdraw
 from bot.jobs.job_words import run_job_word, takes_job_word
