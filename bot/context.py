@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from functools import partial
-from typing import Any, TypeVar
+from time import monotonic
+from typing import TypeVar
+
+import structlog
 
 from bot.docs_api import DiscoveryClient, DocsClient
-from bot.engine import Worker, retry_on_db_error
 from bot.github import GithubClient
 from bot.ids import ChannelId, MessageTs, ProjectId, UserId
 from bot.intent.vocabulary import Vocabulary
@@ -20,12 +22,15 @@ from bot.paces import Paces
 from bot.ports import Clock, Messenger, ThreadRef
 from bot.projects import Project, Projects
 from bot.settings import Settings
-from bot.store import Claimer, Store, Transaction
+from bot.store import Claimer, DatabaseTrouble, Store, Transaction
 from bot.store.channels import Channels
-from bot.store.queues import QUEUE_TABLES
 from bot.ttl_cache import TtlCache
 
+log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
+_FIRST_PAUSE_SECONDS = 0.1
+"""The pause before a failed write is tried again. It doubles each time."""
+_LONGEST_PAUSE_SECONDS = 2.0
 
 
 class Hooks:
@@ -243,9 +248,21 @@ class WorkerContext(Context):
     async def retry(self, write: Callable[[], Awaitable[Result]]) -> Result:
         """Call ``write``, and again while the database is unavailable.
 
-        It must be harmless to repeat.
+        It must be harmless to repeat, because an earlier try may have been committed although it
+        failed. One transaction that frees a lease under its owner's name is: the next try raises
+        LeaseLost and writes nothing. Raises DatabaseTrouble when the database stays away.
         """
-        return await retry_on_db_error(write, self.timeouts.database_seconds)
+        until = monotonic() + self.timeouts.database_seconds
+        pause_seconds = _FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                return await write()
+            except DatabaseTrouble as error:
+                if monotonic() + pause_seconds > until:
+                    raise
+                log.warning("written_later", reason=type(error).__name__)
+            await asyncio.sleep(pause_seconds)
+            pause_seconds = min(pause_seconds * 2, _LONGEST_PAUSE_SECONDS)
 
     def after(self, seconds: float) -> datetime:
         """Return the time that many seconds from now."""
@@ -265,27 +282,3 @@ def make_claim(claim: Callable[[Transaction, Claimer, int], Sequence[Result]]) -
         return await context.store.write(lambda tx: claim(tx, context.claimer(), limit))
 
     return claim_rows
-
-
-def queue_worker(
-    context: WorkerContext,
-    queue: str,
-    name: str,
-    claim: Claim[Any],
-    work: Callable[[WorkerContext, Any], Awaitable[object]],
-    **options: Any,
-) -> Worker:
-    """Return the worker of a queue.
-
-    All workers of its table share the keys of the rows under way.
-    """
-    [table] = {entry.table.name for entry in QUEUE_TABLES if entry.queue == queue}
-    of_table = context.under_way.setdefault(table, set())
-    return Worker(
-        name,
-        claim=partial(claim, context),
-        work=partial(work, context),
-        queue=queue,
-        of_table=of_table,
-        **options,
-    )

@@ -1,14 +1,41 @@
-"""A feature: a subject that ``app.py`` adds to the bot, with its hooks."""
+"""A feature: a subject that ``app.py`` adds to the bot, with its workers and hooks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 from bot.commands.command import Command, PressRun, Word
-from bot.context import Hooks, WorkerContext
+from bot.context import Claim, Hooks, WorkerContext
 from bot.engine import Worker
 from bot.intent.vocabulary import ButtonLabel
+from bot.store.queues import QUEUE_TABLES
+
+
+def queue_worker(
+    context: WorkerContext,
+    queue: str,
+    name: str,
+    claim: Claim[Any],
+    work: Callable[[WorkerContext, Any], Awaitable[object]],
+    **options: Any,
+) -> Worker:
+    """Return the worker of a queue.
+
+    All workers of its table share the keys of the rows under way.
+    """
+    [table] = {entry.table.name for entry in QUEUE_TABLES if entry.queue == queue}
+    of_table = context.under_way.setdefault(table, set())
+    return Worker(
+        name,
+        claim=partial(claim, context),
+        work=partial(work, context),
+        queue=queue,
+        of_table=of_table,
+        **options,
+    )
 
 
 def _list_no_workers(_context: WorkerContext) -> Sequence[Worker]:

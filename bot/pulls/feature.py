@@ -11,9 +11,9 @@ from bot.commands.command import (
     Answer,
     Press,
 )
-from bot.context import Context, WorkerContext, queue_worker
+from bot.context import Context, WorkerContext
 from bot.engine import Worker, alone
-from bot.feature import Feature
+from bot.feature import Feature, queue_worker
 from bot.intent.vocabulary import ButtonLabel
 from bot.jobs.access import Readable, admin_request
 from bot.jobs.commands.agent import on_job
