@@ -21,7 +21,7 @@ from contextvars import Context
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, cast
 
 import structlog
 from apscheduler.events import EVENT_JOB_MAX_INSTANCES, JobSubmissionEvent
@@ -37,7 +37,6 @@ _MAX_REST_SECONDS = 30.0
 _NEVER_SECONDS = 86_400.0
 """The interval of a job that runs when it is woken."""
 LOOK = "look"
-Result = TypeVar("Result")
 _CANCELLED_SECONDS = 1.5
 """How long a cancelled task is waited for. Its last statement may take a second, or hang."""
 
