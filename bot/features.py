@@ -72,7 +72,7 @@ def queue_workers(context: WorkerContext) -> list[Worker]:
             places_of_group=200,
         ),
         worker(
-            "looks",
+            "pull_requests",
             "pull requests",
             claim_pull_requests,
             poll_pull_request,

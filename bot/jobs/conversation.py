@@ -15,7 +15,7 @@ from bot.context import Context, WorkerContext
 from bot.ids import ChannelId, MessageTs, ProjectId, Refusal, UserId, is_direct_message
 from bot.intent.kinds import SILENT, STARTS_JOB, Kind, Place
 from bot.jobs.messages import agent_text
-from bot.jobs.model.jobs import NotTaken, OmitReason, TakeThread, ThreadContext
+from bot.jobs.model.jobs import AttachThread, NotTaken, OmitReason, ThreadContext
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.names import names_in
 from bot.jobs.store.jobs import Jobs
@@ -54,7 +54,7 @@ async def conversation_of(
 
     The numbers are None where no messages are taken.
     """
-    if prompt.take_thread in (TakeThread.GIVEN, TakeThread.ANSWER):
+    if prompt.attach_thread in (AttachThread.GIVEN, AttachThread.ANSWER):
         text = prompt.attachments or ""
         taken = [line for line in text.splitlines() if line.strip()]
         return text, ThreadContext(len(taken))

@@ -14,7 +14,7 @@ from bot.jobs.files import read_files
 from bot.jobs.messages import agent_text, status_message
 from bot.jobs.messages.jobs import FIXING_PREVIEW, follow_up_by_command
 from bot.jobs.model import lifecycle
-from bot.jobs.model.jobs import QueueWhy, TakeThread, ThreadContext, TrackedJob
+from bot.jobs.model.jobs import AttachThread, ThreadContext, TrackedJob, WaitReason
 from bot.jobs.model.prompts import Act, Prompt, PromptKind
 from bot.jobs.names import names_in
 from bot.jobs.service_health import FIRST_BACK_OFF_SECONDS, with_known_wait
@@ -45,16 +45,16 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     """Return the attachments of a prompt that Slack returns in time."""
     conversation = ""
     earlier = None
-    if prompt.take_thread is not None:
+    if prompt.attach_thread is not None:
         conversation, earlier = await conversation_of(context, prompt)
     signed = await _signature(context, prompt) if context.settings.prompt_signature else ""
     files = await read_files(context, prompt.files)
     not_sent = None
-    if files.other or files.unread or prompt.omitted:
-        not_sent = status_message.parts_not_sent(files.other, files.unread, prompt.omitted)
+    if files.other or files.unread or prompt.omitted_parts:
+        not_sent = status_message.parts_not_sent(files.other, files.unread, prompt.omitted_parts)
     quotations = list(agent_text.quote_files(files.texts))
     if conversation:
-        is_answer = prompt.take_thread is TakeThread.ANSWER
+        is_answer = prompt.attach_thread is AttachThread.ANSWER
         source = QuoteSource.ANSWER if is_answer else QuoteSource.THREAD
         quotations.insert(0, Quotation(source, conversation))
     merged = await context.store.read(lambda tx: _find_merged(tx, prompt))
@@ -80,8 +80,8 @@ def _find_merged(tx: Transaction, prompt: Prompt) -> TrackedJob | None:
     """Return the merged job in whose thread a new job was asked for; None for another prompt."""
     if prompt.kind is not PromptKind.START:
         return None
-    follows = Jobs(tx).get_or_raise(prompt.job).follows
-    merged = Jobs(tx).get(follows) if follows is not None else None
+    predecessor = Jobs(tx).get_or_raise(prompt.job).predecessor
+    merged = Jobs(tx).get(predecessor) if predecessor is not None else None
     return None if merged is None or merged.is_forgotten else merged
 
 
@@ -127,19 +127,19 @@ def _write(
         # Otherwise its message was edited, and the act is recorded.
         act = Act.ASKED if prompt.kind is PromptKind.START else Act.STEERED
         Audit(tx).decided(act, prompt.asked_by, job, prompt.asked_at, prompt.id, prompt.app)
-    earlier = attachments.earlier or job.earlier
+    earlier = attachments.earlier or job.thread_context
     if prompt.kind is PromptKind.START:
-        new = replace(job, text=text, earlier=earlier)
+        new = replace(job, text=text, thread_context=earlier)
         if prompt.held_until is not None:
-            new = replace(new, queue_until=prompt.held_until, queue_why=QueueWhy.HELD)
+            new = replace(new, wait_until=prompt.held_until, wait_reason=WaitReason.HELD)
         job = Jobs(tx).save(job, with_known_wait(tx, new, now))
         open_thread(tx, job, now)
     else:
-        new = replace(job, earlier=earlier)
+        new = replace(job, thread_context=earlier)
         job = Jobs(tx).save(job, with_known_wait(tx, new, now))
         if prompt.message_ts is None:
             message = FIXING_PREVIEW
-            if not prompt.mends_preview:
+            if not prompt.is_preview_fix:
                 message = follow_up_by_command(job, text, prompt.asked_by)
             say(tx, job, f"follow_up:{prompt.id}", message, now)
         tell_behind_unconfirmed(tx, job, prompt, now)

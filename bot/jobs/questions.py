@@ -9,7 +9,7 @@ from bot.context import Context
 from bot.ids import Message
 from bot.jobs.ask import Also, write_nothing
 from bot.jobs.messages.unsent import cannot_answer
-from bot.jobs.model.jobs import About
+from bot.jobs.model.jobs import GapRef
 from bot.jobs.model.prompts import Unsent
 from bot.ports import ThreadRef
 from bot.store import Transaction
@@ -31,7 +31,7 @@ class DocsQuestion:
 class Answered:
     """The newest question that was answered in a thread."""
 
-    about: About
+    about: GapRef
     """The question as a row of the content gaps, whose askers are told when the docs answer it."""
     conversation: str
     """Question and answer, as background of a prompt."""

@@ -24,7 +24,7 @@ from bot.jobs.messages.status_message import (
 from bot.jobs.model.changes import MAX_HEADINGS, ChangedPage
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt
-from bot.jobs.model.pull_requests import Preview, PreviewState, SeenPullRequest
+from bot.jobs.model.pull_requests import Preview, PreviewState, PullRequestSnapshot
 from bot.messages import blocks as b
 from bot.messages.blocks import counted
 from bot.messages.plain_text import clip, visible
@@ -67,19 +67,19 @@ def format_result(
     is_newcomer: bool = False,
     preview: Preview | None = None,
     offers_preview: bool = False,
-    mends_preview: bool = False,
+    is_preview_fix: bool = False,
 ) -> Message:
     """Return the reply at the end of an iteration: the result, and the way on.
 
     ``subject``: the iteration's request. ``is_first``: no other job in the thread offers its pull
     request, so this one's button stands out. ``is_newcomer``: it is the requester's first job.
-    ``mends_preview``: the iteration was to mend the preview.
+    ``is_preview_fix``: the iteration was to mend the preview.
     """
     is_ready = preview is not None and preview.state is PreviewState.READY
     is_of_this = preview is not None and preview.iteration == job.iteration
-    is_mended = mends_preview and is_ready and is_of_this
+    is_mended = is_preview_fix and is_ready and is_of_this
     is_steerable = job.state is JobState.PULL_REQUEST and not _is_over(job)
-    teaches = is_newcomer and job.version < 2 and is_steerable
+    teaches = is_newcomer and job.result_number < 2 and is_steerable
     result, advice = _end(job, subject, is_mended=is_mended, is_brief=teaches)
     if teaches and not advice:
         advice = _STEERING[job.needs_mention]
@@ -175,7 +175,7 @@ def _named_by_page(job: TrackedJob, subject: str) -> str:
     if pull.pages[0].is_new:
         return _NEW_PAGE
     is_short = len(subject.split()) <= _SHORT_WORDS and len(subject) <= _SHORT_LENGTH
-    return _CHANGED_PAGE if job.version > 1 and is_short else ""
+    return _CHANGED_PAGE if job.result_number > 1 and is_short else ""
 
 
 def _page(job: TrackedJob, url: str, *, is_brief: bool) -> str:
@@ -218,14 +218,14 @@ def _change(job: TrackedJob) -> str:
     pull = _seen(job)
     if job.state is not JobState.PULL_REQUEST or pull is None:
         return ""
-    is_follow_up = job.version > 1
+    is_follow_up = job.result_number > 1
     if is_follow_up and made_nothing(pull):
         return ". Nothing changed in it"
     draft = ", a draft" if pull.is_draft else ""
     return f"{draft}, {difference(pull, is_follow_up=is_follow_up)}"
 
 
-def _seen(job: TrackedJob) -> SeenPullRequest | None:
+def _seen(job: TrackedJob) -> PullRequestSnapshot | None:
     """Return the pull request if it was polled since the iteration ended."""
     pull = job.pull_request
     return pull if pull is not None and pull.iteration == job.iteration else None
@@ -245,7 +245,7 @@ def _about(job: TrackedJob, text: str, first: Sequence[UserId] = (), **more: str
     return text.format(
         everybody=" ".join(b.mention(user) for user in people),
         job=called,
-        it=f"The follow-up to {called}" if job.version > 1 else called,
+        it=f"The follow-up to {called}" if job.result_number > 1 else called,
         after=after,
         here=way,
         Here=way.capitalize(),
@@ -310,9 +310,9 @@ def reminder(job: TrackedJob, status_message_link: str | None, now: datetime) ->
     return b.with_buttons(text, view(job))
 
 
-def pull_request_ended(job: TrackedJob, pull: SeenPullRequest) -> Message:
+def pull_request_ended(job: TrackedJob, pull: PullRequestSnapshot) -> Message:
     """Return the reply, sent once, about a pull request that was merged or closed."""
-    after = f"after {lasted((pull.ended_at or pull.since) - pull.since)}"
+    after = f"after {lasted((pull.ended_at or pull.reported_at) - pull.reported_at)}"
     of = f"The pull request of {name(job.number)} was"
     if pull.is_merged:
         return b.words(f":white_check_mark: {of} merged {after}{by_whom(pull)}.")
@@ -476,7 +476,7 @@ def waits(job: TrackedJob, now: datetime) -> str:
 
 def _age(job: TrackedJob, now: datetime) -> str:
     if job.pull_request and job.sees_pull_request:
-        return f"open for {lasted(now - job.pull_request.since)}"
+        return f"open for {lasted(now - job.pull_request.reported_at)}"
     return f"ready for {lasted(now - job.ended_at)}" if job.ended_at else "ready"
 
 

@@ -28,7 +28,7 @@ class Size(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SeenPullRequest:
+class PullRequestSnapshot:
     """A pull request as of its last poll."""
 
     title: str
@@ -36,7 +36,7 @@ class SeenPullRequest:
     is_draft: bool
     iteration: int
     """The job's iteration whose end it belongs to."""
-    since: datetime
+    reported_at: datetime
     """When the job had it first."""
     is_merged: bool = False
     ended_at: datetime | None = None
@@ -72,19 +72,19 @@ class WatchedPullRequest:
     iteration: int
     """The newest iteration that has ended with it."""
     iteration_ended_at: datetime
-    since: datetime
+    reported_at: datetime
     """The time of the first end with it."""
-    seen: SeenPullRequest | None = None
+    snapshot: PullRequestSnapshot | None = None
     etag: str = ""
     """The host's id of its last answer."""
-    looked_at: datetime | None = None
+    polled_at: datetime | None = None
     """When the host last answered; None for never."""
-    failures: int = 0
+    failed_polls: int = 0
     """Polls without an answer since then."""
-    look_at: datetime | None = None
+    poll_at: datetime | None = None
     """When it is polled next; None for never."""
 
-    def next_look(self, now: datetime, pause_seconds: float) -> datetime | None:
+    def next_poll(self, now: datetime, pause_seconds: float) -> datetime | None:
         """Return the next poll of an open one; None for never.
 
         The pause is that of the first day.
@@ -97,7 +97,7 @@ class WatchedPullRequest:
         return now + timedelta(seconds=pause_seconds)
 
 
-MAX_ASKS = 2
+MAX_BUILD_CALLS = 2
 """How often a preview is asked for at most.
 
 It is asked for again only when the answer to the first call was lost.
@@ -141,7 +141,7 @@ class Preview:
     branch: str
     state: PreviewState
     asked_at: datetime
-    asks: int = 0
+    build_calls: int = 0
     """Calls that may have begun a build."""
     status_id: str | None = None
     """The service's id of the build."""

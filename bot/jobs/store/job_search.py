@@ -18,7 +18,9 @@ _TEXT_LENGTH = 4_000
 """Characters of a prompt that are searched."""
 
 # No join: PostgreSQL would read all pull requests for it.
-_SEEN = select(pull_requests.c.seen).where(pull_requests.c.job == jobs.c.number).scalar_subquery()
+_SNAPSHOT = (
+    select(pull_requests.c.snapshot).where(pull_requests.c.job == jobs.c.number).scalar_subquery()
+)
 _first = select(func.min(jobs.c.channel).label("channel")).cte("walk", recursive=True)
 _next = select(func.min(jobs.c.channel)).where(jobs.c.channel > _first.c.channel)
 _walk = _first.union_all(
@@ -65,7 +67,7 @@ class JobSearch(Repository):
         """Return the titles and prompts of jobs, the newest first, without forgotten ones."""
         prompt = func.substr(jobs.c.text, 1, _TEXT_LENGTH, type_=jobs.c.text.type)
         query = (
-            select(jobs.c.number, prompt.label("prompt"), _SEEN)
+            select(jobs.c.number, prompt.label("prompt"), _SNAPSHOT)
             .where(jobs.c.number.in_(numbers), jobs.c.requester != "")
             .order_by((jobs.c.number + 0).desc())
         )

@@ -62,7 +62,7 @@ PULL_REQUESTS_RULE = RetentionRule(
     pull_requests,
     _is_of_finished_job(pull_requests.c.job),
     None,
-    extra_values={"look_at": None, **FREE},
+    extra_values={"poll_at": None, **FREE},
 )
 PREVIEWS_RULE = RetentionRule(
     "previews",
@@ -78,6 +78,6 @@ DELIVERIES_RULE = RetentionRule(
     deliveries.c.settled_at,
     delete_when=~exists().where(jobs.c.number == deliveries.c.job, jobs.c.requester != ""),
 )
-AUDIT_RULE = RetentionRule("audit rows", audit, IS_OVER, audit.c.at)
-STOPS_RULE = RetentionRule("switch of sending", sending_stops, true(), sending_stops.c.at)
+AUDIT_RULE = RetentionRule("audit rows", audit, IS_OVER, audit.c.acted_at)
+STOPS_RULE = RetentionRule("switch of sending", sending_stops, true(), sending_stops.c.stopped_at)
 """Only its admin is forgotten: sending stays off."""
