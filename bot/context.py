@@ -79,7 +79,7 @@ class Timeouts:
     """How long an instruction in a message is held after the last word of its author there."""
     hold_most_seconds: float = 30.0
     """How long it is held at most."""
-    seen_seconds: float = 60.0
+    verified_seconds: float = 60.0
     """How long a prompt may wait before its messages are read again and its author is checked."""
     names_seconds: float = 5.0
     """How long the look-up of the names in a prompt may take.
@@ -90,7 +90,7 @@ class Timeouts:
     """Age at which a running job is announced once in its thread."""
     unwatched_seconds: float = 7 * 86_400.0
     """Age at which a running job, or one that cannot be read, is no longer polled."""
-    missing_seconds: float = 3_600.0
+    not_found_seconds: float = 3_600.0
     """How long a job unknown to the docs service is polled. Then it counts as lost."""
     watch_seconds: float = 86_400.0
     """How long an ended job is polled about an unconfirmed follow-up while it cannot be read."""

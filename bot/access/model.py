@@ -77,7 +77,7 @@ members = Table(
     Column("access", Choice(Access), nullable=False),
     Column("rule", Id(40), nullable=False),
     Column("checked_at", UtcDateTime, nullable=False),
-    Column("told_at", UtcDateTime),
+    Column("refused_at", UtcDateTime),
 )
 MEMBERS_RULE = RetentionRule("access checks", members, true(), members.c.checked_at)
 _TOLD_AGAIN_AFTER = timedelta(hours=1)
@@ -109,10 +109,18 @@ class Members(Repository):
         Members always get an answer. Others get one once an hour.
         """
         # An empty rule matches none, so this row grants no access.
-        new = {"user": user, "access": Access.UNTOLD, "rule": "", "checked_at": now, "told_at": now}
+        new = {
+            "user": user,
+            "access": Access.UNTOLD,
+            "rule": "",
+            "checked_at": now,
+            "refused_at": now,
+        }
         if insert_unless_there(self.connection, members, new):
             return True
         is_member = and_(members.c.access == Access.MEMBER, members.c.rule == rule)
-        long_ago = or_(members.c.told_at.is_(None), members.c.told_at <= now - _TOLD_AGAIN_AFTER)
+        long_ago = or_(
+            members.c.refused_at.is_(None), members.c.refused_at <= now - _TOLD_AGAIN_AFTER
+        )
         may_tell = update(members).where(members.c.user == user, or_(is_member, long_ago))
-        return self.connection.execute(may_tell.values(told_at=now)).rowcount == 1
+        return self.connection.execute(may_tell.values(refused_at=now)).rowcount == 1

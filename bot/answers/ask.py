@@ -14,7 +14,7 @@ import structlog
 from bot.access.admit import Allowed, check_channel
 from bot.access.obstacles import find_exclusion, find_obstacle
 from bot.answers import messages
-from bot.answers.gaps import answer_key, audience_in, gap_key, sent_words, settle_notice
+from bot.answers.gaps import answer_key, audience_in, gap_key, hash_question, settle_notice
 from bot.answers.hooks import AnswerHooks
 from bot.answers.model import UNWRITTEN, Audience, DocsPage, Inquiry, InquiryId, InquiryState
 from bot.answers.store import Inquiries, SentQuestions
@@ -38,7 +38,7 @@ from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.ports import Origin, SlackError
 from bot.store import Transaction
-from bot.store.upgrade import words_key
+from bot.store.upgrade import hash_key
 
 log = structlog.get_logger(__name__)
 _DAY = timedelta(days=1)
@@ -80,7 +80,7 @@ async def ask_docs(
         also(tx)
         if thread is None:
             return READING
-        if inquiry.in_job is None:
+        if inquiry.thread_job is None:
             _show_read(tx, allowed, context)
         return None
 
@@ -118,7 +118,7 @@ def _new_inquiry(
         by_assistant=may_use_assistant and not question.is_topic,
         conversation=conversation,
         is_topic=question.is_topic,
-        in_job=question.draft.job if question.is_private else None,
+        thread_job=question.draft.job if question.is_private else None,
         audience=Audience.CHANNEL if thread else Audience.ASKER,
     )
 
@@ -186,7 +186,7 @@ async def _answer_or_refuse(
     that has waited for long is read in Slack, and its author and its channel are checked.
     """
     waited = (context.clock() - inquiry.asked_at).total_seconds()
-    is_old = waited > context.timeouts.seen_seconds
+    is_old = waited > context.timeouts.verified_seconds
     origin = Origin(inquiry.key, inquiry.user, inquiry.channel)
     is_private = inquiry.thread_ts is None
     obstacle = None
@@ -231,8 +231,8 @@ async def _note_sent(context: WorkerContext, inquiry: Inquiry, *, is_search: boo
     """Note a call with a question before it is made, because the service lists its words."""
 
     def note(tx: Transaction) -> None:
-        words = sent_words(inquiry.text, words_key(tx))
-        SentQuestions(tx).add(inquiry, words, context.clock(), is_search=is_search)
+        text_hash = hash_question(inquiry.text, hash_key(tx))
+        SentQuestions(tx).add(inquiry, text_hash, context.clock(), is_search=is_search)
 
     await context.store.write(note)
 
@@ -385,7 +385,7 @@ def _delivery(inquiry: Inquiry, message: Message) -> NewDelivery:
     key = answer_key(inquiry)
     channel = inquiry.channel
     user = inquiry.user
-    if inquiry.in_job is not None:
+    if inquiry.thread_job is not None:
         return NewDelivery.whisper(key, channel, user, message, thread=inquiry.thread_ts)
     if inquiry.thread_ts is not None:
         return replace(NewDelivery.post(key, channel, user, message), message_ts=inquiry.thread_ts)

@@ -85,7 +85,7 @@ class Inquiry:
     """The job that has written the answer."""
     is_topic: bool = False
     """It names a topic and asks nothing: pages about it are shown."""
-    in_job: JobNumber | None = None
+    thread_job: JobNumber | None = None
     """The job in whose thread it was said.
 
     Only its asker sees the answer there, and may send it on.

@@ -27,7 +27,7 @@ from bot.jobs.commands.job_references import for_reader
 from bot.jobs.commands.unsent import at_message, earlier_blocks, offer_messages, on_text
 from bot.jobs.decisions import withdraw
 from bot.jobs.messages import forms, job_answers, unsent
-from bot.jobs.model.jobs import JobState, TakeThread, TrackedJob
+from bot.jobs.model.jobs import AttachThread, JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptRequest, PromptState, Unsent
 from bot.jobs.model.questions import DocsQuestion
 from bot.jobs.questions import ask_docs
@@ -265,7 +265,7 @@ async def write_thread(context: Context, press: Press, draft: Unsent) -> Answer:
         return Answer(message=unsent.NO_MESSAGES, replaces=True)
     allowed = place.allowed
     if await is_public_channel(context, allowed.origin.channel):
-        request = PromptRequest(draft.raw, take_thread=TakeThread.IF_PUBLIC, is_sure=True)
+        request = PromptRequest(draft.raw, attach_thread=AttachThread.IF_PUBLIC, is_sure=True)
         moved = moving(draft.key, allowed.user, _parts(place), draft.raw)
         asked = await ask(context, allowed, request, moved)
         if asked.same:

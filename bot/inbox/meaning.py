@@ -190,7 +190,7 @@ def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot 
             return LATER
         # An app_mention, and a change, does not name the first author of its thread.
         is_begun_now = _begun_by(tx, message) is None and being_posted
-        if is_begun_now and message.parent in (None, context.bot_user):
+        if is_begun_now and message.parent_user in (None, context.bot_user):
             return LATER
     elif not is_mention:
         # A channel's choice about later replies does not concern an edit.
@@ -228,7 +228,7 @@ def _is_below_held_files(tx: Transaction, message: InboxMessage) -> bool:
     root = Inbox(tx).at(message.channel, message.thread) if message.thread else None
     if root is None or root.state is not MessageState.HELD:
         return False
-    return (root.place, root.user) == (message.place, message.user)
+    return (root.conversation_ts, root.user) == (message.conversation_ts, message.user)
 
 
 def _spot_without_job(

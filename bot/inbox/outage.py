@@ -32,7 +32,7 @@ from bot.ports import (
     ts_at,
 )
 from bot.store import Transaction
-from bot.store.upgrade import begun_at
+from bot.store.upgrade import installed_at
 
 log = structlog.get_logger(__name__)
 _MAX_ATTEMPTS = 10
@@ -83,7 +83,7 @@ class Outage:
         # The clock may have been set back since.
         due_at = min(max(now, self._goes_on_until), now + self._longest)
         newest = Inbox(tx).newest()
-        earliest = [now - KNOWN_FOR, begun_at(tx)]
+        earliest = [now - KNOWN_FOR, installed_at(tx)]
         if newest is not None:
             earliest.append(time_of(newest) - REDELIVERED_FOR)
         MissedMessages(tx).add(ts_at(max(earliest)), due_at)

@@ -26,7 +26,7 @@ from bot.inbox.requests import hold_end, stage_of_prompt
 from bot.inbox.store import Inbox
 from bot.jobs.decisions import refuse
 from bot.jobs.model import lifecycle
-from bot.jobs.model.jobs import JobProblem, QueueWhy
+from bot.jobs.model.jobs import JobProblem, WaitReason
 from bot.jobs.model.prompts import Prompt
 from bot.jobs.service_health import with_known_wait
 from bot.jobs.store.jobs import Jobs
@@ -64,9 +64,9 @@ async def release(context: WorkerContext, prompt: Prompt) -> None:
 
 def _is_stale(context: WorkerContext, prompt: Prompt, messages: Sequence[InboxMessage]) -> bool:
     """Return whether the check of a prompt's messages and author is too old."""
-    seen_at = prompt.seen_at or prompt.asked_at
-    times = [seen_at, _hold_end(context, prompt, messages)]
-    return (context.clock() - max(times)).total_seconds() > context.timeouts.seen_seconds
+    verified_at = prompt.verified_at or prompt.asked_at
+    times = [verified_at, _hold_end(context, prompt, messages)]
+    return (context.clock() - max(times)).total_seconds() > context.timeouts.verified_seconds
 
 
 def _hold_end(context: WorkerContext, prompt: Prompt, messages: Sequence[InboxMessage]) -> datetime:
@@ -119,7 +119,7 @@ def _waits_for_words(tx: Transaction, messages: Sequence[InboxMessage]) -> bool:
 
 def _keep(context: WorkerContext, tx: Transaction, prompt: Prompt) -> float:
     """Hold a prompt on, the longer the longer it has waited. Return for how many seconds."""
-    waited = (context.clock() - (prompt.seen_at or prompt.asked_at)).total_seconds()
+    waited = (context.clock() - (prompt.verified_at or prompt.asked_at)).total_seconds()
     seconds = seconds_to_next_look(waited)
     Prompts(tx).keep_held(prompt, context.after(seconds), context.owner)
     return seconds
@@ -225,12 +225,12 @@ def _send(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
     now = context.clock()
     Prompts(tx).let_go(prompt, now, context.owner)
     job = Jobs(tx).get_or_raise(prompt.job)
-    if job.queue_why is not QueueWhy.HELD:
+    if job.wait_reason is not WaitReason.HELD:
         return
     back_off = BackOffs(tx).of(job.project)
     is_away = back_off is not None and back_off.lasts(now)
     if is_away or Sending(tx).stop() is not None:
-        Jobs(tx).save(job, with_known_wait(tx, lifecycle.not_queued(job), now))
+        Jobs(tx).save(job, with_known_wait(tx, lifecycle.without_wait(job), now))
 
 
 def _refuse(context: WorkerContext, prompt: Prompt, obstacle: Obstacle, tx: Transaction) -> None:

@@ -174,14 +174,14 @@ def join(context: Context, kind: PromptKind, messages: Sequence[InboxMessage]) -
     """Join the words and files of messages, in order. Raises UnknownProject."""
     texts = [message.text or "" for message in messages]
     files = tuple(file for message in messages for file in message.files)
-    omitted = [name for message in messages for name in message.omitted]
+    omitted_parts = [name for message in messages for name in message.omitted_parts]
     project = None
     if kind is PromptKind.START:
         pairs = [context.projects.take(text) for text in texts]
         texts = [text for text, _ in pairs]
         project = next((named for _, named in pairs if named), None)
     raw = "\n\n".join(text.strip() for text in texts if text.strip())
-    return Joined(Content(raw, files, tuple(dict.fromkeys(omitted))), project)
+    return Joined(Content(raw, files, tuple(dict.fromkeys(omitted_parts))), project)
 
 
 def find_prompt_to_join(
@@ -210,7 +210,7 @@ def _may_be_remade(prompt: Prompt) -> bool:
 
 def _takes_additions(context: Context, prompt: Prompt, message: InboxMessage) -> bool:
     """Return whether a prompt has been held from the beginning: its author may add to it."""
-    if prompt.held_until is None or prompt.attempts or prompt.in_queue:
+    if prompt.held_until is None or prompt.attempts or prompt.awaits_quota:
         return False
     latest = prompt.asked_at + timedelta(seconds=context.timeouts.hold_most_seconds)
     return stage_of_prompt(prompt) is Stage.WAITING and message.said_at <= latest
@@ -261,7 +261,7 @@ def remake(
     said_at = max(message.said_at for message in messages)
     until = hold_end(context, prompt.asked_at, said_at)
     moves_to = joined.project if joined.project and joined.project.id != prompt.project else None
-    if content == Content(prompt.raw, prompt.files, prompt.omitted) and moves_to is None:
+    if content == Content(prompt.raw, prompt.files, prompt.omitted_parts) and moves_to is None:
         is_waiting = stage_of_prompt(prompt) is Stage.WAITING
         Prompts(tx).set_hold(prompt.id, until if is_waiting else None)
         return

@@ -67,21 +67,21 @@ inbox = Table(
     Column("channel", Channel(40), nullable=False),
     Column("ts", Id(40), nullable=False),
     # Empty for the messages of direct conversations outside of threads.
-    Column("place", Id(40), nullable=False),
+    Column("conversation_ts", Id(40), nullable=False),
     Column("user", Owner(40), nullable=False),
     Column("state", Choice(MessageState), nullable=False),
     Column("said_at", UtcDateTime, nullable=False),
-    Column("parent", Person(40)),
+    Column("parent_user", Person(40)),
     Column("text", UserText),
     Column("files", UserJson(tuple[SharedFile, ...])),
-    Column("omitted", UserJson(tuple[str, ...])),
+    Column("omitted_parts", UserJson(tuple[str, ...])),
     Column("app", Id(40)),
     Column("version", Id(40), nullable=False, server_default=text("''")),
     Column("due_at", Due(minutes=11)),
     Column("request", Id(400)),
     *lease(),
     Index("ix_inbox_ts", "channel", "ts", unique=True),
-    Index("ix_inbox_place", "channel", "place", "user"),
+    Index("ix_inbox_conversation_ts", "channel", "conversation_ts", "user"),
     if_set("ix_inbox_due_at", "due_at"),
     if_set("ix_inbox_request", "request"),
     sqlite_autoincrement=True,
@@ -111,7 +111,9 @@ MAX_CONVERSATIONS = 200
 _c = inbox.c
 _OTHER = inbox.alias("other")
 _IS_BESIDE = and_(
-    _OTHER.c.channel == _c.channel, _OTHER.c.place == _c.place, _OTHER.c.user == _c.user
+    _OTHER.c.channel == _c.channel,
+    _OTHER.c.conversation_ts == _c.conversation_ts,
+    _OTHER.c.user == _c.user,
 )
 _HAS_NEW_BESIDE = exists().where(_IS_BESIDE, _OTHER.c.state == MessageState.NEW)
 _IS_IN_TURN = and_(
@@ -151,10 +153,10 @@ _UNSETTLED_PROMPTS = (
 SETTLED: dict[str, object] = {
     "state": MessageState.SETTLED,
     "user": "",
-    "parent": None,
+    "parent_user": None,
     "text": None,
     "files": None,
-    "omitted": None,
+    "omitted_parts": None,
     "app": None,
     "due_at": None,
     "request": None,
@@ -188,18 +190,18 @@ class Inbox(Rows[InboxMessage]):
         A mention in a thread comes as two events, of which one names the thread's first author.
         """
         origin = message.origin
-        parent = message.parent if isinstance(message, ThreadReply) else None
+        parent = message.parent_user if isinstance(message, ThreadReply) else None
         values = {
             "channel": origin.channel,
             "ts": origin.message_ts,
-            "place": place_of(origin),
+            "conversation_ts": place_of(origin),
             "user": origin.user,
             "state": MessageState.NEW,
             "said_at": said_at,
-            "parent": parent,
+            "parent_user": parent,
             "text": message.content.text,
             "files": message.content.files or None,
-            "omitted": message.content.omitted or None,
+            "omitted_parts": message.content.omitted_parts or None,
             "app": origin.app,
             "version": message.version,
             "due_at": said_at,
@@ -209,10 +211,10 @@ class Inbox(Rows[InboxMessage]):
             known = and_(
                 _c.channel == origin.channel,
                 _c.ts == origin.message_ts,
-                _c.parent.is_(None),
+                _c.parent_user.is_(None),
                 _c.state == MessageState.NEW,
             )
-            self.connection.execute(inbox.update().where(known).values(parent=parent))
+            self.connection.execute(inbox.update().where(known).values(parent_user=parent))
         return is_new
 
     def add_settled(self, origin: Origin, version: str, now: datetime) -> bool:
@@ -220,7 +222,7 @@ class Inbox(Rows[InboxMessage]):
         values = {
             "channel": origin.channel,
             "ts": origin.message_ts,
-            "place": place_of(origin),
+            "conversation_ts": place_of(origin),
             "user": "",
             "state": MessageState.SETTLED,
             "said_at": now,
@@ -271,14 +273,14 @@ class Inbox(Rows[InboxMessage]):
         ``text``: its part for the agent, until that is sent.
         """
         files = None if text is None else message.files or None
-        omitted = None if text is None else message.omitted or None
+        omitted_parts = None if text is None else message.omitted_parts or None
         self.save(
             message,
             state=MessageState.TAKEN,
             user=message.user or user,
             text=text,
             files=files,
-            omitted=omitted,
+            omitted_parts=omitted_parts,
             request=request,
             due_at=None,
         )
@@ -361,9 +363,9 @@ class Inbox(Rows[InboxMessage]):
 
     def _threads_of_jobs(self, now: datetime) -> tuple[Sequence[Conversation], int]:
         """Return the newest threads of jobs, and the number of others."""
-        thread = func.coalesce(jobs.c.thread_ts, jobs.c.root_ts).label("thread")
+        thread = func.coalesce(jobs.c.thread_ts, jobs.c.status_ts).label("thread")
         begun = select(jobs.c.number, jobs.c.channel, thread).where(
-            jobs.c.root_ts.is_not(None), is_set(jobs.c.requester)
+            jobs.c.status_ts.is_not(None), is_set(jobs.c.requester)
         )
         # Not joined with OR, for which SQLite would read all jobs.
         running = begun.where(jobs.c.ended_at.is_(None))
@@ -377,19 +379,22 @@ class Inbox(Rows[InboxMessage]):
         """Return the threads of the last day's messages that led, or may lead, to a request."""
         asks = or_(_c.request.is_not(None), one_of(_c.state, _UNDECIDED))
         places = (
-            select(_c.channel, _c.place)
-            .where(asks, _c.said_at > now - KNOWN_FOR, _c.place != "")
-            .group_by(_c.channel, _c.place)
+            select(_c.channel, _c.conversation_ts)
+            .where(asks, _c.said_at > now - KNOWN_FOR, _c.conversation_ts != "")
+            .group_by(_c.channel, _c.conversation_ts)
             .order_by(func.max(_c.ts).desc())
             .limit(MAX_CONVERSATIONS)
         )
-        return [Conversation(row.channel, row.place) for row in self.connection.execute(places)]
+        return [
+            Conversation(row.channel, row.conversation_ts)
+            for row in self.connection.execute(places)
+        ]
 
     def _direct_channels(self) -> Sequence[ChannelId]:
         """Return the channels of direct conversations, with messages or with jobs of a command."""
         spoken = (
             select(_c.channel)
-            .where(_c.place == "")
+            .where(_c.conversation_ts == "")
             .group_by(_c.channel)
             .order_by(func.max(_c.ts).desc())
             .limit(MAX_CONVERSATIONS)
@@ -418,18 +423,22 @@ class Inbox(Rows[InboxMessage]):
         )
         is_taken = and_(_c.state == MessageState.TAKEN, _c.text.is_not(None))
         self.connection.execute(
-            inbox.update().where(is_taken, ~waits).values(text=None, files=None, omitted=None)
+            inbox.update().where(is_taken, ~waits).values(text=None, files=None, omitted_parts=None)
         )
         newer = exists().where(
-            _OTHER.c.channel == _c.channel, _OTHER.c.place == "", _OTHER.c.ts > _c.ts
+            _OTHER.c.channel == _c.channel, _OTHER.c.conversation_ts == "", _OTHER.c.ts > _c.ts
         )
         old = and_(_c.state == MessageState.SETTLED, _c.ts < ts_at(now - KNOWN_FOR))
-        self.connection.execute(inbox.delete().where(old, or_(_c.place != "", newer)))
+        self.connection.execute(inbox.delete().where(old, or_(_c.conversation_ts != "", newer)))
 
 
 def _is_beside(message: InboxMessage) -> ColumnElement[bool]:
     """Return the condition that a message has the same author and place."""
-    return and_(_c.channel == message.channel, _c.place == message.place, _c.user == message.user)
+    return and_(
+        _c.channel == message.channel,
+        _c.conversation_ts == message.conversation_ts,
+        _c.user == message.user,
+    )
 
 
 class MissedMessages(Rows[Missed]):

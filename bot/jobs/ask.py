@@ -86,7 +86,7 @@ def check_key(
         return
     docs = context.projects.shown(request.project) if request.project else None
     raw = with_project(docs, request.raw)
-    is_more = request.files or request.given or request.about or len(raw) > Unsent.LONGEST
+    is_more = request.files or request.given or request.gap or len(raw) > Unsent.LONGEST
     raise HasKey(None if is_more else Unsent(origin.key, origin.thread, raw, job))
 
 
@@ -138,10 +138,10 @@ def _store_job(
         request.raw,
         now,
         thread_ts=origin.thread_for_job,
-        again_of=request.again_of,
-        follows=request.follows,
+        rerun_of=request.rerun_of,
+        predecessor=request.predecessor,
         project_label=docs.label if docs else None,
-        about=request.about,
+        gap=request.gap,
     )
     prompt = Prompt.new(origin, request, job.number, project, PromptKind.START, now)
     earlier = Prompts(tx).earlier(prompt, now - SAME_WITHIN)

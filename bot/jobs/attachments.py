@@ -11,7 +11,7 @@ from bot.ids import Message
 from bot.jobs.conversation import conversation_of
 from bot.jobs.files import read_files
 from bot.jobs.messages import agent_text, status_message
-from bot.jobs.model.jobs import TakeThread, ThreadContext, TrackedJob
+from bot.jobs.model.jobs import AttachThread, ThreadContext, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.store.jobs import Jobs
 from bot.messages.quotations import Quotation, QuoteSource
@@ -34,16 +34,16 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     """Return the attachments of a prompt that Slack returns in time."""
     conversation = ""
     earlier = None
-    if prompt.take_thread is not None:
+    if prompt.attach_thread is not None:
         conversation, earlier = await conversation_of(context, prompt)
     signed = await _signature(context, prompt) if context.settings.prompt_signature else ""
     files = await read_files(context, prompt.files)
     not_sent = None
-    if files.other or files.unread or prompt.omitted:
-        not_sent = status_message.parts_not_sent(files.other, files.unread, prompt.omitted)
+    if files.other or files.unread or prompt.omitted_parts:
+        not_sent = status_message.parts_not_sent(files.other, files.unread, prompt.omitted_parts)
     quotations = list(agent_text.quote_files(files.texts))
     if conversation:
-        is_answer = prompt.take_thread is TakeThread.ANSWER
+        is_answer = prompt.attach_thread is AttachThread.ANSWER
         source = QuoteSource.ANSWER if is_answer else QuoteSource.THREAD
         quotations.insert(0, Quotation(source, conversation))
     merged = await context.store.read(lambda tx: _find_merged(tx, prompt))
@@ -69,6 +69,6 @@ def _find_merged(tx: Transaction, prompt: Prompt) -> TrackedJob | None:
     """Return the merged job in whose thread a new job was asked for; None for another prompt."""
     if prompt.kind is not PromptKind.START:
         return None
-    follows = Jobs(tx).get_or_raise(prompt.job).follows
-    merged = Jobs(tx).get(follows) if follows is not None else None
+    predecessor = Jobs(tx).get_or_raise(prompt.job).predecessor
+    merged = Jobs(tx).get(predecessor) if predecessor is not None else None
     return None if merged is None or merged.is_forgotten else merged

@@ -16,7 +16,7 @@ from bot.ids import ChannelId, MessageTs, ProjectId, Refusal, UserId, is_direct_
 from bot.intent.kinds import SILENT, STARTS_JOB, Kind, Place
 from bot.jobs.hooks import JobHooks
 from bot.jobs.messages import agent_text
-from bot.jobs.model.jobs import NotTaken, OmitReason, TakeThread, ThreadContext
+from bot.jobs.model.jobs import AttachThread, NotTaken, OmitReason, ThreadContext
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.names import names_in
 from bot.jobs.store.jobs import Jobs
@@ -55,7 +55,7 @@ async def conversation_of(
 
     The numbers are None where no messages are taken.
     """
-    if prompt.take_thread in (TakeThread.GIVEN, TakeThread.ANSWER):
+    if prompt.attach_thread in (AttachThread.GIVEN, AttachThread.ANSWER):
         text = prompt.attachments or ""
         taken = [line for line in text.splitlines() if line.strip()]
         return text, ThreadContext(len(taken))

@@ -43,11 +43,11 @@ async def run_again(
         words,
         allow_duplicate=True,
         allow_key=raw in (None, prompt.raw),
-        take_thread=prompt.take_thread,
+        attach_thread=prompt.attach_thread,
         files=prompt.files,
-        again_of=job.number,
+        rerun_of=job.number,
         project=None if context.projects.serves_former else job.project,
-        about=job.about,
+        gap=job.gap,
     )
     pressed = sent_by_button(readable, f"again:{job.number}:{occasion}")
     return await ask(context, pressed.allowed, again)
@@ -199,7 +199,7 @@ def take_back(
         job = Jobs(tx).save(job, lifecycle.withdrawn(job, now, end, by))
         drop_follow_ups(tx, job, now, has_thread=is_shown)
     elif is_shown and not is_dismissed:
-        job = Jobs(tx).save(job, lifecycle.not_queued(job))
+        job = Jobs(tx).save(job, lifecycle.without_wait(job))
         message = messages.follow_up_withdrawn(job, prompt, end, by)
         say(tx, job, f"withdrawn:{prompt.id}", message, now)
 
@@ -224,4 +224,4 @@ def refuse(
         job = Jobs(tx).save(job, lifecycle.job_refused(job, problem, now))
         drop_follow_ups(tx, job, now, has_thread=is_shown)
     else:
-        Jobs(tx).save(job, lifecycle.not_queued(job))
+        Jobs(tx).save(job, lifecycle.without_wait(job))

@@ -32,7 +32,7 @@ def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> No
     job = _job_of(tx, delivery, DeliveryKind.ROOT)
     if job is not None:
         thread = None if delivery.is_loose else job.thread_ts
-        job = Jobs(tx).save(job, replace(job, root_ts=delivery.posted_ts, thread_ts=thread))
+        job = Jobs(tx).save(job, replace(job, status_ts=delivery.posted_ts, thread_ts=thread))
         link_from_earlier(context, tx, job)
         return
     job = _job_of(tx, delivery, DeliveryKind.REPLY)

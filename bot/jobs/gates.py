@@ -12,7 +12,7 @@ from bot.intent.kinds import LIKELY_CHANGES
 from bot.jobs.conversation import find_unreviewed_words
 from bot.jobs.files import describe_files, fitting_files
 from bot.jobs.messages import unsent
-from bot.jobs.model.jobs import TakeThread
+from bot.jobs.model.jobs import AttachThread
 from bot.jobs.model.prompts import PromptRequest, Unsent
 from bot.jobs.rivals import find_rival
 from bot.jobs.store.jobs import Jobs
@@ -42,7 +42,7 @@ async def ask_first(
         return unsent.files_cannot_go([file.name for file in files], draft)
     rival = await find_rival(context, allowed, request.raw, request.project, besides)
     if rival is None:
-        wants_thread = request.take_thread is TakeThread.IF_PUBLIC
+        wants_thread = request.attach_thread is AttachThread.IF_PUBLIC
         if not (wants_thread and _may_take_thread(context, allowed)):
             return None
         is_private = await _is_in_private_channel(context, allowed)

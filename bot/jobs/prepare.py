@@ -9,7 +9,7 @@ from bot.engine import unless_taken_over
 from bot.jobs.attachments import Attachments, attachments_of
 from bot.jobs.messages.jobs import FIXING_PREVIEW, follow_up_by_command
 from bot.jobs.model import lifecycle
-from bot.jobs.model.jobs import QueueWhy
+from bot.jobs.model.jobs import WaitReason
 from bot.jobs.model.prompts import Act, Prompt, PromptKind
 from bot.jobs.names import names_in
 from bot.jobs.service_health import FIRST_BACK_OFF_SECONDS, with_known_wait
@@ -64,19 +64,19 @@ def _write(
         # Otherwise its message was edited, and the act is recorded.
         act = Act.ASKED if prompt.kind is PromptKind.START else Act.STEERED
         Audit(tx).decided(act, prompt.asked_by, job, prompt.asked_at, prompt.id, prompt.app)
-    earlier = attachments.earlier or job.earlier
+    earlier = attachments.earlier or job.thread_context
     if prompt.kind is PromptKind.START:
-        new = replace(job, text=text, earlier=earlier)
+        new = replace(job, text=text, thread_context=earlier)
         if prompt.held_until is not None:
-            new = replace(new, queue_until=prompt.held_until, queue_why=QueueWhy.HELD)
+            new = replace(new, wait_until=prompt.held_until, wait_reason=WaitReason.HELD)
         job = Jobs(tx).save(job, with_known_wait(tx, new, now))
         open_thread(tx, job, now)
     else:
-        new = replace(job, earlier=earlier)
+        new = replace(job, thread_context=earlier)
         job = Jobs(tx).save(job, with_known_wait(tx, new, now))
         if prompt.message_ts is None:
             message = FIXING_PREVIEW
-            if not prompt.mends_preview:
+            if not prompt.is_preview_fix:
                 message = follow_up_by_command(job, text, prompt.asked_by)
             say(tx, job, f"follow_up:{prompt.id}", message, now)
         tell_behind_unconfirmed(tx, job, prompt, now)

@@ -2,7 +2,7 @@
 
 They are asked for at a press, built by the docs service, and shown at the end of the job.
 
-A call that may begin a build is counted before it is made, so that a crash asks twice at most.
+A call that may begin a build is counted before it is made, so that a crash build_calls twice at most.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from bot.jobs.messages.previews import (
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.previews import (
     GIVEN_UP_AFTER,
-    MAX_ASKS,
+    MAX_BUILD_CALLS,
     NOT_HERE_FOR,
     Preview,
     PreviewState,
@@ -147,7 +147,7 @@ def _count_call(context: WorkerContext, tx: Transaction, preview: Preview) -> Pr
     now = context.clock()
     begins = preview.state is PreviewState.ASKED
     is_late = now - preview.asked_at > GIVEN_UP_AFTER
-    is_spent = begins and preview.asks >= MAX_ASKS
+    is_spent = begins and preview.build_calls >= MAX_BUILD_CALLS
     is_refused = begins and PreviewLimits(tx).exhausted_until(preview.project, now) is not None
     if is_late or is_spent or is_refused:
         _settle(context, tx, preview, replace(preview, state=PreviewState.MISSING, due_at=None))
@@ -206,7 +206,7 @@ def _settle_error(
         new = replace(new, state=PreviewState.MISSING, due_at=None)
     if begins and not (isinstance(error, Unavailable) and error.sent):
         # Nothing was begun.
-        new = replace(new, asks=preview.asks)
+        new = replace(new, build_calls=preview.build_calls)
     # A refused key may have a message to admins.
     return _settle(context, tx, counted, new) or isinstance(error, Unauthorized)
 
@@ -229,7 +229,7 @@ def _settle(context: WorkerContext, tx: Transaction, preview: Preview, new: Prev
             job.channel,
             preview.requester,
             no_preview(job),
-            thread=job.root_ts,
+            thread=job.status_ts,
         )
         Outbox(tx).add(whisper, context.clock())
     return True
@@ -243,7 +243,7 @@ def _tell_requester(context: Context, tx: Transaction, job: TrackedJob, built: P
     asked = Previews(tx).get(job.number)
     if asked is None or not asked.notifies:
         return
-    is_mended = Prompts(tx).mends_preview(job)
+    is_mended = Prompts(tx).is_preview_fix(job)
     message = preview_built(replace(built, requester=asked.requester), is_mended=is_mended)
     say(tx, job, preview_occasion(built), message, context.clock())
 
@@ -263,7 +263,7 @@ async def fix_preview(context: Context, readable: Readable) -> FollowedUp | None
         return None
     sent = sent_by_button(readable, f"fix:{job.number}:{preview.asked_at.isoformat()}")
     prompt = from_plain(fix_preview_prompt(preview))
-    return await follow_up(context, sent, PromptRequest(prompt, mends_preview=True))
+    return await follow_up(context, sent, PromptRequest(prompt, is_preview_fix=True))
 
 
 def can_preview(context: Context, tx: Transaction, job: TrackedJob) -> bool:

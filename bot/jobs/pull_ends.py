@@ -16,7 +16,7 @@ from bot.store import Transaction
 
 def on_ended(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """Ask for the preview of a job whose iteration has ended, and poll its pull request."""
-    if Prompts(tx).mends_preview(job):
+    if Prompts(tx).is_preview_fix(job):
         ask_for(context, tx, job, job.recipient)
     elif context.settings.previews == "always":
         ask_for(context, tx, job, job.recipient, notifies=False)
@@ -37,7 +37,7 @@ def draw_end(context: Context, tx: Transaction, job: TrackedJob, subject: str) -
         is_first=not Jobs(tx).offers_pull_request(job),
         preview=preview,
         offers_preview=can_preview(context, tx, job),
-        mends_preview=Prompts(tx).mends_preview(job),
+        is_preview_fix=Prompts(tx).is_preview_fix(job),
     )
 
 

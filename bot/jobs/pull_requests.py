@@ -42,7 +42,7 @@ from bot.jobs.model.changes import (
 )
 from bot.jobs.model.jobs import JobState, Review, TrackedJob
 from bot.jobs.model.prompts import Act
-from bot.jobs.model.pull_request import ChangedLine, ChangedPage, SeenPullRequest, Size
+from bot.jobs.model.pull_request import ChangedLine, ChangedPage, PullRequestSnapshot, Size
 from bot.jobs.model.pull_requests import WatchedPullRequest
 from bot.jobs.service_health import tell_admins
 from bot.jobs.store.audit import Audit
@@ -164,7 +164,7 @@ async def _made(
     github: GithubClient, which: PullRequestId, watched: WatchedPullRequest, answer: PullRequest
 ) -> _Made | None:
     """Return the newest iteration's changes; None if they are stored already, or cannot be read."""
-    last = watched.seen
+    last = watched.snapshot
     try:
         if last is None:
             return await _made_at_first(github, which, answer)
@@ -283,13 +283,13 @@ def _settle_answer(
     """
     now = context.clock()
     job = Jobs(tx).get_or_raise(watched.job)
-    last = watched.seen
-    pull = _to_seen_pull_request(answer, watched.since) if answer else last
+    last = watched.snapshot
+    pull = _to_snapshot(answer, watched.reported_at) if answer else last
     if pull is None:
         raise LookupError(f"job {watched.job} has no pull request that was seen")
     # One that was closed may be opened again.
-    look_at = None if pull.is_merged else watched.next_look(now, context.timeouts.look_seconds)
-    as_of = None if look_at or pull.ended_at else now
+    poll_at = None if pull.is_merged else watched.next_poll(now, context.timeouts.look_seconds)
+    as_of = None if poll_at or pull.ended_at else now
     pull = _with_changes(pull, watched, made, has_changed=answer is not None)
     pull = replace(pull, iteration=watched.iteration, as_of=as_of)
     etag = answer.etag if answer else watched.etag
@@ -297,7 +297,7 @@ def _settle_answer(
         # The end of the work compares with the last commit before it, and needs a whole answer.
         pull = replace(pull, head=last.head)
         etag = ""
-    looked = replace(watched, look_at=look_at, etag=etag, looked_at=now, failures=0)
+    looked = replace(watched, poll_at=poll_at, etag=etag, polled_at=now, failed_polls=0)
     PullRequests(tx).save(watched, looked, owner=context.owner)
     is_news = pull != last and not job.is_forgotten
     if is_news:
@@ -307,17 +307,17 @@ def _settle_answer(
 
 
 def _with_changes(
-    pull: SeenPullRequest,
+    pull: PullRequestSnapshot,
     watched: WatchedPullRequest,
     made: _Made | None,
     *,
     has_changed: bool,
-) -> SeenPullRequest:
+) -> PullRequestSnapshot:
     """Return a pull request with the changes of the iteration that has ended with it.
 
     ``has_changed``: whether the host's answer is another one than the last.
     """
-    last = watched.seen
+    last = watched.snapshot
     paths = last.paths if last is not None else ()
     if made is not None:
         paths = tuple(dict.fromkeys((*paths, *made.paths)))[-_MAX_PATHS:]
@@ -329,14 +329,14 @@ def _with_changes(
     return replace(pull, made=_NOTHING if is_as_before else None, lines=(), paths=paths)
 
 
-def _to_seen_pull_request(answer: PullRequest, since: datetime) -> SeenPullRequest:
+def _to_snapshot(answer: PullRequest, since: datetime) -> PullRequestSnapshot:
     """Turn the answer of GitHub into the stored state of a pull request."""
-    return SeenPullRequest(
+    return PullRequestSnapshot(
         answer.title,
         Size(answer.additions, answer.deletions, answer.changed_files),
         is_draft=answer.draft,
         iteration=0,
-        since=since,
+        reported_at=since,
         is_merged=answer.state is PullRequestState.MERGED,
         ended_at=None if answer.is_open else answer.merged_at or answer.closed_at,
         merged_by=answer.merged_by,
@@ -345,7 +345,7 @@ def _to_seen_pull_request(answer: PullRequest, since: datetime) -> SeenPullReque
     )
 
 
-def _outcome_of(pull: SeenPullRequest) -> Review | None:
+def _outcome_of(pull: PullRequestSnapshot) -> Review | None:
     """Return the outcome of a pull request that has ended; None of an open one."""
     if pull.ended_at is None:
         return None
@@ -356,8 +356,8 @@ def _show(
     context: WorkerContext,
     tx: Transaction,
     job: TrackedJob,
-    last: SeenPullRequest | None,
-    pull: SeenPullRequest,
+    last: PullRequestSnapshot | None,
+    pull: PullRequestSnapshot,
 ) -> None:
     """Show the state in the status message and the end, and a merge or a close in the thread."""
     now = context.clock()
@@ -391,7 +391,7 @@ def _settle_error(
     context: WorkerContext,
     watched: WatchedPullRequest,
     error: GithubError,
-    look_at: datetime | None,
+    poll_at: datetime | None,
     tx: Transaction,
 ) -> bool:
     """Write a failed poll. The only sign is the time beside an old state in the status message.
@@ -399,23 +399,26 @@ def _settle_error(
     Return whether the status message shows it from now on.
     """
     now = context.clock()
-    pull = watched.seen
-    failures = watched.failures
+    pull = watched.snapshot
+    failed_polls = watched.failed_polls
     if not isinstance(error, Limited | RefusedToken):
         # A limit or a refused token is not about this pull request.
-        failures += 1
+        failed_polls += 1
     job = Jobs(tx).get_or_raise(watched.job)
     if not isinstance(error, Paused):
         log.warning(
-            "pull_request_not_seen", job=watched.job, reason=reason_of(error), failures=failures
+            "pull_request_not_seen",
+            job=watched.job,
+            reason=reason_of(error),
+            failed_polls=failed_polls,
         )
-    is_late = watched.looked_at is not None and (look_at or now) - watched.looked_at >= _LATE
-    is_hidden = isinstance(error, NotVisible) and watched.failures >= _HIDDEN_TWICE
-    if pull and (is_late or is_hidden or look_at is None) and not pull.as_of:
-        pull = replace(pull, as_of=watched.looked_at)
-    new = replace(watched, look_at=look_at, failures=failures)
+    is_late = watched.polled_at is not None and (poll_at or now) - watched.polled_at >= _LATE
+    is_hidden = isinstance(error, NotVisible) and watched.failed_polls >= _HIDDEN_TWICE
+    if pull and (is_late or is_hidden or poll_at is None) and not pull.as_of:
+        pull = replace(pull, as_of=watched.polled_at)
+    new = replace(watched, poll_at=poll_at, failed_polls=failed_polls)
     PullRequests(tx).save(watched, new, owner=context.owner)
-    is_news = pull != watched.seen and not job.is_forgotten
+    is_news = pull != watched.snapshot and not job.is_forgotten
     if is_news:
         job = Jobs(tx).save(job, replace(job, pull_request=pull))
         update_status_message(tx, job, now)
@@ -427,12 +430,14 @@ def _retry_at(
 ) -> datetime | None:
     """Return the time of the next poll after an error; None for never."""
     now = context.clock()
-    next_look = watched.next_look(now, context.timeouts.look_seconds)
-    growing = context.after(back_off_seconds(watched.failures + 1, 1.0, first=60.0, cap=3_600.0))
-    if next_look is None:
+    next_poll = watched.next_poll(now, context.timeouts.look_seconds)
+    growing = context.after(
+        back_off_seconds(watched.failed_polls + 1, 1.0, first=60.0, cap=3_600.0)
+    )
+    if next_poll is None:
         return None
     if isinstance(error, NotVisible):
-        return next_look if watched.failures < _HIDDEN_TWICE else now + _HIDDEN_PAUSE
+        return next_poll if watched.failed_polls < _HIDDEN_TWICE else now + _HIDDEN_PAUSE
     if isinstance(error, RefusedToken):
         return now + _TOKEN_PAUSE
     if isinstance(error, Limited):

@@ -74,7 +74,7 @@ async def find_rival(
 
 def _wants_the_same(job: TrackedJob, subject: Subject) -> bool:
     """Return whether a job also writes the new page about a subject."""
-    titles = [job.about.title if job.about else subject_of(job.text)]
+    titles = [job.gap.title if job.gap else subject_of(job.text)]
     if job.pull_request is not None:
         titles.append(job.pull_request.title)
     return any(is_same_subject(subject, find_new_subject(title)) for title in titles)
@@ -111,7 +111,7 @@ def list_open_jobs(
     for job in Jobs(tx).list_unreviewed(project, _MAX_JOBS):
         if _is_known_open(job, now):
             titles = [job.pull_request.title] if job.pull_request else []
-            titles.append(job.about.title if job.about else job.text)
+            titles.append(job.gap.title if job.gap else job.text)
             found.append((job, [find_subject(title) for title in titles]))
     return found
 

@@ -47,7 +47,7 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
         poll_at=context.after(poll_wait_seconds(context.settings, 0, context.chance())),
         # A new job cannot be stale; after a follow-up the answer may still be the previous
         # iteration's.
-        saw_active=is_start or answer.is_running,
+        has_been_active=is_start or answer.is_running,
         service_id=ServiceJobId(answer.id) if is_start else None,
         # Shown when a fifth of the hour's uses is left, or less.
         uses_left=free if free * 5 <= limit else None,
@@ -87,8 +87,8 @@ def with_details(job: TrackedJob, answer: Job) -> TrackedJob:
         repository=answer.source.repository or job.repository,
         ref=answer.source.ref or job.ref,
         model=answer.model or job.model,
-        created_at=answer.created_at or job.created_at,
-        archived_at=answer.archived_at or job.archived_at,
+        service_created_at=answer.created_at or job.service_created_at,
+        service_archived_at=answer.archived_at or job.service_archived_at,
     )
 
 
@@ -125,7 +125,7 @@ def settle_unconfirmed(
         Jobs(tx).save(job, lifecycle.job_unconfirmed(job))
     elif job.state.is_open:
         # The running iteration may be the one of this follow-up.
-        Jobs(tx).save(job, lifecycle.with_asker(lifecycle.not_queued(job), prompt.asked_by))
+        Jobs(tx).save(job, lifecycle.with_recipient(lifecycle.without_wait(job), prompt.asked_by))
     else:
         _poll_for_a_while(context, tx, job)
     job = Jobs(tx).get_or_raise(prompt.job)
@@ -177,7 +177,7 @@ def _poll_for_a_while(context: WorkerContext, tx: Transaction, job: TrackedJob) 
     until = context.after(context.timeouts.quiet_seconds)
     soon = context.after(context.settings.poll_min_seconds)
     # Takes the lease from a poll that runs for an earlier unconfirmed follow-up.
-    Jobs(tx).save(job, replace(lifecycle.not_queued(job), unconfirmed_until=until, poll_at=soon))
+    Jobs(tx).save(job, replace(lifecycle.without_wait(job), unconfirmed_until=until, poll_at=soon))
 
 
 def settle_refused(
@@ -205,7 +205,7 @@ def settle_refused(
         # One such answer is not enough to call the job lost.
         _poll_for_a_while(context, tx, job)
     else:
-        Jobs(tx).save(job, lifecycle.not_queued(job))
+        Jobs(tx).save(job, lifecycle.without_wait(job))
     job = Jobs(tx).get_or_raise(job.number)
     say(tx, job, f"refused:{prompt.id}", messages.follow_up_refused(prompt.asked_by, problem), now)
 

@@ -15,7 +15,7 @@ from bot.ids import JobNumber, Message
 from bot.jobs.hooks import JobHooks
 from bot.jobs.messages import jobs as messages
 from bot.jobs.messages import status_message
-from bot.jobs.model.jobs import JobState, QueueWhy, TrackedJob
+from bot.jobs.model.jobs import JobState, TrackedJob, WaitReason
 from bot.jobs.model.quota import frees_at
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
@@ -89,10 +89,12 @@ def _redraw(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     _edit(tx, job, None, status_message.redrawn(drawn, posted_plain=posted.is_plain), now)
 
 
-def show_wait(tx: Transaction, number: JobNumber, until: datetime, reason: QueueWhy | None) -> None:
+def show_wait(
+    tx: Transaction, number: JobNumber, until: datetime, reason: WaitReason | None
+) -> None:
     """Write the time and the reason of a job's wait."""
     job = Jobs(tx).get_or_raise(number)
-    Jobs(tx).save(job, replace(job, queue_until=until, queue_why=reason))
+    Jobs(tx).save(job, replace(job, wait_until=until, wait_reason=reason))
 
 
 def take_buttons(context: Context, tx: Transaction, before: TrackedJob, now: datetime) -> None:
@@ -157,7 +159,7 @@ def _edit(
         job.channel,
         job=job.number,
         message=message,
-        edits=key,
+        edited_key=key,
     )
     Outbox(tx).add(new, now)
 
@@ -167,16 +169,16 @@ def status_message_link(context: Context, job: TrackedJob) -> str | None:
 
     The message may be a reply in its thread.
     """
-    if job.thread is None or job.root_ts is None or not context.workspace_url:
+    if job.thread is None or job.status_ts is None or not context.workspace_url:
         return None
-    return context.permalink(job.thread, job.root_ts)
+    return context.permalink(job.thread, job.status_ts)
 
 
 def link_from_earlier(context: Context, tx: Transaction, job: TrackedJob) -> None:
     """Post a link to a rerun job in the other thread of its earlier job."""
-    earlier = Jobs(tx).get(job.again_of) if job.again_of is not None else None
+    earlier = Jobs(tx).get(job.rerun_of) if job.rerun_of is not None else None
     if earlier is None or earlier.thread in (None, job.thread) or earlier.is_forgotten:
         return
-    if job.root_ts is not None:
+    if job.status_ts is not None:
         message = messages.run_again_as(job, status_message_link(context, job))
         say(tx, earlier, f"again:{job.number}", message, context.clock())

@@ -140,7 +140,7 @@ async def _carry_out(context: WorkerContext, delivery: Delivery) -> Posted | Non
         case DeliveryKind.EDIT:
             if delivery.edited_ts is not None:
                 await messenger.edit(draft.channel, delivery.edited_ts, message_of(delivery))
-            elif draft.edits is None:
+            elif draft.edited_key is None:
                 raise SlackRefused.not_found("message")
         case DeliveryKind.PRIVATE:
             await _send_privately(context, delivery)
@@ -198,7 +198,7 @@ def _thread_of(delivery: Delivery) -> MessageTs | None:
         case DeliveryKind.ROOT:
             return delivery.thread_ts
         case DeliveryKind.REPLY:
-            return delivery.thread_ts or delivery.root_ts
+            return delivery.thread_ts or delivery.status_ts
         case DeliveryKind.POST:
             return delivery.what.message_ts
         case _:
@@ -232,7 +232,7 @@ async def _post(context: WorkerContext, delivery: Delivery) -> Posted:
     """
     messenger = context.messenger
     channel = delivery.what.channel
-    if delivery.what.kind is DeliveryKind.REPLY and delivery.root_ts is None:
+    if delivery.what.kind is DeliveryKind.REPLY and delivery.status_ts is None:
         raise SlackRefused.not_found("thread", Refusal.THREAD_GONE)
     thread = _thread_of(delivery)
     message = message_of(delivery)
@@ -251,7 +251,7 @@ def message_of(delivery: Delivery) -> Message:
     message = delivery.what.message
     if message is None:
         raise ValueError(f"delivery {delivery.id} has nothing to say")
-    return Message(message.text, message.plain_blocks) if delivery.plain else message
+    return Message(message.text, message.plain_blocks) if delivery.is_plain else message
 
 
 async def _send_privately(context: WorkerContext, delivery: Delivery) -> None:
@@ -264,7 +264,7 @@ async def _send_privately(context: WorkerContext, delivery: Delivery) -> None:
         try:
             await context.messenger.answer(draft.response_url, message_of(delivery))
         except SlackRefused as refusal:
-            if refusal.meaning is Refusal.BLOCKS and not delivery.plain:
+            if refusal.meaning is Refusal.BLOCKS and not delivery.is_plain:
                 raise
             log.info("response_url_refused", delivery=delivery.id, reason=refusal.code)
         else:
@@ -308,7 +308,7 @@ def check_lease(context: WorkerContext, delivery: Delivery) -> None:
     process's post. The delivery is claimed again when its lease has run out.
     """
     needed = timedelta(seconds=context.timeouts.lease_seconds * _CALL_SHARE)
-    if delivery.held_until is not None and context.clock() + needed > delivery.held_until:
+    if delivery.claimed_until is not None and context.clock() + needed > delivery.claimed_until:
         raise LeaseLost(f"delivery {delivery.id}")
 
 

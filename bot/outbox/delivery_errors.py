@@ -95,7 +95,7 @@ def settle_failed_delivery(
             _retry(context, tx, delivery, asked_seconds)
         case _ if waits and delivery.what.kind is DeliveryKind.REACTION:
             give_up(context, tx, delivery, Refusal.PERMANENT, "unreachable")
-        case SlackRefused(meaning=Refusal.BLOCKS) if not delivery.plain:
+        case SlackRefused(meaning=Refusal.BLOCKS) if not delivery.is_plain:
             log.error(
                 "blocks_refused", delivery=delivery.id, reason=error.code, details=error.details
             )
@@ -144,7 +144,7 @@ def _retry(
 ) -> None:
     """Try a delivery again later that certainly had no effect."""
     due_at = context.after(seconds)
-    postponed = delivery_postponed(delivery, due_at, plain=delivery.plain or plain)
+    postponed = delivery_postponed(delivery, due_at, plain=delivery.is_plain or plain)
     Outbox(tx).save(delivery, postponed, owner=context.owner)
     if plain:
         for hooks in context.hooks_of(OutboxHooks):

@@ -125,7 +125,7 @@ class NewDelivery:
     response_url: SecretStr | None = None
     subscription: SubscriptionId | None = None
     question: QuestionId | None = None
-    edits: str | None = None
+    edited_key: str | None = None
     """The key of the post that an edit changes; None for the job's status message."""
     may_join: bool = False
     """Whether the bot may join the channel for a scheduled digest.
@@ -218,16 +218,16 @@ class Delivery:
     """The delivery as it was added."""
     created_at: datetime
     attempts: int
-    root_ts: MessageTs | None = None
+    status_ts: MessageTs | None = None
     """The job's status message at the claim, once it is posted."""
     thread_ts: MessageTs | None = None
     """The thread in which the status message is a reply; None if it begins its thread."""
     edited_ts: MessageTs | None = None
     """The message that an edit changes; None if it was never posted."""
     state: DeliveryState = DeliveryState.SENDING
-    plain: bool = False
+    is_plain: bool = False
     """Whether Slack refused the blocks, so that it is sent without them."""
-    held_until: datetime | None = None
+    claimed_until: datetime | None = None
     """When the lease ends."""
     request: str | None = None
     """The key of the request that began the job."""
@@ -294,7 +294,7 @@ def delivery_dead(delivery: Delivery, at: datetime, error: str) -> Delivery:
 
 def delivery_postponed(delivery: Delivery, due_at: datetime, *, plain: bool) -> Delivery:
     """Try a delivery again that certainly failed. ``plain``: without the blocks."""
-    return replace(delivery, state=DeliveryState.PENDING, due_at=due_at, plain=plain)
+    return replace(delivery, state=DeliveryState.PENDING, due_at=due_at, is_plain=plain)
 
 
 def delivery_unclear(delivery: Delivery, look_at: datetime) -> Delivery:

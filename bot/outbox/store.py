@@ -92,7 +92,7 @@ deliveries = Table(
     Column("message_ts", Id(40)),
     Column("reaction", Id(80)),
     Column("response_url", Secret),
-    Column("plain", Boolean, nullable=False, server_default=text("false")),
+    Column("is_plain", Boolean, nullable=False, server_default=text("false")),
     Column("created_at", UtcDateTime, nullable=False),
     Column("due_at", Due(minutes=11), nullable=False),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
@@ -102,7 +102,7 @@ deliveries = Table(
     Column("settled_at", UtcDateTime),
     Column("subscription", Integer),
     Column("question", Integer),
-    Column("edits", Id(400)),
+    Column("edited_key", Id(400)),
     Column("may_join", Boolean, nullable=False, server_default=text("false")),
     Index("ix_deliveries_state", "state", "due_at"),
     Index("ix_deliveries_job", "job", "state"),
@@ -153,7 +153,8 @@ def waits_in_thread() -> ColumnElement[bool]:
     is_post = one_of(other.c.kind, THREAD_POSTS)
     goes_before_reply = or_(other.c.kind == DeliveryKind.ROOT, and_(is_post, is_earlier))
     edits_the_same = and_(
-        other.c.kind == DeliveryKind.EDIT, other.c.edits.is_not_distinct_from(deliveries.c.edits)
+        other.c.kind == DeliveryKind.EDIT,
+        other.c.edited_key.is_not_distinct_from(deliveries.c.edited_key),
     )
     # A job that waits to be sent gets its status message before that.
     threads = job_threads()
@@ -182,13 +183,13 @@ def _places() -> Select[*tuple[object, ...]]:
     return (
         select(
             deliveries.c.seq,
-            threads.root_ts.label("root_ts"),
+            threads.status_ts.label("status_ts"),
             threads.thread_ts.label("thread_ts"),
             threads.request.label("request"),
             _EDITED.c.posted_ts,
         )
         .outerjoin(threads.table, threads.number == deliveries.c.job)
-        .outerjoin(_EDITED, _EDITED.c.key == deliveries.c.edits)
+        .outerjoin(_EDITED, _EDITED.c.key == deliveries.c.edited_key)
         .where(deliveries.c.seq.in_(bindparam("chosen", expanding=True)))
     )
 
@@ -241,12 +242,12 @@ def _to_delivery(row: RowMapping, places: Mapping[int, RowMapping]) -> Delivery:
         what=draft,
         created_at=row["created_at"],
         attempts=row["attempts"],
-        root_ts=place["root_ts"],
+        status_ts=place["status_ts"],
         thread_ts=place["thread_ts"],
-        edited_ts=place["posted_ts"] if draft.edits else place["root_ts"],
+        edited_ts=place["posted_ts"] if draft.edited_key else place["status_ts"],
         state=DeliveryState(row["state"]),
-        plain=row["plain"],
-        held_until=row["claimed_until"],
+        is_plain=row["is_plain"],
+        claimed_until=row["claimed_until"],
         request=place["request"],
     )
 
@@ -296,7 +297,7 @@ class Outbox(Repository):
             values[member.name] = getattr(new, member.name)
         is_added = insert_unless_there(self.connection, deliveries, values)
         if is_added and new.kind is DeliveryKind.EDIT:
-            older = {"of_job": new.job, "edited": new.edits, "newest": new.key}
+            older = {"of_job": new.job, "edited": new.edited_key, "newest": new.key}
             self.connection.execute(_DROP_EDITS, older)
 
     def state_of(self, key: str) -> DeliveryState | None:
@@ -423,8 +424,8 @@ class Outbox(Repository):
             deliveries.c.kind == DeliveryKind.ROOT,
             deliveries.c.state != DeliveryState.DEAD,
         )
-        row = self.connection.execute(select(deliveries.c.plain).where(is_root)).one_or_none()
-        return None if row is None else StatusMessage(row.plain)
+        row = self.connection.execute(select(deliveries.c.is_plain).where(is_root)).one_or_none()
+        return None if row is None else StatusMessage(row.is_plain)
 
     def answers_about(
         self, channel: ChannelId, first: MessageTs, last: MessageTs
@@ -503,7 +504,7 @@ _DROP_OUTDATED = deliveries.delete().where(
         _NEWER.c.job == deliveries.c.job,
         _NEWER.c.kind == DeliveryKind.EDIT,
         _NEWER.c.state == DeliveryState.PENDING,
-        _NEWER.c.edits.is_not_distinct_from(deliveries.c.edits),
+        _NEWER.c.edited_key.is_not_distinct_from(deliveries.c.edited_key),
         _NEWER.c.seq > deliveries.c.seq,
     ),
 )
@@ -513,7 +514,7 @@ _DROP_EDITS = deliveries.delete().where(
     deliveries.c.job == bindparam("of_job"),
     deliveries.c.kind == DeliveryKind.EDIT,
     deliveries.c.state == DeliveryState.PENDING,
-    deliveries.c.edits.is_not_distinct_from(bindparam("edited", type_=String)),
+    deliveries.c.edited_key.is_not_distinct_from(bindparam("edited", type_=String)),
     deliveries.c.key != bindparam("newest"),
 )
 _REMOVE = deliveries.delete().where(_STILL_HELD)

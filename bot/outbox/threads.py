@@ -22,7 +22,7 @@ class JobThreads:
 
     table: AnyTable
     number: Column[int]
-    root_ts: Column[MessageTs | None]
+    status_ts: Column[MessageTs | None]
     """The status message; empty until it is posted."""
     thread_ts: Column[MessageTs | None]
     """The beginning of its thread; empty where it begins the thread itself."""

@@ -79,7 +79,7 @@ def _workers(context: WorkerContext) -> Sequence[Worker]:
     return [
         queue_worker(
             context,
-            "looks",
+            "pull_requests",
             "pull requests",
             claim_pull_requests,
             poll_pull_request,

@@ -91,7 +91,7 @@ class UsageCounts(Repository):
     def _time_to_merge(self, scope: UsageScope) -> timedelta | None:
         in_month = _in_month(scope, jobs.c.project, jobs.c.asked_at, jobs.c.channel)
         query = (
-            select(pull_requests.c.since, jobs.c.reviewed_at)
+            select(pull_requests.c.reported_at, jobs.c.reviewed_at)
             .join(jobs, jobs.c.number == pull_requests.c.job)
             .where(
                 in_month,

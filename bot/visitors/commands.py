@@ -17,7 +17,7 @@ from bot.intent.vocabulary import ButtonLabel
 from bot.jobs.commands.channel_choices import projects_to_choose
 from bot.jobs.commands.job_lists import see_page
 from bot.jobs.messages import forms
-from bot.jobs.model.jobs import About
+from bot.jobs.model.jobs import GapRef
 from bot.jobs.rivals import find_open_job
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import status_message_link
@@ -230,7 +230,7 @@ def _find_row(
     question: Question,
     numbers: Numbers,
     key: str,
-) -> tuple[str, ProjectId, About] | Message:
+) -> tuple[str, ProjectId, GapRef] | Message:
     """Return the prompt about a row, its project and its reference; a message if it is not kept."""
     if question.kind is QuestionKind.DIGEST:
         items = list_recommendations(context, tx, question, numbers)

@@ -21,7 +21,7 @@ from bot.jobs.thread import status_message_link
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.store import Transaction
-from bot.store.upgrade import words_key
+from bot.store.upgrade import hash_key
 from bot.visitors.hooks import DigestHooks
 from bot.visitors.messages import digests as digest_messages
 from bot.visitors.messages.gap_rows import compare_unmet
@@ -135,7 +135,7 @@ def _miss(
 def show_asked(context: Context, tx: Transaction, job: TrackedJob) -> None:
     """Show in the channel's digests that a job was asked for at one of their recommendations."""
     now = context.clock()
-    key = job.about.key if job.about else ""
+    key = job.gap.key if job.gap else ""
     for question in Questions(tx).list_digests(job.project, job.channel, now - GAP_IN_WORK):
         if key not in question.query.recommended:
             continue
@@ -147,7 +147,7 @@ def show_asked(context: Context, tx: Transaction, job: TrackedJob) -> None:
             kind=DeliveryKind.EDIT,
             channel=job.channel,
             message=digest_messages.digest(digest, question.id),
-            edits=post,
+            edited_key=post,
         )
         Outbox(tx).add(edit, now)
 
@@ -167,7 +167,7 @@ def read_numbers(context: Context, tx: Transaction, question: Question) -> Numbe
     sent = list[SentQuestion]()
     for hooks in context.hooks_of(DigestHooks):
         sent += hooks.list_sent(tx, question.project, question.channel, since, before)
-    return Numbers(question.query, readings, OwnQuestions(words_key(tx), tuple(sent)))
+    return Numbers(question.query, readings, OwnQuestions(hash_key(tx), tuple(sent)))
 
 
 def _build(context: Context, tx: Transaction, question: Question, numbers: Numbers) -> Digest:
@@ -179,9 +179,7 @@ def _build(context: Context, tx: Transaction, question: Question, numbers: Numbe
     keys = question.query.recommended or _choose(free)
     chosen = [item for key in keys for item in candidates if key in item.keys]
     jobs = {
-        job.about.key: job
-        for job in reversed(recent)
-        if job.about and job.channel == question.channel
+        job.gap.key: job for job in reversed(recent) if job.gap and job.channel == question.channel
     }
     subscription = _subscription_of(tx, question)
     weekly = subscription.weekly if subscription else None

@@ -44,7 +44,7 @@ def _on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> N
     """Store that a digest was posted, or show in a digest that a job was asked for at it."""
     number = delivery.what.job if delivery.what.kind is DeliveryKind.ROOT else None
     job = Jobs(tx).get(number) if number else None
-    if job and job.about:
+    if job and job.gap:
         show_asked(context, tx, job)
     on_posted(context, tx, delivery)
 

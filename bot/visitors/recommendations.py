@@ -125,7 +125,7 @@ def drop_taken(
 
     Left out are those that a job was asked for, or whose subject an open job has.
     """
-    keys = {job.about.key for job in recent if job.about and not job.can_run_again}
+    keys = {job.gap.key for job in recent if job.gap and not job.can_run_again}
     taken = [text for _, texts in list_open_jobs(tx, question.project, now) for text in texts]
     return [
         item

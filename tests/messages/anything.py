@@ -279,7 +279,7 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "Here.project": st.sampled_from(["acme", "beta"]),
     "Here.bot_name": ANY_TEXT.map(lambda text: text[:80]),
     "Unsent.raw": ANY_TEXT.map(lambda text: text[: Unsent.LONGEST]),
-    "About.title": ANY_TEXT.map(lambda text: text[:80]),
+    "GapRef.title": ANY_TEXT.map(lambda text: text[:80]),
     "Problem.text": QUOTED,
     "ask_form.earlier": st.just(()),
     "follow_up_form.earlier": st.just(()),

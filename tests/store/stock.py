@@ -58,7 +58,7 @@ def _looks(count: int, now: datetime) -> Rows:
         "link": "https://github.com/acme/docs/pull/1",
         "iteration": 1,
     }
-    times = dict.fromkeys(("iteration_ended_at", "since", "look_at"), now)
+    times = dict.fromkeys(("iteration_ended_at", "reported_at", "poll_at"), now)
     return [{**values, **times, "job": n} for n in range(1, count + 1)]
 
 
@@ -127,7 +127,7 @@ def _messages(count: int, now: datetime) -> Rows:
     """Return messages to decide."""
     values: dict[str, Any] = {"channel": "C00", "user": ANA, "state": MessageState.NEW}
     values |= {"text": "Add a page", "said_at": now, "due_at": now}
-    return [{**values, "ts": f"1.{n}", "place": f"1.{n}"} for n in range(count)]
+    return [{**values, "ts": f"1.{n}", "conversation_ts": f"1.{n}"} for n in range(count)]
 
 
 def _missed(count: int, now: datetime) -> Rows:

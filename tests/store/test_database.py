@@ -24,7 +24,7 @@ from tests.store.conftest import PreparedDatabases
 ON_SQLITE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 _ROW = (
-    "INSERT INTO back_offs (project, until, attempts, reason, since) "
+    "INSERT INTO back_offs (project, retry_at, attempts, reason, began_at) "
     "VALUES ('acme', '2026-11-02 09:00:00', 1, 'unwell', '2026-11-02 08:00:00')"
 )
 

@@ -78,8 +78,8 @@ QUEUES = {
     "pull requests": Queue(
         s.pull_requests,
         lambda tx, who: PullRequests(tx).claim_due(who, 1),
-        lambda tx, one, owner: PullRequests(tx).save(one, replace(one, look_at=None), owner=owner),
-        {"look_at": LONG_AGO},
+        lambda tx, one, owner: PullRequests(tx).save(one, replace(one, poll_at=None), owner=owner),
+        {"poll_at": LONG_AGO},
     ),
     "previews": Queue(
         s.previews,

@@ -20,7 +20,7 @@ from bot.inbox.store import inbox
 from bot.jobs.model.jobs import JobState
 from bot.jobs.model.previews import PreviewState
 from bot.jobs.model.prompts import PromptKind, PromptState
-from bot.jobs.model.pull_request import SeenPullRequest, Size
+from bot.jobs.model.pull_request import PullRequestSnapshot, Size
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.pull_requests import PullRequests
 from bot.jobs.store.pull_tables import previews, pull_requests
@@ -48,7 +48,7 @@ TABLES: tuple[AnyTable, ...] = (
 async def old_job(store: Store, *, key: str = "start", **values: Any) -> JobNumber:
     """Add a job of Ana's that ended long ago, with its prompt and the delivery of its root."""
     fields = dict[str, Any](state=JobState.PULL_REQUEST, ended_at=LONG_AGO, pr_link=SECRET) | values
-    number = await add_job(store, text=SECRET, root_ts=f"1.{key}", asked_at=LONG_AGO, **fields)
+    number = await add_job(store, text=SECRET, status_ts=f"1.{key}", asked_at=LONG_AGO, **fields)
     await add_prompt(store, number, key=key, raw=SECRET, text=SECRET, state=PromptState.SENT)
     await deliver(store, f"{key}:root", job=number)
     return number
@@ -70,14 +70,14 @@ async def everything_else(store: Store) -> None:
     """Add a row of Ana's to every other table, all finished long ago."""
     reading = {
         "project": PROJECT,
-        "first": NOW.date(),
-        "end": NOW.date(),
+        "first_day": NOW.date(),
+        "end_day": NOW.date(),
         "began_at": NOW,
         "attempts": 0,
     }
-    reading |= {"source": "searches", "is_final": True, "complete": False, "next_offset": 0}
+    reading |= {"source": "searches", "is_final": True, "is_complete": False, "next_offset": 0}
     reading |= {
-        "taken_at": LONG_AGO,
+        "read_at": LONG_AGO,
         "gap_rows": {"searches": [{"words": SECRET, "hits": 1, "clicks": 0}]},
     }
     common = {"project": PROJECT, "channel": CHANNEL}
@@ -89,11 +89,11 @@ async def everything_else(store: Store) -> None:
             subscriptions,
             {
                 **common,
-                "place": SECRET,
+                "key": SECRET,
                 "section": SECRET,
                 "owner": ANA,
                 "state": "ended",
-                "at": "09:00",
+                "time_of_day": "09:00",
             }
             | {"weekday": 0, "zone": "UTC", "created_at": LONG_AGO},
         ),
@@ -114,7 +114,7 @@ async def everything_else(store: Store) -> None:
             inbox,
             {
                 "channel": CHANNEL,
-                "place": "1.1",
+                "conversation_ts": "1.1",
                 "ts": "1.1",
                 "user": ANA,
                 "state": "taken",
@@ -126,8 +126,11 @@ async def everything_else(store: Store) -> None:
             trials,
             {"token": "t", "user": ANA, "channel": CHANNEL, "expires_at": LONG_AGO, "notes": ()},
         ),
-        (audit, {**common, "user": ANA, "act": "subscribed", "subscription": 1, "at": LONG_AGO}),
-        (sending_stops, {"id": 1, "user": ANA, "at": LONG_AGO}),
+        (
+            audit,
+            {**common, "user": ANA, "act": "subscribed", "subscription": 1, "acted_at": LONG_AGO},
+        ),
+        (sending_stops, {"id": 1, "stopped_by": ANA, "stopped_at": LONG_AGO}),
     ]
     for table, row in rows:
         await execute(store, insert(table).values(row))
@@ -136,8 +139,8 @@ async def everything_else(store: Store) -> None:
 async def seen_pull_request(store: Store, number: JobNumber) -> None:
     """Add a pull request of the job, with a preview."""
     job = await store.read(lambda tx: Jobs(tx).get_or_raise(number))
-    pull_request = SeenPullRequest(
-        SECRET, Size(1, 0, 1), is_draft=False, iteration=1, since=NOW, merged_by=SECRET
+    pull_request = PullRequestSnapshot(
+        SECRET, Size(1, 0, 1), is_draft=False, iteration=1, reported_at=NOW, merged_by=SECRET
     )
     await store.write(lambda tx: PullRequests(tx).watch(job, SECRET, LONG_AGO))
     await execute(store, update(jobs).values(pull_request=pull_request))
@@ -175,7 +178,7 @@ async def test_old_job_keeps_its_keys_and_states_alone(store: Store) -> None:
     [prompt] = await rows_of(store, select(prompts))
     assert (prompt["key"], prompt["state"]) == ("start", PromptState.SENT)
     [row] = await rows_of(store, select(subscriptions))
-    assert row["place"] == f"forgotten {row['id']}", "the channel may subscribe anew"
+    assert row["key"] == f"forgotten {row['id']}", "the channel may subscribe anew"
 
 
 async def test_job_that_ended_lately_is_kept(store: Store) -> None:

@@ -62,7 +62,7 @@ def job(number: int, act: Act, state: str, root: str) -> Row:
         "requester": act.user,
         "text": act.text,
     }
-    more = {"state": state, "root_ts": root, "service_id": f"job_{number}", "iteration": 1}
+    more = {"state": state, "status_ts": root, "service_id": f"job_{number}", "iteration": 1}
     times = {"poll_at": None, "claimed_until": None, "due_at": AT, "iteration_started_at": AT}
     return row | more | times
 
@@ -135,7 +135,9 @@ def add_said_beside(made: Record) -> None:
     joined = f"{FOLLOW_UP.text}\n\n{ADDITION.text}"
     made.rows["prompts"][2].update(raw=joined)
     made.service["messages"][2].update(prompt=joined)
-    settled = dict.fromkeys(("user", "text", "files", "omitted", "parent", "app", "request"))
+    settled = dict.fromkeys(
+        ("user", "text", "files", "omitted_parts", "parent_user", "app", "request")
+    )
     made.rows["inbox"] = [{"id": 1, "state": "settled", "due_at": None} | settled]
     made.private.append({"user": ANA, "channel": DOCS, "ts": ROOT, "text": "The agent has it"})
 
@@ -175,7 +177,7 @@ def record() -> Record:
                     "readings": "[1]",
                 }
             ],
-            "readings": [{"id": 1, "complete": True}],
+            "readings": [{"id": 1, "is_complete": True}],
             "digests": [digest(11, user=BEN), digest(12, subscription=1)],
             "back_offs": [],
             "subscriptions": [{"id": 1, "channel": PRODUCT, "owner": BEN, "state": "active"}],

@@ -126,7 +126,7 @@ def _root(index: RecordIndex, checks: Checks, job: Row) -> None:
     is_lost = any(row["kind"] == "root" and index.is_refusal_explained(row) for row in dead)
     is_stale = is_lost or any(row["kind"] == "edit" for row in dead)
     for root in roots:
-        is_stored = (root["channel"], root["ts"]) == (job["channel"], job["root_ts"])
+        is_stored = (root["channel"], root["ts"]) == (job["channel"], job["status_ts"])
         checks.insist(
             is_stored, f"{subject}: the root stands elsewhere than noted", explained=is_lost
         )

@@ -134,7 +134,7 @@ def _followed_up(index: RecordIndex, checks: Checks, done: Done) -> None:
         checks.insist(
             act.target in job["text"],
             f"{subject}: went to job {job['number']}, which is another one",
-            explained=job.get("again_of") is not None and act.kind == "reply",
+            explained=job.get("rerun_of") is not None and act.kind == "reply",
         )
         service_id = job["service_id"]
         wrong = [message["job_id"] for message in sent if message["job_id"] != service_id]

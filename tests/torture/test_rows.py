@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.store.schema import Due, metadata
 from tests.torture.rows import MOVED, TABLES
 
-PLANNED = ("next_run_at", "no_previews_until", "claimed_until")
+PLANNED = ("next_run_at", "previews_unavailable_until", "claimed_until")
 """Times days ahead, and the ends of leases, for which a run waits."""
 WAITING = {
     f"{table.name}.{column.name}"

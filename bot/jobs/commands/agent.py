@@ -48,7 +48,7 @@ from bot.jobs.messages import forms, status_message
 from bot.jobs.messages import job_answers as say
 from bot.jobs.messages import unsent as unsent_messages
 from bot.jobs.messages.forms import NOT_SERVED
-from bot.jobs.model.jobs import About, Review, TakeThread
+from bot.jobs.model.jobs import AttachThread, GapRef, Review
 from bot.jobs.model.prompts import Prompt, PromptRequest, PromptState
 from bot.jobs.respond import answer_unless_request, respond
 from bot.jobs.reviews import review
@@ -109,27 +109,27 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     allowed = await submission.claimed.prove(context, channel)
     if allowed is None:
         return FormErrors({"channel": say.CHANNEL_NOT_YOURS})
-    take_thread, given = _given_thread(fields)
+    attach_thread, given = _given_thread(fields)
     request = PromptRequest(
         slack_text.from_plain(text),
-        take_thread=take_thread,
+        attach_thread=attach_thread,
         given=given,
         project=project.id if project else None,
-        about=About(*submission.form.about) if submission.form.about else None,
+        gap=GapRef(*submission.form.about) if submission.form.about else None,
     )
-    has_more = given is not None or request.about is not None
+    has_more = given is not None or request.gap is not None
     if not has_more and await _is_answered(context, allowed, request, project):
         return None
     asked = await ask(context, allowed, request)
     return FormErrors({"prompt": say.SAME_ANEW}) if asked.same else None
 
 
-def _given_thread(fields: Mapping[str, str | None]) -> tuple[TakeThread | None, str | None]:
+def _given_thread(fields: Mapping[str, str | None]) -> tuple[AttachThread | None, str | None]:
     """Return the messages of the thread that a person lets go along, and how they were offered."""
-    for name, take_thread in (("earlier", TakeThread.GIVEN), ("answer", TakeThread.ANSWER)):
+    for name, attach_thread in (("earlier", AttachThread.GIVEN), ("answer", AttachThread.ANSWER)):
         given = fields.get(name)
         if given and fields.get(f"take_{name}"):
-            return take_thread, given
+            return attach_thread, given
     return None, None
 
 
@@ -155,7 +155,7 @@ async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
     text = slack_text.to_plain(content.text, {}, {})
     if not used.is_own and not slack_text.is_blank(text):
         text = forms.prompt_about(text)
-    left_out = [*(file.name for file in content.files), *content.omitted]
+    left_out = [*(file.name for file in content.files), *content.omitted_parts]
     if len(text) > _FORM_LENGTH:
         text = text[:_FORM_LENGTH]
         left_out.append("the end of the text")

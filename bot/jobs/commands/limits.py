@@ -23,7 +23,7 @@ async def _show_limits(context: Context, invocation: Invocation, _match: re.Matc
         projects = context.projects.known
         limits = [_limits_of(context, tx, project, user) for project in projects]
         stop = Sending(tx).stop()
-        return say.limits(limits, stop.at if stop else None)
+        return say.limits(limits, stop.stopped_at if stop else None)
 
     return Answer(message=await context.store.read(look))
 

@@ -370,24 +370,24 @@ def _details(job: TrackedJob) -> list[str]:
     if job.ref:
         facts_of["Repository"].append(f"branch {_code(job.ref)}")
     if job.time_taken is not None:
-        facts_of["Last prompt"] = [lasted(job.time_taken), f"version {job.version}"]
+        facts_of["Last prompt"] = [lasted(job.time_taken), f"version {job.result_number}"]
     if job.model:
         facts_of["Model"].append(_code(job.model))
-    if job.created_at:
-        facts_of["At the docs service"].append(f"created {b.moment(job.created_at)}")
-    if job.archived_at:
-        facts_of["At the docs service"].append(f"archived {b.moment(job.archived_at)}")
+    if job.service_created_at:
+        facts_of["At the docs service"].append(f"created {b.moment(job.service_created_at)}")
+    if job.service_archived_at:
+        facts_of["At the docs service"].append(f"archived {b.moment(job.service_archived_at)}")
     if job.service_id:
         facts_of["The service's id"].append(_code(job.service_id))
     rows = [f"{name}: {', '.join(parts)}" for name, parts in facts_of.items() if parts]
-    if job.unread_since:
+    if job.poll_failing_since:
         rows.append(
             ":warning: The docs service's answers about it have failed "
-            f"since {b.moment(job.unread_since)}."
+            f"since {b.moment(job.poll_failing_since)}."
         )
-    if job.missing_since:
+    if job.not_found_since:
         rows.append(
-            f":warning: The docs service hasn't known it since {b.moment(job.missing_since)}."
+            f":warning: The docs service hasn't known it since {b.moment(job.not_found_since)}."
         )
     return rows
 

@@ -108,7 +108,7 @@ def _about(job: TrackedJob, text: str, first: Sequence[UserId] = (), **more: str
     return text.format(
         everybody=" ".join(b.mention(user) for user in people),
         job=called,
-        it=f"The follow-up to {called}" if job.version > 1 else called,
+        it=f"The follow-up to {called}" if job.result_number > 1 else called,
         after=after,
         here=way,
         Here=way.capitalize(),

@@ -13,7 +13,7 @@ from bot.jobs.messages.status_message import (
 from bot.jobs.model.changes import MAX_HEADINGS
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.previews import Preview, PreviewState
-from bot.jobs.model.pull_request import ChangedPage, SeenPullRequest
+from bot.jobs.model.pull_request import ChangedPage, PullRequestSnapshot
 from bot.messages import blocks as b
 from bot.messages.blocks import counted
 from bot.messages.plain_text import clip
@@ -31,18 +31,18 @@ def format_pull_request(
     is_newcomer: bool = False,
     preview: Preview | None = None,
     offers_preview: bool = False,
-    mends_preview: bool = False,
+    is_preview_fix: bool = False,
 ) -> Message:
     """Return the reply at the end of an iteration with a pull request: the result, and the way on.
 
     ``subject``: the iteration's request. ``is_first``: no other job in the thread offers its pull
     request, so this one's button stands out. ``is_newcomer``: it is the requester's first job.
-    ``mends_preview``: the iteration was to mend the preview.
+    ``is_preview_fix``: the iteration was to mend the preview.
     """
     is_ready = preview is not None and preview.state is PreviewState.READY
     is_of_this = preview is not None and preview.iteration == job.iteration
-    is_mended = mends_preview and is_ready and is_of_this
-    teaches = is_newcomer and job.version < 2 and not _is_over(job)
+    is_mended = is_preview_fix and is_ready and is_of_this
+    teaches = is_newcomer and job.result_number < 2 and not _is_over(job)
     result, advice = _end(job, subject, is_mended=is_mended, is_brief=teaches)
     if teaches and not advice:
         advice = _STEERING[job.needs_mention]
@@ -129,7 +129,7 @@ def _named_by_page(job: TrackedJob, subject: str) -> str:
     if pull.pages[0].is_new:
         return _NEW_PAGE
     is_short = len(subject.split()) <= _SHORT_WORDS and len(subject) <= _SHORT_LENGTH
-    return _CHANGED_PAGE if job.version > 1 and is_short else ""
+    return _CHANGED_PAGE if job.result_number > 1 and is_short else ""
 
 
 def _page(job: TrackedJob, url: str, *, is_brief: bool) -> str:
@@ -172,14 +172,14 @@ def _change(job: TrackedJob) -> str:
     pull = _seen(job)
     if pull is None:
         return ""
-    is_follow_up = job.version > 1
+    is_follow_up = job.result_number > 1
     if is_follow_up and _made_nothing(pull):
         return ". Nothing changed in it"
     draft = ", a draft" if pull.is_draft else ""
     return f"{draft}, {_difference(pull, is_follow_up=is_follow_up)}"
 
 
-def _seen(job: TrackedJob) -> SeenPullRequest | None:
+def _seen(job: TrackedJob) -> PullRequestSnapshot | None:
     """Return the pull request if it was polled since the iteration ended."""
     pull = job.pull_request
     return pull if pull is not None and pull.iteration == job.iteration else None
@@ -203,7 +203,7 @@ _SHORT_LENGTH = 30
 """A follow-up of so few words and characters does not say what it is about."""
 
 
-def _difference(pull: SeenPullRequest, *, is_follow_up: bool) -> str:
+def _difference(pull: PullRequestSnapshot, *, is_follow_up: bool) -> str:
     """Return the newest iteration's changes, in lines.
 
     They are the totals where its commits were not compared.
@@ -214,6 +214,6 @@ def _difference(pull: SeenPullRequest, *, is_follow_up: bool) -> str:
     return f"{size} in all" if is_follow_up else size
 
 
-def _made_nothing(pull: SeenPullRequest) -> bool:
+def _made_nothing(pull: PullRequestSnapshot) -> bool:
     """Return whether the newest iteration is known to have changed nothing."""
     return pull.made is not None and not any(pull.made)

@@ -15,25 +15,25 @@ from bot.jobs.messages.status_message import (
 )
 from bot.jobs.messages.unsent import changes_button
 from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.model.pull_request import SeenPullRequest
+from bot.jobs.model.pull_request import PullRequestSnapshot
 from bot.messages import blocks as b
 from bot.projects import Project
 
 
 def reminder(job: TrackedJob, status_message_link: str | None, now: datetime) -> Message:
     """Return the reminder, sent once, of a pull request without an outcome."""
-    asks = ""
+    build_calls = ""
     if not job.sees_pull_request:
         first = b.link(status_message_link, "its first message")
-        asks = f" Once it is reviewed, press *Reviewed* in {first}."
+        build_calls = f" Once it is reviewed, press *Reviewed* in {first}."
     whom = b.mention(job.recipient)
-    text = f"{whom} :memo: The pull request of {name(job.number)} has been {waits(job, now)}.{asks}"
+    text = f"{whom} :memo: The pull request of {name(job.number)} has been {waits(job, now)}.{build_calls}"
     return b.with_buttons(text, view(job))
 
 
-def pull_request_ended(job: TrackedJob, pull: SeenPullRequest) -> Message:
+def pull_request_ended(job: TrackedJob, pull: PullRequestSnapshot) -> Message:
     """Return the reply, sent once, about a pull request that was merged or closed."""
-    after = f"after {lasted((pull.ended_at or pull.since) - pull.since)}"
+    after = f"after {lasted((pull.ended_at or pull.reported_at) - pull.reported_at)}"
     of = f"The pull request of {name(job.number)} was"
     if pull.is_merged:
         return b.words(f":white_check_mark: {of} merged {after}{by_whom(pull)}.")
@@ -49,7 +49,7 @@ def waits(job: TrackedJob, now: datetime) -> str:
 
 def _age(job: TrackedJob, now: datetime) -> str:
     if job.pull_request and job.sees_pull_request:
-        return f"open for {lasted(now - job.pull_request.since)}"
+        return f"open for {lasted(now - job.pull_request.reported_at)}"
     return f"ready for {lasted(now - job.ended_at)}" if job.ended_at else "ready"
 
 

@@ -323,9 +323,9 @@ def cannot_merge(job: TrackedJob) -> Message:
 
 def _unanswered(job: TrackedJob) -> Sequence[str]:
     """Return since when polls of a job fail; nothing while they are answered."""
-    if job.unread_since is None:
+    if job.poll_failing_since is None:
         return ()
-    since = b.moment(job.unread_since, "{time}")
+    since = b.moment(job.poll_failing_since, "{time}")
     return [f"the docs service hasn't answered about it since {since}"]
 
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from bot.ids import JobNumber, ProjectId, UserId
 from bot.masking import masked
 
-MAX_ASKS = 2
+MAX_BUILD_CALLS = 2
 """How often a preview is asked for at most.
 
 It is asked for again only when the answer to the first call was lost.
@@ -54,7 +54,7 @@ class Preview:
     branch: str
     state: PreviewState
     asked_at: datetime
-    asks: int = 0
+    build_calls: int = 0
     """Calls that may have begun a build."""
     status_id: str | None = None
     """The service's id of the build."""

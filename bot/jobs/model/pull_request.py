@@ -39,7 +39,7 @@ class Size(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SeenPullRequest:
+class PullRequestSnapshot:
     """A pull request as of its last poll."""
 
     title: str
@@ -47,7 +47,7 @@ class SeenPullRequest:
     is_draft: bool
     iteration: int
     """The job's iteration whose end it belongs to."""
-    since: datetime
+    reported_at: datetime
     """When the job had it first."""
     is_merged: bool = False
     ended_at: datetime | None = None

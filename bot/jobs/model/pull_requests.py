@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.ids import JobNumber
-from bot.jobs.model.pull_request import SeenPullRequest
+from bot.jobs.model.pull_request import PullRequestSnapshot
 
 _OFTEN_FOR = timedelta(days=1)
 _SELDOM_FOR = timedelta(days=30)
@@ -24,20 +24,20 @@ class WatchedPullRequest:
     iteration: int
     """The newest iteration that has ended with it."""
     iteration_ended_at: datetime
-    since: datetime
+    reported_at: datetime
     """The time of the first end with it."""
-    seen: SeenPullRequest | None = None
+    snapshot: PullRequestSnapshot | None = None
     """Its state at the last poll, which its job shows."""
     etag: str = ""
     """The host's id of its last answer."""
-    looked_at: datetime | None = None
+    polled_at: datetime | None = None
     """When the host last answered; None for never."""
-    failures: int = 0
+    failed_polls: int = 0
     """Polls without an answer since then."""
-    look_at: datetime | None = None
+    poll_at: datetime | None = None
     """When it is polled next; None for never."""
 
-    def next_look(self, now: datetime, pause_seconds: float) -> datetime | None:
+    def next_poll(self, now: datetime, pause_seconds: float) -> datetime | None:
         """Return the next poll of an open one; None for never.
 
         The pause is that of the first day.

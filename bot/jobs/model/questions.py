@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.jobs.model.jobs import About
+from bot.jobs.model.jobs import GapRef
 from bot.jobs.model.prompts import Unsent
 
 
@@ -24,7 +24,7 @@ class DocsQuestion:
 class Answered:
     """The newest question that was answered in a thread."""
 
-    about: About
+    about: GapRef
     """The question as a row of the content gaps, whose askers are told when the docs answer it."""
     conversation: str
     """Question and answer, as background of a prompt."""

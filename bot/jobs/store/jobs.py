@@ -84,14 +84,14 @@ _ASKED_BY_BEGINNING = (
 """A job that was asked for by the message which begins the thread."""
 _JOB_OF_BEGINNING = (
     select(_first.c.number)
-    .where(_first.c.channel == jobs.c.channel, _first.c.root_ts == jobs.c.thread_ts)
+    .where(_first.c.channel == jobs.c.channel, _first.c.status_ts == jobs.c.thread_ts)
     .correlate(jobs)
     .scalar_subquery()
 )
 """The job whose status message begins the thread."""
 _AMONG_PEOPLE = and_(
     jobs.c.thread_ts.is_not(None),
-    or_(jobs.c.root_ts.is_(None), jobs.c.thread_ts < jobs.c.root_ts),
+    or_(jobs.c.status_ts.is_(None), jobs.c.thread_ts < jobs.c.status_ts),
     ~jobs.c.channel.startswith("D"),
     _ASKED_BY_BEGINNING.is_(None),
     _JOB_OF_BEGINNING.is_(None),
@@ -108,7 +108,7 @@ _SHORT_TEXT = func.substr(jobs.c.text, 1, 300, type_=jobs.c.text.type).label("te
 _WITH_SHORT_TEXT = [_SHORT_TEXT if column is jobs.c.text else column for column in jobs.c]
 _WITH_NUMBER = select(jobs, *DERIVED_COLUMNS).where(jobs.c.number == bindparam("this"))
 _BACKING_OFF = select(back_offs.c.project).where(
-    back_offs.c.until > NOW, back_offs.c.reason != MAY_NOT_WRITE
+    back_offs.c.retry_at > NOW, back_offs.c.reason != MAY_NOT_WRITE
 )
 _CLAIM_DUE = claiming(
     jobs,
@@ -132,7 +132,7 @@ def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
     # channel's jobs.
     in_channel = jobs.c.channel == thread.channel
     return or_(
-        and_(in_channel, jobs.c.root_ts == thread.ts),
+        and_(in_channel, jobs.c.status_ts == thread.ts),
         and_(in_channel, jobs.c.thread_ts == thread.ts),
     )
 
@@ -163,9 +163,9 @@ class Jobs(Rows[TrackedJob]):
         None is for all whose last poll failed. Polls that are due by the last of these times stay.
         Return how many jobs are polled earlier.
         """
-        has_failed: ColumnElement[bool] = jobs.c.unread_since.is_not(None)
+        has_failed: ColumnElement[bool] = jobs.c.poll_failing_since.is_not(None)
         if failed_after:
-            has_failed = jobs.c.unread_since >= failed_after
+            has_failed = jobs.c.poll_failing_since >= failed_after
         is_later = and_(jobs.c.poll_at > times[-1], jobs.c.project == project, has_failed)
         turn = jobs.c.number % len(times)
         at = case(dict(enumerate(times)), value=turn)
@@ -306,7 +306,7 @@ class Jobs(Rows[TrackedJob]):
     def about_gaps(self, project: ProjectId, now: datetime) -> Sequence[TrackedJob]:
         """Return the jobs that were asked for at content gaps in the last 30 days, newest first."""
         is_recent = jobs.c.asked_at >= now - GAP_IN_WORK
-        asked = and_(jobs.c.project == project, is_recent, jobs.c.about.is_not(None))
+        asked = and_(jobs.c.project == project, is_recent, jobs.c.gap.is_not(None))
         return self._many(asked, _MAX_ABOUT_GAPS, by=jobs.c.asked_at.desc())
 
     def list_unreviewed(self, project: ProjectId, limit: int) -> Sequence[TrackedJob]:
@@ -329,7 +329,7 @@ class Jobs(Rows[TrackedJob]):
     def has_failed_polls(self, project: ProjectId) -> bool:
         """Return whether the last poll of any of a project's jobs failed."""
         is_polled = and_(jobs.c.project == project, jobs.c.poll_at.is_not(None))
-        return self._has(is_polled, jobs.c.unread_since.is_not(None))
+        return self._has(is_polled, jobs.c.poll_failing_since.is_not(None))
 
     def to_remind(self, now: datetime, limit: int) -> Sequence[TrackedJob]:
         """Return jobs whose threads are due for a reminder of their pull request."""

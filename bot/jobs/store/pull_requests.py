@@ -22,13 +22,13 @@ from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming
 from bot.store.queues import QueueTable
 from bot.store.schema import diff, insert_unless_there, reader
 
-LOOKS = QueueTable("looks", rows, None, rows.c.look_at)
+PULL_REQUEST_POLLS = QueueTable("pull_requests", rows, None, rows.c.poll_at)
 """Pull requests to be polled."""
 _CLAIM_LOOKS = claiming(
     rows,
     candidates=select(rows.c.job)
-    .where(LOOKS.waits, LOOKS.is_free)
-    .order_by(rows.c.looked_at.is_not(None), rows.c.looked_at, rows.c.job)
+    .where(PULL_REQUEST_POLLS.waits, PULL_REQUEST_POLLS.is_free)
+    .order_by(rows.c.polled_at.is_not(None), rows.c.polled_at, rows.c.job)
     .limit(LIMIT),
 )
 
@@ -41,7 +41,7 @@ class PullRequests(Rows[WatchedPullRequest]):
     """The pull requests, within one transaction."""
 
     table = rows
-    read = staticmethod(reader(WatchedPullRequest, rows, seen=_not_yet))
+    read = staticmethod(reader(WatchedPullRequest, rows, snapshot=_not_yet))
 
     def watch(self, job: TrackedJob, link: str, ended_at: datetime) -> bool:
         """Poll the pull request of a job as soon as possible, since an iteration has ended with it.
@@ -51,15 +51,15 @@ class PullRequests(Rows[WatchedPullRequest]):
         due = {
             "iteration": job.iteration,
             "iteration_ended_at": ended_at,
-            "look_at": ended_at,
-            "failures": 0,
+            "poll_at": ended_at,
+            "failed_polls": 0,
             **FREE,
         }
-        new = {"link": link, "since": ended_at, "requester": job.requester}
+        new = {"link": link, "reported_at": ended_at, "requester": job.requester}
         if insert_unless_there(self.connection, rows, {"job": job.number, **new, **due}):
             return False
         other = rows.update().where(rows.c.job == job.number, rows.c.link != link)
-        replaced = self.connection.execute(other.values(**new, etag=None, looked_at=None))
+        replaced = self.connection.execute(other.values(**new, etag=None, polled_at=None))
         self._write(job.number, None, due)
         return replaced.rowcount == 1
 
@@ -67,7 +67,7 @@ class PullRequests(Rows[WatchedPullRequest]):
         """Claim the pull requests that were polled longest ago."""
         claimed = self._claim(_CLAIM_LOOKS, claimer, limit=limit)
         jobs = Jobs(self.tx)
-        return [replace(one, seen=jobs.get_or_raise(one.job).pull_request) for one in claimed]
+        return [replace(one, snapshot=jobs.get_or_raise(one.job).pull_request) for one in claimed]
 
     def save(self, watched: WatchedPullRequest, new: WatchedPullRequest, *, owner: str) -> None:
         """Write the columns in which one differs and free its lease. Raises LeaseLost."""
@@ -116,8 +116,8 @@ class Previews(Rows[Preview]):
 
         Keeps the lease.
         """
-        self._write(preview.job, owner, {"asks": preview.asks + 1})
-        return replace(preview, asks=preview.asks + 1)
+        self._write(preview.job, owner, {"build_calls": preview.build_calls + 1})
+        return replace(preview, build_calls=preview.build_calls + 1)
 
     def count_open(self, requester: UserId) -> int:
         """Return how many previews of a person are to be asked for or are building."""
@@ -137,4 +137,4 @@ class Previews(Rows[Preview]):
 class PreviewLimits(Quota):
     """Until when each project's previews count as not available, within one transaction."""
 
-    until = limits.c.no_previews_until
+    until = limits.c.previews_unavailable_until

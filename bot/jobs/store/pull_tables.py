@@ -29,13 +29,13 @@ pull_requests = Table(
     Column("link", UserText, nullable=False),
     Column("iteration", Integer, nullable=False),
     Column("iteration_ended_at", UtcDateTime, nullable=False),
-    Column("since", UtcDateTime, nullable=False),
+    Column("reported_at", UtcDateTime, nullable=False),
     Column("etag", Note),
-    Column("looked_at", UtcDateTime),
-    Column("look_at", Due(days=2)),
-    Column("failures", Integer, nullable=False, server_default=text("0")),
+    Column("polled_at", UtcDateTime),
+    Column("poll_at", Due(days=2)),
+    Column("failed_polls", Integer, nullable=False, server_default=text("0")),
     *lease(),
-    if_set("ix_pull_requests_look_at", "look_at"),
+    if_set("ix_pull_requests_look_at", "poll_at"),
 )
 previews = Table(
     "previews",
@@ -47,7 +47,7 @@ previews = Table(
     Column("branch", UserText, nullable=False),
     Column("state", Choice(PreviewState), nullable=False),
     Column("asked_at", UtcDateTime, nullable=False),
-    Column("asks", Integer, nullable=False, server_default=text("0")),
+    Column("build_calls", Integer, nullable=False, server_default=text("0")),
     Column("status_id", Id(400)),
     Column("url", UserText),
     Column("log", UserText),
@@ -70,7 +70,7 @@ PULL_REQUESTS_RULE = RetentionRule(
     is_of_finished_job(pull_requests.c.job),
     None,
     part_of=(JOBS_RULE, pull_requests.c.job),
-    extra_values={"look_at": None, **FREE},
+    extra_values={"poll_at": None, **FREE},
 )
 PREVIEWS_RULE = RetentionRule(
     "previews",

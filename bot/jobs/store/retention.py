@@ -58,6 +58,6 @@ DELIVERIES_RULE = RetentionRule(
     part_of=(JOBS_RULE, deliveries.c.job),
     delete_when=~exists().where(jobs.c.number == deliveries.c.job, jobs.c.requester != ""),
 )
-AUDIT_RULE = RetentionRule("audit rows", audit, IS_OVER, audit.c.at)
-STOPS_RULE = RetentionRule("switch of sending", sending_stops, true(), sending_stops.c.at)
+AUDIT_RULE = RetentionRule("audit rows", audit, IS_OVER, audit.c.acted_at)
+STOPS_RULE = RetentionRule("switch of sending", sending_stops, true(), sending_stops.c.stopped_at)
 """Only its admin is forgotten: sending stays off."""

@@ -56,7 +56,7 @@ def _results() -> Mapping[str, object]:
     return {
         "end: the first pull request": ended(job()),
         "end: another job of the thread has one": ended(job(), is_first=False),
-        "end: a follow-up": ended(job(version=2, iteration_requester=BEN)),
+        "end: a follow-up": ended(job(result_number=2, iteration_requester=BEN)),
         "end: the first job of a person": ended(job(), is_newcomer=True),
         "end: the first job of a person, where only mentions steer": ended(
             job(**by_mention), is_newcomer=True
@@ -67,7 +67,7 @@ def _results() -> Mapping[str, object]:
         ),
         **{
             f"end: a follow-up that the bot sees, by {content}": ended(
-                job(version=2, pull_request=replace(SEEN, **values))
+                job(result_number=2, pull_request=replace(SEEN, **values))
             )
             for content, values in DIFFERENCES.items()
         },
@@ -95,39 +95,45 @@ def _results() -> Mapping[str, object]:
             job(pull_request=replace(SEEN, is_draft=True, pages=(*NEW_PAGES, *NEW_PAGES)))
         ),
         "end: a short follow-up": ended(
-            job(version=2, pull_request=replace(SEEN, made=Size(3, 5, 1), pages=PAGES[:1])),
+            job(result_number=2, pull_request=replace(SEEN, made=Size(3, 5, 1), pages=PAGES[:1])),
             "<shorter>",
         ),
         "end: a short follow-up about two pages": ended(
-            job(version=2, pull_request=replace(SEEN, made=Size(3, 5, 1), pages=PAGES)), "shorter"
+            job(result_number=2, pull_request=replace(SEEN, made=Size(3, 5, 1), pages=PAGES)),
+            "shorter",
         ),
         "end: a short follow-up that changed nothing": ended(
-            job(version=2, pull_request=replace(SEEN, made=Size(0, 0, 0), pages=PAGES)), "shorter"
+            job(result_number=2, pull_request=replace(SEEN, made=Size(0, 0, 0), pages=PAGES)),
+            "shorter",
         ),
         "end: a follow-up that says what it is about": ended(
-            job(version=2, pull_request=replace(SEEN, made=Size(3, 5, 1), pages=PAGES))
+            job(result_number=2, pull_request=replace(SEEN, made=Size(3, 5, 1), pages=PAGES))
         ),
-        "end: a follow-up of one that was merged before": ended(job(version=2, pull_request=over)),
+        "end: a follow-up of one that was merged before": ended(
+            job(result_number=2, pull_request=over)
+        ),
         "end: a follow-up of one that was closed before": ended(
-            job(version=2, pull_request=replace(over, is_merged=False))
+            job(result_number=2, pull_request=replace(over, is_merged=False))
         ),
         "end: a follow-up of one that was merged after": ended(
-            job(version=2, pull_request=replace(over, ended_at=LATER + timedelta(minutes=1)))
+            job(result_number=2, pull_request=replace(over, ended_at=LATER + timedelta(minutes=1)))
         ),
         "end: a follow-up of one that was closed after": ended(
             job(
-                version=2,
+                result_number=2,
                 pull_request=replace(over, is_merged=False, ended_at=LATER + timedelta(minutes=1)),
             )
         ),
         "end: an address that is no link": ended(job(pr_link="https://code.example@evil.example/")),
         **{f"end: {state}": ended(job(state, ended_at=LATER)) for state in BAD_ENDS},
-        **{f"end of a follow-up: {state}": ended(job(state, version=2)) for state in BAD_ENDS},
+        **{
+            f"end of a follow-up: {state}": ended(job(state, result_number=2)) for state in BAD_ENDS
+        },
         "end: no pull request of a job on the main branch": ended(
             job(JobState.NO_PULL_REQUEST, ref="main")
         ),
         "end where only mentions steer": ended(job(**by_mention)),
-        "end of a follow-up where only mentions steer": ended(job(version=2, **by_mention)),
+        "end of a follow-up where only mentions steer": ended(job(result_number=2, **by_mention)),
         "end: failed where only mentions steer": ended(job(JobState.FAILED, **by_mention)),
     }
 
@@ -156,13 +162,16 @@ def samples() -> Mapping[str, object]:
         "preview: the prompt that mends it": previews.fix_preview_prompt(preview(log="one\ntwo")),
         "preview: the message while it is mended": jobs.FIXING_PREVIEW,
         "preview: mended": ends(
-            job(version=2, pull_request=replace(SEEN, made=Size(8, 0, 1))),
+            job(result_number=2, pull_request=replace(SEEN, made=Size(8, 0, 1))),
             preview=preview(),
-            mends_preview=True,
+            is_preview_fix=True,
         ),
         **{
             f"preview: the end of its fix, {state}": ended(
-                job(version=2), "Fix of the preview", preview=preview(state), mends_preview=True
+                job(result_number=2),
+                "Fix of the preview",
+                preview=preview(state),
+                is_preview_fix=True,
             )
             for state in (PreviewState.BUILDING, PreviewState.BROKEN)
         },

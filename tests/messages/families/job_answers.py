@@ -13,11 +13,11 @@ from bot.jobs.model.jobs import (
     JobState,
     Listed,
     NextStep,
-    QueueWhy,
     Review,
     TrackedJob,
     Wait,
     Waiting,
+    WaitReason,
 )
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.model.quota import Budget
@@ -115,14 +115,14 @@ def statuses() -> Mapping[str, Message]:
         ref="agent/x",
         model="opus",
         service_id="a-1",
-        created_at=NOW,
-        archived_at=LATER,
-        unread_since=NOW,
-        missing_since=NOW,
+        service_created_at=NOW,
+        service_archived_at=LATER,
+        poll_failing_since=NOW,
+        not_found_since=NOW,
         project_label="<Acme>",
         by_mention=True,
     )
-    wait = Wait(Waiting.PROMPT, QueueWhy.LIMIT, NOW, HALF_PAST)
+    wait = Wait(Waiting.PROMPT, WaitReason.LIMIT, NOW, HALF_PAST)
     return {
         "status": say.job_status(job(), PERMALINK),
         "status: without a thread": say.job_status(job(text="Fix the <!channel> page")),

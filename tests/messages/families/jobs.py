@@ -24,7 +24,7 @@ DAYS = NOW + timedelta(days=4)
 def samples() -> Mapping[str, object]:
     """Reminders, questions and refusals."""
     working = job(JobState.WORKING)
-    asked_twice = replace(working, also_asked=(BEN,))
+    asked_twice = replace(working, other_recipients=(BEN,))
     by_mention: dict[str, Any] = {"by_mention": True}
     over = replace(SEEN, ended_at=NOW, is_merged=True)
     held = Prompt(
@@ -49,7 +49,7 @@ def samples() -> Mapping[str, object]:
         ),
         "closed": pull_requests.pull_request_ended(job(), replace(SEEN, ended_at=LATER)),
         "still running": jobs.still_running(working, NOW + timedelta(minutes=31)),
-        "a follow-up still running": jobs.still_running(replace(working, version=2), NOW),
+        "a follow-up still running": jobs.still_running(replace(working, result_number=2), NOW),
         "no longer polled": jobs.unwatched_message(asked_twice, NOW + timedelta(days=7)),
         "no longer polled, where only mentions steer": jobs.unwatched_message(
             job(**by_mention), DAYS

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from bot.ids import MessageTs, RequestKey
 from bot.jobs.messages import previews, pull_requests, unsent
-from bot.jobs.model.jobs import JobState, QueueWhy, Wait, Waiting
+from bot.jobs.model.jobs import JobState, Wait, Waiting, WaitReason
 from bot.jobs.model.prompts import Unsent
 from tests.builders import NOW
 from tests.messages.samples import HALF_PAST, LATER, PERMALINK, SEEN, job
@@ -91,7 +91,7 @@ def _before_a_use() -> Mapping[str, object]:
 
 
 def _words() -> Mapping[str, object]:
-    waits = [Wait(Waiting.PROMPT, QueueWhy.LIMIT, NOW, NOW)]
+    waits = [Wait(Waiting.PROMPT, WaitReason.LIMIT, NOW, NOW)]
     ready = job(JobState.PULL_REQUEST)
     return {
         "thanks by command": unsent.YOU_ARE_WELCOME,
@@ -111,6 +111,8 @@ def _words() -> Mapping[str, object]:
         "merge it, without a pull request": unsent.cannot_merge(job(JobState.FAILED)),
         **{f"status, {state}": unsent.status_line(job(state), waits) for state in _STATES},
         "status, usual time": unsent.status_line(job(JobState.WORKING), (), USUAL),
-        "status, polls fail": unsent.status_line(job(JobState.WORKING, unread_since=HALF_PAST), ()),
+        "status, polls fail": unsent.status_line(
+            job(JobState.WORKING, poll_failing_since=HALF_PAST), ()
+        ),
         "status, merged": unsent.status_line(job(pull_request=MERGED), ()),
     }
