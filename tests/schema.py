@@ -5,8 +5,6 @@ from bot.answers.publication_store import publications as publications
 from bot.answers.store import inquiries as inquiries
 from bot.inbox.store import inbox as inbox
 from bot.inbox.store import missed as missed
-from bot.jobs.store.pull_tables import previews as previews
-from bot.jobs.store.pull_tables import pull_requests as pull_requests
 from bot.jobs.store.tables import analytics_calls as analytics_calls
 from bot.jobs.store.tables import audit as audit
 from bot.jobs.store.tables import back_offs as back_offs
@@ -14,6 +12,8 @@ from bot.jobs.store.tables import jobs as jobs
 from bot.jobs.store.tables import limits as limits
 from bot.jobs.store.tables import prompts as prompts
 from bot.outbox.store import deliveries as deliveries
+from bot.pulls.store.tables import previews as previews
+from bot.pulls.store.tables import pull_requests as pull_requests
 from bot.store.channels import channels as channels
 from bot.store.schema import metadata as metadata
 from bot.store.trials import trials as trials

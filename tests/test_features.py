@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.feature import Feature
-from bot.features import FEATURES
 from bot.pulls.feature import PULLS
+from bot.subjects import FEATURES
 from bot.visitors.feature import VISITORS
 from tests.answers.conftest import QUESTION
 from tests.services import ASSISTANT_KEY, DOMAIN, LINK

@@ -28,7 +28,6 @@ from bot.jobs.model.questions import DocsQuestion
 from bot.jobs.model.quota import share
 from bot.jobs.service_health import is_key_problem
 from bot.jobs.service_keys import assistants_key_accepted, assistants_key_refused
-from bot.jobs.store.repositories import Repositories
 from bot.logs import reason_of
 from bot.masking import masked
 from bot.messages.markdown import is_blank, parse
@@ -37,6 +36,7 @@ from bot.messages.slack_text import to_plain
 from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.ports import Origin, SlackError
+from bot.pulls.store.repositories import Repositories
 from bot.store import Transaction
 from bot.store.upgrade import hash_key
 

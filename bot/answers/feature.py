@@ -1,4 +1,4 @@
-"""The feature as ``features.py`` lists it.
+"""The feature as ``subjects.py`` lists it.
 
 Its words, buttons, worker, and hooks into jobs and digests.
 """

@@ -32,11 +32,11 @@ from bot.docs_api import DiscoveryClient, DocsApiError, NotFound
 from bot.engine import back_off_seconds, unless_taken_over
 from bot.github import GithubError, NotVisible
 from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.pull_requests import read_changed_files
 from bot.jobs.service_health import is_key_problem
 from bot.jobs.service_keys import assistants_key_accepted, assistants_key_refused
 from bot.jobs.store.jobs import Jobs
 from bot.logs import reason_of
+from bot.pulls.pull_requests import read_changed_files
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)

@@ -1,4 +1,4 @@
-"""The subject as ``features.py`` lists it: its workers, its buttons, and its hooks."""
+"""The subject as ``subjects.py`` lists it: its workers, its buttons, and its hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The feature as ``features.py`` lists it: its workers, buttons, and hooks into jobs."""
+"""The feature as ``subjects.py`` lists it: its workers, buttons, and hooks into jobs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from bot.intent.vocabulary import ButtonLabel
 from bot.jobs.access import Readable, admin_request
 from bot.jobs.commands.agent import on_job
 from bot.jobs.hooks import JobHooks
-from bot.jobs.messages import changes
 from bot.jobs.messages import job_answers as say
-from bot.jobs.messages.pull_requests import repository_used
-from bot.jobs.previews import (
+from bot.messages.blocks import Action
+from bot.pulls.messages import changes
+from bot.pulls.messages.pull_requests import repository_used
+from bot.pulls.previews import (
     answer_preview,
     ask_by_press,
     claim_previews,
@@ -29,16 +30,15 @@ from bot.jobs.previews import (
     make_preview,
     take_button,
 )
-from bot.jobs.pull_ends import draw_end, draw_outdated_end, on_ended
-from bot.jobs.pull_requests import (
+from bot.pulls.pull_requests import (
     answer_changes,
     claim_pull_requests,
     poll_pull_request,
     read_changes,
     use_repository,
 )
-from bot.jobs.reminders import remind_threads
-from bot.messages.blocks import Action
+from bot.pulls.reminders import remind_threads
+from bot.pulls.results import draw_end, draw_outdated_end, on_ended
 
 _REMIND_SECONDS = 60.0
 

@@ -14,8 +14,8 @@ from bot.answers.model import InquiryState
 from bot.answers.store import inquiries
 from bot.jobs.model.jobs import JobState, Review
 from bot.jobs.model.prompts import PromptKind, PromptState
-from bot.jobs.store.pull_tables import pull_requests
 from bot.jobs.store.tables import jobs, prompts
+from bot.pulls.store.tables import pull_requests
 from bot.store.schema import Repository
 from bot.usage.model import Usage, UsageScope, median_time
 

@@ -33,7 +33,6 @@ from bot.jobs.messages.job_answers import Limits
 from bot.jobs.messages.jobs import ENDS_WITH_BUTTONS
 from bot.jobs.messages.sending import note_for_admins
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
-from bot.jobs.model.previews import Preview
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
@@ -42,6 +41,7 @@ from bot.messages.links import Site
 from bot.messages.markdown import Node, parse
 from bot.messages.plain_text import visible
 from bot.projects import Project, Projects
+from bot.pulls.model.previews import Preview
 from bot.visitors.model.digests import Outcome
 from bot.visitors.model.gaps import GAP_TOPICS, page_of
 from bot.visitors.model.own_questions import OwnQuestions

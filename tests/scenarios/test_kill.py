@@ -236,7 +236,7 @@ class TakenBack(Tale):
 class Reviewed(Tale):
     """A reminder comes due, and a person marks the pull request as reviewed."""
 
-    watched = ("jobs/reminders", "jobs/reviews")
+    watched = ("pulls/reminders", "jobs/reviews")
     polls_pull_requests = False
 
     def __init__(self) -> None:
@@ -278,7 +278,7 @@ class Reviewed(Tale):
 class Merged(Tale):
     """A person merges a pull request, which the bot polls."""
 
-    watched = ("jobs/pull_requests",)
+    watched = ("pulls/pull_requests",)
 
     async def act(self, story: Story) -> Sequence[Json]:
         while not (await story.command("/docs-agent", PROMPT))["ok"]:
@@ -301,7 +301,7 @@ class Merged(Tale):
 class Previewed(Tale):
     """A person presses *Preview* at the end of a job."""
 
-    watched = ("jobs/previews",)
+    watched = ("pulls/previews",)
 
     def options(self, folder: Path) -> WorldOptions:
         """Return a world with fast builds of previews."""

@@ -10,9 +10,9 @@ from sqlalchemy.engine import Connection
 from bot.answers.model import InquiryState, PublicationState
 from bot.inbox.model import MessageState
 from bot.jobs.model.jobs import JobState
-from bot.jobs.model.previews import PreviewState
 from bot.jobs.model.prompts import PromptKind, PromptState
 from bot.outbox.model import DeliveryKind, DeliveryState
+from bot.pulls.model.previews import PreviewState
 from bot.store.database import Database
 from bot.visitors.model.questions import QuestionKind, QuestionState
 from tests import schema as s

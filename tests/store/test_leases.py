@@ -21,9 +21,9 @@ from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptState
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.store.pull_requests import Previews, PullRequests
 from bot.outbox.model import DeliveryKind, DeliveryState, delivered
 from bot.outbox.store import Outbox
+from bot.pulls.store.pull_requests import Previews, PullRequests
 from bot.store import Claimer, LeaseLost, Store, Transaction
 from bot.store.database import Database
 from bot.visitors.model.questions import QuestionState

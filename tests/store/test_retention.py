@@ -18,15 +18,15 @@ from bot.answers.store import inquiries
 from bot.ids import ChannelId, JobNumber, Message
 from bot.inbox.store import inbox
 from bot.jobs.model.jobs import JobState
-from bot.jobs.model.previews import PreviewState
 from bot.jobs.model.prompts import PromptKind, PromptState
 from bot.jobs.model.pull_request import PullRequestSnapshot, Size
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.pull_requests import PullRequests
-from bot.jobs.store.pull_tables import previews, pull_requests
 from bot.jobs.store.tables import audit, jobs, prompts, sending_stops
 from bot.outbox.model import DeliveryKind, DeliveryState, NewDelivery
 from bot.outbox.store import Outbox, deliveries
+from bot.pulls.model.previews import PreviewState
+from bot.pulls.store.pull_requests import PullRequests
+from bot.pulls.store.tables import previews, pull_requests
 from bot.store import Store
 from bot.store.retention import RULES, Retention, RowCounts, forget_person
 from bot.store.schema import AnyTable

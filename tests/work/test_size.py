@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import RowMapping, insert, select, text
 
-from bot.jobs.store.pull_tables import previews, pull_requests
+from bot.pulls.store.tables import previews, pull_requests
 from bot.store import Store, Transaction
 from bot.store.database import Database
 from bot.store.schema import AnyTable, metadata

@@ -8,10 +8,11 @@ from datetime import timedelta
 from typing import Any
 
 from bot.ids import JobNumber, Message
-from bot.jobs.messages import jobs, previews, pull_ends
+from bot.jobs.messages import jobs
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.model.previews import Preview, PreviewState
 from bot.jobs.model.pull_request import ChangedLine, ChangedPage, Size
+from bot.pulls.messages import previews, results
+from bot.pulls.model.previews import Preview, PreviewState
 from tests.builders import ANA, BEN, NOW, PROJECT
 from tests.messages.samples import LATER, SEEN, job
 
@@ -41,7 +42,7 @@ def preview(state: PreviewState = PreviewState.READY, **values: Any) -> Preview:
 def ended(of: TrackedJob, subject: str = "Install with <uv>, *too*", **more: Any) -> Message:
     """The end of a job."""
     if of.state is JobState.PULL_REQUEST:
-        return pull_ends.format_pull_request(of, subject, **more)
+        return results.format_pull_request(of, subject, **more)
     return jobs.format_result(of, subject, **more)
 
 
@@ -145,7 +146,7 @@ def samples() -> Mapping[str, object]:
         "an outdated end of a failed job": jobs.outdated_end(
             job(JobState.FAILED), "Install with uv"
         ),
-        "an outdated end": pull_ends.outdated_pull_request(job(), "Install with uv"),
+        "an outdated end": results.outdated_pull_request(job(), "Install with uv"),
         **{
             f"preview: {state}": ended(job(), preview=preview(state, log="npm\nERR <b>"))
             for state in PreviewState

@@ -8,7 +8,6 @@ from typing import Any
 
 from bot.ids import ChannelId, JobNumber, Message, Refusal, RequestKey
 from bot.jobs.messages import job_answers as say
-from bot.jobs.messages import pull_requests
 from bot.jobs.model.jobs import (
     JobState,
     Listed,
@@ -23,6 +22,7 @@ from bot.jobs.model.prompts import Unsent
 from bot.jobs.model.quota import Budget
 from bot.outbox.model import NotPosted
 from bot.projects import Project
+from bot.pulls.messages import pull_requests
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
 from tests.messages.samples import HALF_PAST, LATER, PERMALINK, SEEN, job
 

@@ -8,10 +8,11 @@ from datetime import timedelta
 from typing import Any
 
 from bot.ids import JobNumber, PromptId
-from bot.jobs.messages import jobs, problems, pull_requests
+from bot.jobs.messages import jobs, problems
 from bot.jobs.model.jobs import JobProblem, JobState
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.projects import Project
+from bot.pulls.messages import pull_requests
 from tests.builders import ANA, BEN, NOW, PROJECT
 from tests.messages.samples import LATER, PERMALINK, SEEN, job
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.ids import MessageTs, RequestKey
-from bot.jobs.messages import previews, pull_requests, unsent
+from bot.jobs.messages import unsent
 from bot.jobs.model.jobs import JobState, Wait, Waiting, WaitReason
 from bot.jobs.model.prompts import Unsent
+from bot.pulls.messages import previews, pull_requests
 from tests.builders import NOW
 from tests.messages.samples import HALF_PAST, LATER, PERMALINK, SEEN, job
 

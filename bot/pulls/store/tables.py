@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import Boolean, Column, ForeignKey, Integer, Table, and_, text
 
-from bot.jobs.model.previews import PreviewState
 from bot.jobs.store.retention import JOBS_RULE, is_of_finished_job
+from bot.pulls.model.previews import PreviewState
 from bot.store.leases import FREE
 from bot.store.retention import RetentionRule
 from bot.store.schema import (

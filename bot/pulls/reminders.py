@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.context import WorkerContext
-from bot.jobs.messages.pull_requests import reminder
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import say, status_message_link
+from bot.pulls.messages.pull_requests import reminder
 from bot.store import Transaction
 
 _AT_ONCE = 20

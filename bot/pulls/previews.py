@@ -32,28 +32,11 @@ from bot.ids import Message, UserId
 from bot.jobs.access import Readable
 from bot.jobs.ask import FollowedUp, follow_up
 from bot.jobs.decisions import sent_by_button
-from bot.jobs.messages.previews import (
-    NO_PREVIEW,
-    fix_preview_prompt,
-    no_preview,
-    offer_preview,
-    outdated_preview,
-    preview_built,
-)
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.model.previews import (
-    GIVEN_UP_AFTER,
-    MAX_BUILD_CALLS,
-    NOT_HERE_FOR,
-    Preview,
-    PreviewState,
-    end_of,
-)
 from bot.jobs.model.prompts import PromptRequest
 from bot.jobs.service_health import settle_refused_key, wait_asked_for
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.store.pull_requests import PreviewLimits, Previews
 from bot.jobs.thread import edit, say, update_result
 from bot.logs import reason_of
 from bot.messages.blocks import linkable
@@ -61,6 +44,23 @@ from bot.messages.plain_text import visible
 from bot.messages.slack_text import from_plain
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
+from bot.pulls.messages.previews import (
+    NO_PREVIEW,
+    fix_preview_prompt,
+    no_preview,
+    offer_preview,
+    outdated_preview,
+    preview_built,
+)
+from bot.pulls.model.previews import (
+    GIVEN_UP_AFTER,
+    MAX_BUILD_CALLS,
+    NOT_HERE_FOR,
+    Preview,
+    PreviewState,
+    end_of,
+)
+from bot.pulls.store.pull_requests import PreviewLimits, Previews
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)

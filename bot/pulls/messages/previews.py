@@ -7,9 +7,9 @@ from bot.jobs.messages.status_message import (
     name,
 )
 from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.model.previews import Preview, PreviewState
 from bot.messages import blocks as b
 from bot.messages.quotations import Quotation, QuoteSource
+from bot.pulls.model.previews import Preview, PreviewState
 
 _LOG_LENGTH = 200
 

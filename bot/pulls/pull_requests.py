@@ -32,26 +32,26 @@ from bot.ids import Message, ProjectId
 from bot.jobs.access import AdminRequest, Readable
 from bot.jobs.hooks import JobHooks
 from bot.jobs.job_words import answer_status
-from bot.jobs.messages.pull_requests import changes_of, pull_request_ended, repository_notice
-from bot.jobs.model.changes import (
+from bot.jobs.model.jobs import JobState, Review, TrackedJob
+from bot.jobs.model.prompts import Act
+from bot.jobs.model.pull_request import ChangedLine, ChangedPage, PullRequestSnapshot, Size
+from bot.jobs.service_health import tell_admins
+from bot.jobs.store.audit import Audit
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.thread import say, update_result, update_status_message
+from bot.logs import reason_of
+from bot.messages.blocks import web_address
+from bot.pulls.messages.pull_requests import changes_of, pull_request_ended, repository_notice
+from bot.pulls.model.changes import (
     ChangedFile,
     changed_lines,
     changed_pages,
     pages_without_title,
     title_in_text,
 )
-from bot.jobs.model.jobs import JobState, Review, TrackedJob
-from bot.jobs.model.prompts import Act
-from bot.jobs.model.pull_request import ChangedLine, ChangedPage, PullRequestSnapshot, Size
-from bot.jobs.model.pull_requests import WatchedPullRequest
-from bot.jobs.service_health import tell_admins
-from bot.jobs.store.audit import Audit
-from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.pull_requests import PullRequests
-from bot.jobs.store.repositories import Repositories
-from bot.jobs.thread import say, update_result, update_status_message
-from bot.logs import reason_of
-from bot.messages.blocks import web_address
+from bot.pulls.model.pull_requests import WatchedPullRequest
+from bot.pulls.store.pull_requests import PullRequests
+from bot.pulls.store.repositories import Repositories
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)

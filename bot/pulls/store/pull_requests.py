@@ -11,13 +11,13 @@ from sqlalchemy.engine import RowMapping
 
 from bot.ids import JobNumber, ProjectId, UserId
 from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.model.previews import Preview
-from bot.jobs.model.pull_requests import WatchedPullRequest
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
-from bot.jobs.store.pull_tables import previews
-from bot.jobs.store.pull_tables import pull_requests as rows
 from bot.jobs.store.tables import limits
+from bot.pulls.model.previews import Preview
+from bot.pulls.model.pull_requests import WatchedPullRequest
+from bot.pulls.store.tables import previews
+from bot.pulls.store.tables import pull_requests as rows
 from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming
 from bot.store.queues import QueueTable
 from bot.store.schema import diff, insert_unless_there, reader

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bot.context import Context, WorkerContext
 from bot.ids import Message
-from bot.jobs.messages.pull_ends import format_pull_request, outdated_pull_request
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.previews import ask_for, can_preview
-from bot.jobs.pull_requests import watch
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.store.pull_requests import Previews
+from bot.pulls.messages.results import format_pull_request, outdated_pull_request
+from bot.pulls.previews import ask_for, can_preview
+from bot.pulls.pull_requests import watch
+from bot.pulls.store.pull_requests import Previews
 from bot.store import Transaction
 
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from bot.ids import Block, Message
-from bot.jobs.messages.changes import changed_line, file_address
 from bot.jobs.messages.jobs import end_texts, fill_end
-from bot.jobs.messages.previews import preview_buttons, preview_line
 from bot.jobs.messages.status_message import (
     lines_changed,
     view,
 )
-from bot.jobs.model.changes import MAX_HEADINGS
 from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.model.previews import Preview, PreviewState
 from bot.jobs.model.pull_request import ChangedPage, PullRequestSnapshot
 from bot.messages import blocks as b
 from bot.messages.blocks import counted
 from bot.messages.plain_text import clip
+from bot.pulls.messages.changes import changed_line, file_address
+from bot.pulls.messages.previews import preview_buttons, preview_line
+from bot.pulls.model.changes import MAX_HEADINGS
+from bot.pulls.model.previews import Preview, PreviewState
 
 _TITLE_LENGTH = 80
 _HEADING_LENGTH = 40
