@@ -18,13 +18,7 @@ from html import unescape
 import structlog
 
 from bot.answers.model import InquiryState, Publication, PublicationState
-from bot.answers.page_changes import (
-    PageChange,
-    find_change,
-    matches,
-    may_be_at,
-    paths_on_site,
-)
+from bot.answers.page_changes import PageChange, find_change, matches, may_be_at, paths_on_site
 from bot.answers.publication_store import Publications
 from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext, make_claim

@@ -17,12 +17,7 @@ from bot.context import WorkerContext
 from bot.engine import unless_taken_over
 from bot.ids import ChannelId, Message, MessageTs, Refusal
 from bot.logs import about_request
-from bot.outbox.delivery_errors import (
-    MAX_TRIES,
-    give_up,
-    hold_pace,
-    settle_failed_delivery,
-)
+from bot.outbox.delivery_errors import MAX_TRIES, give_up, hold_pace, settle_failed_delivery
 from bot.outbox.hooks import OutboxHooks
 from bot.outbox.model import PACED, CsvFile, Delivery, DeliveryKind, DeliveryState, delivered
 from bot.outbox.store import Outbox

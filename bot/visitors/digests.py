@@ -33,11 +33,7 @@ from bot.visitors.model.questions import Numbers, Query, Question, QuestionState
 from bot.visitors.model.readings import ReadingProblem
 from bot.visitors.model.reports import Report, build_report
 from bot.visitors.model.subscriptions import Subscription, SubscriptionState
-from bot.visitors.recommendations import (
-    MAX_RECOMMENDED,
-    drop_taken,
-    list_recommendations,
-)
+from bot.visitors.recommendations import MAX_RECOMMENDED, drop_taken, list_recommendations
 from bot.visitors.store import Questions, Readings, Subscriptions
 
 log = structlog.get_logger(__name__)

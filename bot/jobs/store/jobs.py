@@ -30,16 +30,7 @@ from bot.jobs.store.audit import write_job_end
 from bot.jobs.store.tables import back_offs, jobs, prompts
 from bot.ports import ThreadRef
 from bot.store.channels import channels
-from bot.store.leases import (
-    FREE,
-    LIMIT,
-    NOW,
-    Claimer,
-    Rows,
-    claim,
-    claiming,
-    read_rows,
-)
+from bot.store.leases import FREE, LIMIT, NOW, Claimer, Rows, claim, claiming, read_rows
 from bot.store.queues import QueueTable
 from bot.store.schema import diff, reader, row_values
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from bot.ids import Block, Message
-from bot.jobs.messages.status_message import (
-    name,
-)
+from bot.jobs.messages.status_message import name
 from bot.jobs.model.jobs import TrackedJob
 from bot.messages import blocks as b
 from bot.messages.quotations import Quotation, QuoteSource

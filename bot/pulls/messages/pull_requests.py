@@ -6,13 +6,7 @@ from datetime import datetime
 
 from bot.ids import Message
 from bot.jobs.messages.job_answers import named_docs
-from bot.jobs.messages.status_message import (
-    by_whom,
-    lasted,
-    name,
-    pull_request_line,
-    view,
-)
+from bot.jobs.messages.status_message import by_whom, lasted, name, pull_request_line, view
 from bot.jobs.messages.unsent import changes_button
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.pull_request import PullRequestSnapshot

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from bot.ids import Block, Message
 from bot.jobs.messages.jobs import end_texts, fill_end
-from bot.jobs.messages.status_message import (
-    lines_changed,
-    view,
-)
+from bot.jobs.messages.status_message import lines_changed, view
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.pull_request import ChangedPage, PullRequestSnapshot
 from bot.messages import blocks as b
