@@ -20,9 +20,9 @@ from pydantic import SecretStr
 
 from bot import __version__, logs, read_commit
 from bot.clients import Clients, Doors, connect
+from bot.commands.feature import Feature
 from bot.context import Limits, Timeouts, WorkerContext
 from bot.engine import Worker, Workers, alone
-from bot.feature import Feature
 from bot.health.checks import (
     Checks,
     Health,

@@ -12,10 +12,10 @@ import structlog
 
 from bot.answers.feature import ANSWERS
 from bot.commands.command import Command, with_help
+from bot.commands.feature import Feature, queue_worker
 from bot.commands.own_words import WordHooks, list_own_words, run_own_word
 from bot.context import Hooks, WorkerContext
 from bot.engine import Worker, alone
-from bot.feature import Feature, queue_worker
 from bot.inbox.feature import INBOX
 from bot.intent.vocabulary import Vocabulary
 from bot.jobs.commands import catalogue

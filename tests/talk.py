@@ -22,7 +22,7 @@ import aiohttp
 from prometheus_client.parser import text_string_to_metric_families
 
 from bot.app import FEATURES, Doors, HeldBot, Limits, Timeouts, held_bot
-from bot.feature import Feature
+from bot.commands.feature import Feature
 from bot.settings import Settings
 from sandbox.workspace.state import BOT_USER, Channel, Json, User
 from tests.limits import HANG_SECONDS

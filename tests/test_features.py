@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.feature import Feature
+from bot.commands.feature import Feature
 from bot.pulls.feature import PULLS
 from bot.subjects import FEATURES
 from bot.visitors.feature import VISITORS

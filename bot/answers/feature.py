@@ -30,9 +30,9 @@ from bot.answers.gaps import (
 from bot.answers.model import Inquiry, InquiryState
 from bot.answers.publications import claim_publications, look_for_page
 from bot.commands.command import Answer, FormState, Invocation, Press, Word, number_in
+from bot.commands.feature import Feature, queue_worker
 from bot.context import Context, WorkerContext
 from bot.engine import Worker
-from bot.feature import Feature, queue_worker
 from bot.ids import Block, MessageTs
 from bot.jobs.commands.channel_choices import projects_to_choose
 from bot.jobs.conversation import offer_replies

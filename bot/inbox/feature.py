@@ -7,9 +7,9 @@ from functools import partial
 from operator import attrgetter
 
 from bot.answers.hooks import AnswerHooks
+from bot.commands.feature import Feature, queue_worker
 from bot.context import WorkerContext
 from bot.engine import Worker, alone
-from bot.feature import Feature, queue_worker
 from bot.ids import ChannelId, MessageTs
 from bot.inbox.commands import BUTTONS
 from bot.inbox.hear import claim_messages, hear, tidy_inbox

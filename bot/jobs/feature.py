@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from operator import attrgetter
 
+from bot.commands.feature import Feature, queue_worker
 from bot.context import WorkerContext
 from bot.engine import Worker, alone
-from bot.feature import Feature, queue_worker
 from bot.jobs.deliveries import DELIVERY_HOOKS
 from bot.jobs.poll import claim_polls, poll
 from bot.jobs.prepare import claim_new_prompts, prepare

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from operator import attrgetter
 
+from bot.commands.feature import Feature, queue_worker
 from bot.context import WorkerContext
 from bot.engine import Worker, alone
-from bot.feature import Feature, queue_worker
 from bot.jobs.hooks import JobHooks
 from bot.pulls.commands import BUTTONS, LABELS
 from bot.pulls.previews import answer_preview, claim_previews, make_preview, take_button

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from bot.commands.command import Answer, Invocation, Word
+from bot.commands.feature import Feature
 from bot.context import Context
-from bot.feature import Feature
 from bot.ids import Message
 from bot.store import Transaction
 from bot.store.upgrade import installed_at

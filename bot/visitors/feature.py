@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from functools import partial
 from operator import attrgetter
 
+from bot.commands.feature import Feature, queue_worker
 from bot.context import WorkerContext
 from bot.engine import Worker, alone
-from bot.feature import Feature, queue_worker
 from bot.jobs.store.jobs import Jobs
 from bot.outbox.hooks import OutboxHooks
 from bot.outbox.model import CsvFile, Delivery, DeliveryKind, NewDelivery, NotPosted

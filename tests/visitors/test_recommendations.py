@@ -7,7 +7,7 @@ import json
 import pytest
 
 from bot.app import FEATURES
-from bot.feature import Feature
+from bot.commands.feature import Feature
 from bot.ids import Recommendation
 from bot.visitors.hooks import DigestHooks
 from tests.services import LINK
