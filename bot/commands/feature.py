@@ -1,4 +1,4 @@
-"""A feature: a subject that ``app.py`` adds to the bot, with its workers and hooks."""
+"""A feature: what a subject brings to the bot, as ``subjects.py`` lists it."""
 
 from __future__ import annotations
 
