@@ -277,7 +277,7 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "Preview.url": st.sampled_from([None, "https://preview.example", "http://preview.example"]),
     "NotPosted.channel": ANY_TEXT,
     "Here.project": st.sampled_from(["acme", "beta"]),
-    "Here.bot_name": ANY_TEXT.map(lambda text: text[:80]),
+    **dict.fromkeys(("Here.bot_name", "greeting.bot_name"), ANY_TEXT.map(lambda text: text[:80])),
     "Unsent.raw": ANY_TEXT.map(lambda text: text[: Unsent.LONGEST]),
     "GapRef.title": ANY_TEXT.map(lambda text: text[:80]),
     "Problem.text": QUOTED,

@@ -29,7 +29,7 @@ from bot.messages import blocks as b
 from bot.messages.blocks import counted, number
 from bot.messages.general import EXAMPLE, QUESTION_EXAMPLE
 from bot.messages.help import WAYS_ON
-from bot.messages.plain_text import one_line
+from bot.messages.plain_text import one_line, visible
 from bot.messages.slack_text import from_plain
 from bot.outbox.model import NotPosted
 from bot.projects import Project
@@ -269,7 +269,7 @@ class FoundJobs:
 
     def turned(self, by: int) -> str:
         """Return the value of a button that leads to another page."""
-        return f"{self.page + by} find {self.text[:MAX_SEARCH_CHARACTERS]}"
+        return f"{self.page + by} find {visible(self.text)[:MAX_SEARCH_CHARACTERS]}"
 
 
 def found_jobs(rows: Sequence[ListedJob], found: FoundJobs) -> Message:
