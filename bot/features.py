@@ -101,7 +101,7 @@ def queue_workers(context: WorkerContext) -> list[Worker]:
         ),
         worker("held", "release", claim_held, release, key=attrgetter("id"), places=50),
         worker(
-            "missed",
+            "missed_messages",
             "read again",
             reader.claim,
             reader.read_again,

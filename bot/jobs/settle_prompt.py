@@ -259,7 +259,7 @@ def _job_of(tx: Transaction, delivery: Delivery, kind: DeliveryKind) -> TrackedJ
 
 
 def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
-    job = _job_of(tx, delivery, DeliveryKind.ROOT)
+    job = _job_of(tx, delivery, DeliveryKind.STATUS)
     if job is not None:
         thread = None if delivery.is_loose else job.thread_ts
         job = Jobs(tx).save(job, replace(job, status_ts=delivery.posted_ts, thread_ts=thread))
@@ -273,7 +273,7 @@ def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> No
 def on_refused(
     context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted
 ) -> None:
-    job = _job_of(tx, delivery, DeliveryKind.ROOT)
+    job = _job_of(tx, delivery, DeliveryKind.STATUS)
     if job is not None:
         _refuse(context, tx, job, refusal)
         return
@@ -310,7 +310,7 @@ def _refuse(context: WorkerContext, tx: Transaction, job: TrackedJob, refusal: N
 
 
 def on_blocks_refused(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
-    job = _job_of(tx, delivery, DeliveryKind.ROOT)
+    job = _job_of(tx, delivery, DeliveryKind.STATUS)
     if job is not None:
         # A waiting edit was drawn with rich text, which the plain status message does not have.
         update_status_message(tx, job, context.clock())

@@ -23,7 +23,7 @@ async def test_one_reference_leads_from_the_request_to_slacks_answer(talk: Talk)
     assert by_event["prompt_sent"]["service_job"]
     status = by_event["delivery_sent"]
     assert (status["kind"], status["job"], bool(status["ts"])) == (
-        "root",
+        "status",
         by_event["prompt_sent"]["job"],
         True,
     )

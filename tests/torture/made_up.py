@@ -230,8 +230,8 @@ def _numbers() -> list[Json]:
 
 def _deliveries() -> list[Row]:
     return [
-        delivery("root1", "root", job=1),
-        delivery("root2", "root", job=2),
+        delivery("status1", "status", job=1),
+        delivery("status2", "status", job=2),
         delivery("end1", "reply", job=1),
         delivery("end2", "reply", job=2),
         delivery("end3", "reply", job=1),
