@@ -70,7 +70,7 @@ async def retry_on_db_error(write: Callable[[], Awaitable[Result]], seconds: flo
             pause_seconds = back_off_seconds(failures, 1.0, first=0.1, cap=2.0)
             if monotonic() + pause_seconds > until:
                 raise
-            log.warning("written_later", reason=type(error).__name__)
+            log.warning("write_retried", reason=type(error).__name__)
         await asyncio.sleep(pause_seconds)
 
 

@@ -138,7 +138,7 @@ class Reader:
         except SlackError as error:
             return await _put_back(context, missed, reading, error)
         if found:
-            log.info("read_again", channel=channel, messages=len(found))
+            log.info("conversation_read_again", channel=channel, messages=len(found))
         said = [each for each in found if not isinstance(each, Changed)]
         await context.retry(partial(receive, context, said, is_missed=True))
         for change in found:
@@ -160,7 +160,7 @@ async def _begin(context: WorkerContext, missed: MissedSpan) -> _Reading:
         lambda tx: Inbox(tx).conversations(context.clock())
     )
     if conversations:
-        log.info("reading_again", conversations=len(conversations), left_out=left_out)
+        log.info("conversations_to_read_again", conversations=len(conversations), left_out=left_out)
     return _Reading(deque(conversations))
 
 
@@ -170,7 +170,9 @@ async def _put_back(
     """Let the rest wait after an error. Return True where only one conversation cannot be read."""
     channel, _ = reading.left[0]
     reading.attempts += 1
-    log.warning("not_read_again", channel=channel, reason=str(error), attempts=reading.attempts)
+    log.warning(
+        "conversation_not_read_again", channel=channel, reason=str(error), attempts=reading.attempts
+    )
     needs_operator = isinstance(error, SlackRefused) and error.meaning.needs_operator
     is_unreadable = isinstance(error, SlackRefused) and not needs_operator
     is_given_up = isinstance(error, SlackUnclear) and reading.attempts > _MAX_ATTEMPTS

@@ -291,7 +291,7 @@ class Inbox(Rows[InboxMessage]):
         """Return the message that was written at this time; None for an unknown one."""
         return self._newest(_c.channel == channel, _c.ts == ts)
 
-    def parts(self, request: RequestKey) -> Sequence[InboxMessage]:
+    def messages_of(self, request: RequestKey) -> Sequence[InboxMessage]:
         """Return the messages of a request, oldest first."""
         return self._all(_c.request == request)
 
