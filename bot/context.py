@@ -260,7 +260,7 @@ class WorkerContext(Context):
             except DatabaseTrouble as error:
                 if monotonic() + pause_seconds > until:
                     raise
-                log.warning("written_later", reason=type(error).__name__)
+                log.warning("write_retried", reason=type(error).__name__)
             await asyncio.sleep(pause_seconds)
             pause_seconds = min(pause_seconds * 2, _LONGEST_PAUSE_SECONDS)
 

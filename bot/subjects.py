@@ -56,7 +56,7 @@ async def forget_old(context: WorkerContext) -> int:
         return 0
     forgotten = await forget_before(context.store, context.clock() - timedelta(days=days))
     if forgotten:
-        log.info("forgotten", jobs=forgotten[JOBS_RULE.name], rows=forgotten.total())
+        log.info("rows_forgotten", jobs=forgotten[JOBS_RULE.name], rows=forgotten.total())
     return forgotten.total()
 
 

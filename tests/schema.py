@@ -4,7 +4,7 @@ from bot.access.model import members as members
 from bot.answers.publication_store import publications as publications
 from bot.answers.store import inquiries as inquiries
 from bot.inbox.store import inbox as inbox
-from bot.inbox.store import missed as missed
+from bot.inbox.store import missed_messages as missed_messages
 from bot.jobs.store.tables import analytics_calls as analytics_calls
 from bot.jobs.store.tables import audit as audit
 from bot.jobs.store.tables import back_offs as back_offs

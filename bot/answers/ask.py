@@ -197,7 +197,7 @@ async def _answer_or_refuse(
         find = find_obstacle if is_old else find_exclusion
         obstacle = await find(context, origin, is_private=is_private)
     except (SlackError, TimeoutError) as error:
-        log.info("question_not_looked_at", inquiry=inquiry.id, reason=type(error).__name__)
+        log.info("question_not_verified", inquiry=inquiry.id, reason=type(error).__name__)
     if obstacle is not None:
         return partial(_refuse, context, inquiry, obstacle.note)
     return await _find_answer(context, inquiry)

@@ -54,7 +54,7 @@ _NOT_HERE = Answer(message=messages.NOT_HERE)
 
 async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
     origin = invocation.origin
-    text = invocation.words.split(maxsplit=1)[1]
+    text = invocation.text.split(maxsplit=1)[1]
     draft = Unsent(origin.key, origin.thread, with_project(invocation.project, text))
     return Answer(message=await ask_docs(context, invocation.allowed, DocsQuestion(draft)))
 

@@ -105,7 +105,7 @@ async def _look(context: WorkerContext, publication: Publication) -> _Look:
             cited = await _addresses_cited(context, publication)
             return _Look(await _find_page(client, publication, change, cited), was_answered=True)
     except (DocsApiError, GithubError, TimeoutError) as error:
-        log.warning("page_not_looked_for", job=publication.job, reason=reason_of(error))
+        log.warning("page_not_searched", job=publication.job, reason=reason_of(error))
         if isinstance(error, DocsApiError) and is_key_problem(error):
             return _Look(publication, key_error=error)
         return _Look(publication)

@@ -123,10 +123,10 @@ class Invocation(_Request):
 
     command: str
     """The slash command; empty for words after a mention of the bot."""
-    text: str
+    full_text: str
     """Slack's wire text, with entities and ids."""
-    words: str = ""
-    """The text without the project that it names."""
+    text: str = ""
+    """The same without the project that it names."""
     project: Project | None = None
     """The project that the text names."""
     is_reworded: bool = False
@@ -179,9 +179,9 @@ class TooLong(Declined):
         super().__init__("a text is too long")
         self.most = most
 
-    def answer(self, typed: str, *, is_form: bool) -> Message:
+    def answer(self, text: str, *, is_form: bool) -> Message:
         """Return the limit. The text itself is too long to be shown, too."""
-        del typed, is_form
+        del text, is_form
         return too_long(self.most)
 
 
@@ -197,7 +197,7 @@ class Arrived(Generic[Request]):
     """Returns the request of the admitted sender."""
     channel: ChannelId | None = None
     """The channel for which the bot must be set up; None for any."""
-    typed: str = ""
+    text: str = ""
     """The text that Slack no longer shows, to copy."""
     is_form: bool = False
 
@@ -336,7 +336,7 @@ class Command:
 
     async def run(self, context: Context, invocation: Invocation) -> Answer:
         """Run the word and use the project that the text names."""
-        text = invocation.text
+        text = invocation.full_text
         project = None
         try:
             if self.takes_project:
@@ -345,9 +345,9 @@ class Command:
             if meaning is None:
                 raise LookupError(f"a text that no word of {self.name} takes")
             word, match = meaning
-            return await word.run(context, replace(invocation, words=text, project=project), match)
+            return await word.run(context, replace(invocation, text=text, project=project), match)
         except (UnknownProject, ValueError) as error:
-            answer = self.misunderstood(error, context.projects, invocation.text)
+            answer = self.misunderstood(error, context.projects, invocation.full_text)
             if answer is None:
                 raise
             return Answer(message=answer)
@@ -366,7 +366,7 @@ async def run_if_allowed(
         allowed = await admit(context, arrived.origin, channel=arrived.channel)
         return await run(context, arrived.request_of(allowed))
     except Declined as error:
-        return _told(arrived, error.answer(arrived.typed, is_form=arrived.is_form))
+        return _told(arrived, error.answer(arrived.text, is_form=arrived.is_form))
     except UnknownProject as unknown:
         text = slack_text.to_plain(unknown.text, {}, {})
         return _told(arrived, unknown_project(unknown.name, context.projects, text))

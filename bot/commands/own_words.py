@@ -92,7 +92,7 @@ async def run_other_word(context: Context, invocation: Invocation) -> Answer | N
         return None
     meaning = find_meaning(
         context,
-        invocation.text,
+        invocation.full_text,
         Place.COMMAND,
         author=invocation.allowed.user,
         command=invocation.command,
@@ -109,12 +109,12 @@ async def run_other_word(context: Context, invocation: Invocation) -> Answer | N
     return None
 
 
-def restore_entities(typed: str, raw: str) -> str:
+def restore_entities(text: str, raw: str) -> str:
     """Return the wire text of a word that was found in the plain form of ``raw``.
 
     "reviewers @U02BEN" names Ben by an entity: ``reviewers <@U02BEN>``.
     """
-    wire = slack_text.from_plain(typed)
+    wire = slack_text.from_plain(text)
     entities = {
         slack_text.to_plain(entity, {}, {}).casefold(): entity
         for entity in slack_text.entities_in(raw)

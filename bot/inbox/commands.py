@@ -120,7 +120,7 @@ async def _steer(context: Context, press: Press, draft: Unsent, place: _Place) -
 
     async def steer(target: Readable) -> Answer:
         request = PromptRequest(draft.raw, allow_duplicate=True, allow_key=True)
-        moved = moving(draft.key, allowed.user, _parts(place), draft.raw)
+        moved = moving(draft.key, allowed.user, _messages_of(place), draft.raw)
         result = await follow_up(context, target, request, moved)
         if not result.accepted:
             return Answer(message=job_answers.cannot_follow_up(target.job))
@@ -150,7 +150,7 @@ async def _send_said(context: Context, place: _Place, raw: str, *, allow_key: bo
     outgoing = Outgoing(
         Meaning(Decision(Kind.CHANGE, text), text, project),
         Door.FIRST,
-        _parts(place),
+        _messages_of(place),
         allow_key=allow_key,
         is_sure=True,
         is_moved=True,
@@ -158,7 +158,7 @@ async def _send_said(context: Context, place: _Place, raw: str, *, allow_key: bo
     await send(context, context, place.allowed, outgoing)
 
 
-def _parts(place: _Place) -> tuple[InboxMessage, ...]:
+def _messages_of(place: _Place) -> tuple[InboxMessage, ...]:
     return (place.message,) if place.message else ()
 
 
@@ -204,7 +204,7 @@ async def _ask_docs(context: Context, press: Press, draft: Unsent) -> Answer:
     place = await _find_place(context, press, draft)
     if place is None:
         return Answer(message=job_answers.CHANNEL_NOT_READ)
-    moved = moving(draft.key, place.allowed.user, _parts(place), None)
+    moved = moving(draft.key, place.allowed.user, _messages_of(place), None)
     question = DocsQuestion(replace(draft, job=None))
     message = await ask_docs(context, place.allowed, question, moved)
     return Answer(message=message or unsent.READING, replaces=True)
@@ -266,7 +266,7 @@ async def write_thread(context: Context, press: Press, draft: Unsent) -> Answer:
     allowed = place.allowed
     if await is_public_channel(context, allowed.origin.channel):
         request = PromptRequest(draft.raw, attach_thread=AttachThread.IF_PUBLIC, is_sure=True)
-        moved = moving(draft.key, allowed.user, _parts(place), draft.raw)
+        moved = moving(draft.key, allowed.user, _messages_of(place), draft.raw)
         asked = await ask(context, allowed, request, moved)
         if asked.same:
             return Answer(message=job_answers.same_job(asked.job), replaces=True)

@@ -29,7 +29,9 @@ def _workers(context: WorkerContext) -> Sequence[Worker]:
     return [
         worker("inbox", "hear", claim_messages, hear, key=by_id, places=50),
         worker("held", "release", claim_held, release, key=by_id, places=50),
-        worker("missed", "read again", reader.claim, reader.read_again, key=by_id, places=1),
+        worker(
+            "missed_messages", "read again", reader.claim, reader.read_again, key=by_id, places=1
+        ),
         alone("inbox", partial(tidy_inbox, context), every_seconds=_HOUR_SECONDS),
     ]
 

@@ -62,9 +62,9 @@ class Heard:
     """It asks for a change."""
 
     @property
-    def text(self) -> str:
+    def full_text(self) -> str:
         """The part for the bot as wire text, with the name of its project."""
-        return self.meaning.whole
+        return self.meaning.full_text
 
     @property
     def kind(self) -> Kind:
@@ -73,7 +73,7 @@ class Heard:
     @property
     def is_blank(self) -> bool:
         """Whether it has no words."""
-        return slack_text.is_blank(slack_text.to_plain(self.text, {}, {}))
+        return slack_text.is_blank(slack_text.to_plain(self.full_text, {}, {}))
 
 
 class Later(Enum):

@@ -121,11 +121,11 @@ class Conversation(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class MissedSpan:
     """Messages that may have been missed, until their conversations have been read again."""
 
     id: int
-    since: MessageTs
+    since_ts: MessageTs
     due_at: datetime
     channel: ChannelId | None = None
     """Only that of one channel; None for all conversations in which messages may be for the bot."""

@@ -50,7 +50,9 @@ claim_held = make_claim(
 async def release(context: WorkerContext, prompt: Prompt) -> None:
     """Let a prompt be sent, or hold it on while something is to be done about its messages."""
     with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
-        messages = await context.store.read(lambda tx: Inbox(tx).parts(RequestKey(prompt.key)))
+        messages = await context.store.read(
+            lambda tx: Inbox(tx).messages_of(RequestKey(prompt.key))
+        )
         if not _is_stale(context, prompt, messages):
             exclusion = await find_exclusion(context, prompt.origin)
             seconds = await context.settle(partial(_let_go, context, prompt, exclusion))
@@ -82,7 +84,7 @@ def _let_go(
 
     Return the seconds for which it stays held. ``exclusion``: why its author may no longer ask.
     """
-    messages = Inbox(tx).parts(RequestKey(prompt.key))
+    messages = Inbox(tx).messages_of(RequestKey(prompt.key))
     now = context.clock()
     until = _hold_end(context, prompt, messages)
     if _waits_for_words(tx, messages):
@@ -151,9 +153,7 @@ async def _look_again(
         if not changes:
             seen = Sighting(obstacle=await find_obstacle(context, prompt.origin))
     except (SlackError, TimeoutError) as error:
-        log.info(
-            "prompt_not_looked_at", prompt=prompt.id, reason=str(error) or type(error).__name__
-        )
+        log.info("prompt_not_verified", prompt=prompt.id, reason=str(error) or type(error).__name__)
         if messages:
             return await context.settle(lambda tx: _keep(context, tx, prompt))
         # Typed words do not change, and Slack has let their author type.
@@ -167,7 +167,7 @@ async def must_wait(context: WorkerContext, request: RequestKey, asks_slack: boo
     ``asks_slack``: the messages are read in Slack, too, and changes that were missed are stored.
     Raises a SlackError or TimeoutError.
     """
-    messages = await context.store.read(lambda tx: Inbox(tx).parts(request))
+    messages = await context.store.read(lambda tx: Inbox(tx).messages_of(request))
     if any(message.state is MessageState.NEW for message in messages):
         return True
     changes = await _find_changes(context, messages) if asks_slack else ()
@@ -210,7 +210,7 @@ def _settle(context: WorkerContext, prompt: Prompt, seen: Sighting, tx: Transact
         return 0.0
     if _is_refused(context, prompt, seen.obstacle, tx):
         return 0.0
-    messages = Inbox(tx).parts(RequestKey(prompt.key))
+    messages = Inbox(tx).messages_of(RequestKey(prompt.key))
     if _waits_for_words(tx, messages):
         return _keep(context, tx, prompt)
     _send(context, tx, prompt)
@@ -241,7 +241,7 @@ def _refuse(context: WorkerContext, prompt: Prompt, obstacle: Obstacle, tx: Tran
     # Raises LeaseLost if somebody else has the prompt by now.
     Prompts(tx).keep_held(prompt, now, context.owner)
     refuse(tx, prompt, now, problem)
-    for message in Inbox(tx).parts(RequestKey(prompt.key)):
+    for message in Inbox(tx).messages_of(RequestKey(prompt.key)):
         Inbox(tx).settle(message)
     if prompt.asked_by not in context.settings.allowed_bots:
         key = f"prompt:{prompt.id}:refused"

@@ -221,7 +221,7 @@ def _is_for_same_job(context: Context, heard: Heard, prompt: Prompt) -> bool:
         return False
     if prompt.kind is PromptKind.START or heard.door is Door.REPLY:
         return True
-    _, project = context.projects.take(heard.text)
+    _, project = context.projects.take(heard.full_text)
     return project is None or project.id == prompt.project
 
 
@@ -233,12 +233,12 @@ def add_to(
     Raises HasKey and UnknownProject.
     """
     key = RequestKey(prompt.key)
-    text = heard.text
+    text = heard.full_text
     if prompt.kind is PromptKind.FOLLOW_UP and heard.door is not Door.REPLY:
         text, _ = context.projects.take(text)
     leave(context, tx, message, joins=key)
     Inbox(tx).take(message, key, text.strip())
-    remake(context, tx, prompt, Inbox(tx).parts(key))
+    remake(context, tx, prompt, Inbox(tx).messages_of(key))
     if message.request is None:
         show_taken(tx, message, context.clock())
 
@@ -291,7 +291,7 @@ def leave(
     if prompt is None:
         take_back_question(tx, key)
     elif _may_be_remade(prompt):
-        others = [each for each in Inbox(tx).parts(key) if each.id != message.id]
+        others = [each for each in Inbox(tx).messages_of(key) if each.id != message.id]
         if others:
             remake(context, tx, prompt, others)
         else:

@@ -49,9 +49,9 @@ class Outgoing:
     """A button sends them, so what had come of the messages before stays."""
 
     @property
-    def text(self) -> str:
+    def full_text(self) -> str:
         """The words, with the name of their project."""
-        return self.meaning.whole
+        return self.meaning.full_text
 
 
 async def send(context: Context, then: Context, allowed: Allowed, outgoing: Outgoing) -> None:
@@ -65,7 +65,7 @@ async def send(context: Context, then: Context, allowed: Allowed, outgoing: Outg
 
     Raises HasKey, TooManyWaiting, UnknownProject and NotAllowed.
     """
-    text = outgoing.text
+    text = outgoing.full_text
     project = None
     target = outgoing.target
     if outgoing.door is not Door.REPLY or target is None:
@@ -111,7 +111,7 @@ async def _start(
     request = await _with_background(context, origin, outgoing, request, merged)
     is_by_app = origin.user in context.settings.allowed_bots
     asks_first = merged is None and not is_by_app
-    question = await ask_first(then, allowed, request, outgoing.text) if asks_first else None
+    question = await ask_first(then, allowed, request, outgoing.full_text) if asks_first else None
     if question is not None:
         await _answer(context, allowed, outgoing, "sure", question)
         return
@@ -189,7 +189,7 @@ async def _follow_up(
 
 def _taking(context: Context, allowed: Allowed, outgoing: Outgoing) -> Also:
     """Return the function that makes the messages parts of the new prompt, in its transaction."""
-    text = outgoing.text.strip()
+    text = outgoing.full_text.strip()
     if outgoing.target is not None and outgoing.door is not Door.REPLY:
         text, _ = context.projects.take(text)
     key = allowed.origin.key

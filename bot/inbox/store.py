@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 from bot.ids import ChannelId, MessageTs, RequestKey, UserId, is_direct_message
-from bot.inbox.model import Conversation, InboxMessage, MessageState, Missed
+from bot.inbox.model import Conversation, InboxMessage, MessageState, MissedSpan
 from bot.jobs.model.jobs import JobState
 from bot.jobs.model.prompts import PromptState
 from bot.jobs.store.tables import jobs, prompts
@@ -86,11 +86,11 @@ inbox = Table(
     if_set("ix_inbox_request", "request"),
     sqlite_autoincrement=True,
 )
-missed = Table(
-    "missed",
+missed_messages = Table(
+    "missed_messages",
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("since", Id(40), nullable=False),
+    Column("since_ts", Id(40), nullable=False),
     # Empty for all conversations.
     Column("channel", Channel(40)),
     Column("is_invited", Boolean, nullable=False, server_default=text("false")),
@@ -135,12 +135,12 @@ _UPDATE_AS_READ = inbox.update().where(
     _c.version == bindparam("as_read"),
     held(inbox),
 )
-MISSED_QUEUE = QueueTable("missed", missed, None, missed.c.due_at)
+MISSED_MESSAGES = QueueTable("missed_messages", missed_messages, None, missed_messages.c.due_at)
 _CLAIM_MISSED = claiming(
-    missed,
-    candidates=select(missed.c.id)
-    .where(MISSED_QUEUE.waits, MISSED_QUEUE.is_free)
-    .order_by(missed.c.id)
+    missed_messages,
+    candidates=select(missed_messages.c.id)
+    .where(MISSED_MESSAGES.waits, MISSED_MESSAGES.is_free)
+    .order_by(missed_messages.c.id)
     .limit(1),
 )
 _UNDECIDED = (MessageState.NEW, MessageState.HELD)
@@ -291,7 +291,7 @@ class Inbox(Rows[InboxMessage]):
         """Return the message that was written at this time; None for an unknown one."""
         return self._newest(_c.channel == channel, _c.ts == ts)
 
-    def parts(self, request: RequestKey) -> Sequence[InboxMessage]:
+    def messages_of(self, request: RequestKey) -> Sequence[InboxMessage]:
         """Return the messages of a request, oldest first."""
         return self._all(_c.request == request)
 
@@ -441,11 +441,11 @@ def _is_beside(message: InboxMessage) -> ColumnElement[bool]:
     )
 
 
-class MissedMessages(Rows[Missed]):
+class MissedMessages(Rows[MissedSpan]):
     """The times from which on messages may have been missed, within one transaction."""
 
-    table = missed
-    read = staticmethod(reader(Missed, missed))
+    table = missed_messages
+    read = staticmethod(reader(MissedSpan, missed_messages))
 
     def add(
         self,
@@ -457,32 +457,34 @@ class MissedMessages(Rows[Missed]):
     ) -> None:
         """Let conversations be read again, unless they wait for that already."""
         same = and_(
-            missed.c.channel.is_not_distinct_from(channel),
-            missed.c.is_invited == is_invited,
-            missed.c.claimed_by.is_(None),
+            missed_messages.c.channel.is_not_distinct_from(channel),
+            missed_messages.c.is_invited == is_invited,
+            missed_messages.c.claimed_by.is_(None),
         )
-        earlier = case((missed.c.since < since, missed.c.since), else_=since)
-        waiting = missed.update().where(same).values(since=earlier)
+        earlier = case(
+            (missed_messages.c.since_ts < since, missed_messages.c.since_ts), else_=since
+        )
+        waiting = missed_messages.update().where(same).values(since_ts=earlier)
         if self.connection.execute(waiting).rowcount:
             return
-        values = {"since": since, "channel": channel, "is_invited": is_invited, "due_at": due_at}
-        self.connection.execute(missed.insert(), values)
+        values = {"since_ts": since, "channel": channel, "is_invited": is_invited, "due_at": due_at}
+        self.connection.execute(missed_messages.insert(), values)
 
-    def claim(self, claimer: Claimer) -> Sequence[Missed]:
+    def claim(self, claimer: Claimer) -> Sequence[MissedSpan]:
         """Claim the oldest, if its time has come."""
-        return read_rows(missed, claim(self.connection, _CLAIM_MISSED, claimer), self.read)
+        return read_rows(missed_messages, claim(self.connection, _CLAIM_MISSED, claimer), self.read)
 
-    def renew(self, row: Missed, claimer: Claimer) -> None:
+    def renew(self, row: MissedSpan, claimer: Claimer) -> None:
         """Hold a lease for longer. Raises LeaseLost."""
         until = claimer.now + timedelta(seconds=claimer.lease_seconds)
         self._write(row.id, claimer.owner, {"claimed_until": until})
 
-    def put_back(self, row: Missed, owner: str, due_at: datetime) -> None:
+    def put_back(self, row: MissedSpan, owner: str, due_at: datetime) -> None:
         """Let the reading go on later. Raises LeaseLost."""
         self._write(row.id, owner, {"due_at": due_at, **FREE})
 
-    def end(self, row: Missed, owner: str) -> None:
+    def end(self, row: MissedSpan, owner: str) -> None:
         """Delete it, since all has been read. Raises LeaseLost."""
-        mine = and_(missed.c.id == row.id, missed.c.claimed_by == owner)
-        if self.connection.execute(missed.delete().where(mine)).rowcount != 1:
+        mine = and_(missed_messages.c.id == row.id, missed_messages.c.claimed_by == owner)
+        if self.connection.execute(missed_messages.delete().where(mine)).rowcount != 1:
             raise LeaseLost(f"missed messages {row.id}")

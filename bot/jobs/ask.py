@@ -55,9 +55,9 @@ class TooManyWaiting(Declined):
         self.limit = limit
         self.raw = raw
 
-    def answer(self, typed: str, *, is_form: bool) -> Message:
+    def answer(self, text: str, *, is_form: bool) -> Message:
         """Return the limit, with the prompt to copy, which a form still contains."""
-        del typed
+        del text
         prompt = "" if is_form else slack_text.to_plain(self.raw, {}, {})
         return too_many_waiting(self.limit, prompt)
 
@@ -72,9 +72,9 @@ class HasKey(Declined):
         super().__init__("a key in a prompt")
         self.draft = draft
 
-    def answer(self, typed: str, *, is_form: bool) -> Message:
+    def answer(self, text: str, *, is_form: bool) -> Message:
         """Return the warning, with the button that sends the prompt anyway."""
-        return key_found(None if is_form else self.draft, typed)
+        return key_found(None if is_form else self.draft, text)
 
 
 def check_key(

@@ -310,7 +310,7 @@ async def _with_names(
         name = names.users.get(message.user, message.user) if message.user else ""
         if message.user == context.bot_user:
             name = context.bot_name
-        return _Line(message.ts, name, masked(_beginning(names.plain(message.text))))
+        return _Line(message.ts, name, masked(_beginning(names.resolve(message.text))))
 
     # In a thread, because long messages take a tenth of a second to mask.
     return await asyncio.to_thread(lambda: [line_of(message) for message in messages])

@@ -29,7 +29,7 @@ def _job_of(tx: Transaction, delivery: Delivery, kind: DeliveryKind) -> TrackedJ
 
 def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     """Note where a status message stands, and where the thread of a loose reply."""
-    job = _job_of(tx, delivery, DeliveryKind.ROOT)
+    job = _job_of(tx, delivery, DeliveryKind.STATUS)
     if job is not None:
         thread = None if delivery.is_loose else job.thread_ts
         job = Jobs(tx).save(job, replace(job, status_ts=delivery.posted_ts, thread_ts=thread))
@@ -44,7 +44,7 @@ def on_refused(
     context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted
 ) -> None:
     """Refuse a job without a status message; tell its people of a reply that is not posted."""
-    job = _job_of(tx, delivery, DeliveryKind.ROOT)
+    job = _job_of(tx, delivery, DeliveryKind.STATUS)
     if job is not None:
         _refuse(context, tx, job, refusal)
         return
@@ -82,7 +82,7 @@ def _refuse(context: WorkerContext, tx: Transaction, job: TrackedJob, refusal: N
 
 def on_blocks_refused(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     """Draw a status message again whose blocks Slack has refused."""
-    job = _job_of(tx, delivery, DeliveryKind.ROOT)
+    job = _job_of(tx, delivery, DeliveryKind.STATUS)
     if job is not None:
         # A waiting edit was drawn with rich text, which the plain status message does not have.
         update_status_message(tx, job, context.clock())

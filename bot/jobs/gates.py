@@ -27,16 +27,16 @@ async def ask_first(
     context: Context,
     allowed: Allowed,
     request: PromptRequest,
-    whole: str,
+    full_text: str,
     besides: JobNumber | None = None,
 ) -> Message | None:
     """Return the question to its author before a prompt starts a job; None if there is none.
 
-    ``whole``: the prompt with its project. ``besides``: the job that it starts already.
+    ``full_text``: the prompt with its project. ``besides``: the job that it starts already.
     """
-    if request.is_sure or len(whole) > Unsent.LONGEST:
+    if request.is_sure or len(full_text) > Unsent.LONGEST:
         return None
-    draft = Unsent(allowed.origin.key, allowed.origin.thread, whole.strip())
+    draft = Unsent(allowed.origin.key, allowed.origin.thread, full_text.strip())
     files = await describe_files(context, request.files)
     if files and not fitting_files(files):
         return unsent.files_cannot_go([file.name for file in files], draft)
@@ -69,7 +69,7 @@ async def note_start(
         job: The job that it has started.
         is_held: It waits a few seconds before it is sent.
     """
-    draft = Unsent(allowed.origin.key, allowed.origin.thread, meaning.whole.strip())
+    draft = Unsent(allowed.origin.key, allowed.origin.thread, meaning.full_text.strip())
     if meaning.kind in LIKELY_CHANGES:
         can_answer = bool(context.discovery)
         return unsent.taken_as_change(draft, can_answer=can_answer, is_held=is_held)

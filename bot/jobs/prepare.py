@@ -39,7 +39,7 @@ async def prepare(context: WorkerContext, prompt: Prompt) -> None:
     """
     with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
         names = await names_in(context, prompt.raw, prompt.channel, context.timeouts.names_seconds)
-        text = names.plain(prompt.raw)
+        text = names.resolve(prompt.raw)
         attachments = await attachments_of(context, prompt)
         try:
             await context.settle(lambda tx: _write(context, tx, prompt, text, attachments))

@@ -62,7 +62,7 @@ def draft_of(allowed: Allowed, meaning: Meaning, target: Readable | None = None)
     """Return the text of a request, as a button may send it or ask it."""
     origin = allowed.origin
     job = target.job.number if target else None
-    return Unsent(origin.key, origin.thread, meaning.whole.strip(), job)
+    return Unsent(origin.key, origin.thread, meaning.full_text.strip(), job)
 
 
 async def respond(

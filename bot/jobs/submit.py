@@ -184,7 +184,9 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
     try:
         answer = await _call(context, job, prompt)
     except DocsApiError as error:
-        log.warning("prompt_not_taken", prompt=prompt.id, job=prompt.job, reason=reason_of(error))
+        log.warning(
+            "prompt_not_accepted", prompt=prompt.id, job=prompt.job, reason=reason_of(error)
+        )
         knows = isinstance(error, NotFound) and await _knows_job(context, job)
         write = partial(_write_error, context, prompt, job.project, error, knows_job=knows)
         await context.settle(write)

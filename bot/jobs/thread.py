@@ -31,7 +31,7 @@ def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
         tx.changed.pop(job.number, None)
         message = status_message.format_status_message(job)
         root = NewDelivery(
-            _key(job, "root"), DeliveryKind.ROOT, job.channel, job=job.number, message=message
+            _key(job, "status"), DeliveryKind.STATUS, job.channel, job=job.number, message=message
         )
         Outbox(tx).add(root, now)
 

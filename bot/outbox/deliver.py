@@ -128,7 +128,7 @@ async def _carry_out(context: WorkerContext, delivery: Delivery) -> Posted | Non
     # A suspended process must neither repeat nor overwrite another process's posts.
     check_lease(context, delivery)
     match draft.kind:
-        case DeliveryKind.ROOT | DeliveryKind.REPLY | DeliveryKind.POST:
+        case DeliveryKind.STATUS | DeliveryKind.REPLY | DeliveryKind.POST:
             return await _post(context, delivery)
         case DeliveryKind.FILE:
             await share_file(context, delivery)
@@ -154,7 +154,7 @@ _PRIVATE = frozenset({DeliveryKind.PRIVATE, DeliveryKind.WHISPER})
 """Messages to one person, which become direct messages if Slack refuses the first way."""
 
 
-_SEARCHED = frozenset({DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST})
+_SEARCHED = frozenset({DeliveryKind.STATUS, DeliveryKind.REPLY, DeliveryKind.POST})
 
 
 async def _find(context: WorkerContext, delivery: Delivery) -> Posted | None:
@@ -190,7 +190,7 @@ async def _find_in_thread(context: WorkerContext, delivery: Delivery) -> Posted 
 def _thread_of(delivery: Delivery) -> MessageTs | None:
     """Return the thread in which a delivery is posted; None for the channel."""
     match delivery.what.kind:
-        case DeliveryKind.ROOT:
+        case DeliveryKind.STATUS:
             return delivery.thread_ts
         case DeliveryKind.REPLY:
             return delivery.thread_ts or delivery.status_ts

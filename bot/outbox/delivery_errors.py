@@ -51,7 +51,7 @@ def give_up(
     draft = delivery.what
     refusal = NotPosted(meaning, draft.channel, now, draft.job)
     Outbox(tx).save(delivery, delivery_dead(delivery, now, code), owner=context.owner)
-    if draft.kind is DeliveryKind.ROOT and draft.job is not None:
+    if draft.kind is DeliveryKind.STATUS and draft.job is not None:
         Outbox(tx).dead_letter_thread(draft.job, code, now)
     for hooks in context.hooks_of(OutboxHooks):
         hooks.on_refused(context, tx, delivery, refusal)

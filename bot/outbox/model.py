@@ -28,8 +28,8 @@ from bot.ports import Method
 class DeliveryKind(StrEnum):
     """The kind of Slack call that a delivery makes."""
 
-    ROOT = "root"
-    """A job's status message: the root of its thread, or a reply in one.
+    STATUS = "status"
+    """A job's status message: it begins its thread, or is a reply in one.
 
     The job keeps its timestamp.
     """
@@ -59,7 +59,7 @@ class DeliveryKind(StrEnum):
 
 
 CALLS: Mapping[DeliveryKind, tuple[Method, ...]] = {
-    DeliveryKind.ROOT: (Method.POST,),
+    DeliveryKind.STATUS: (Method.POST,),
     DeliveryKind.EDIT: (Method.EDIT,),
     DeliveryKind.REPLY: (Method.POST,),
     DeliveryKind.PRIVATE: (Method.OPEN, Method.POST),
@@ -71,7 +71,7 @@ CALLS: Mapping[DeliveryKind, tuple[Method, ...]] = {
 """The methods that each kind of delivery calls."""
 SEARCHES: Mapping[DeliveryKind, Method] = {
     DeliveryKind.REPLY: Method.SEARCH_THREAD,
-    DeliveryKind.ROOT: Method.SEARCH_THREAD,
+    DeliveryKind.STATUS: Method.SEARCH_THREAD,
 }
 """Where a delivery of unclear outcome is searched for, if not in its channel."""
 REPEATABLE = (
@@ -82,11 +82,11 @@ REPEATABLE = (
     DeliveryKind.FILE,
 )
 """Kinds that an operator may have tried again. The others show a state that may have changed."""
-PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
+PACED = (DeliveryKind.STATUS, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
 """Kinds that count against Slack's limit of one post a second in a channel."""
 QUIET = (DeliveryKind.EDIT, DeliveryKind.REACTION)
 """Kinds without a notification."""
-_JOINING = (DeliveryKind.ROOT, DeliveryKind.POST, DeliveryKind.FILE)
+_JOINING = (DeliveryKind.STATUS, DeliveryKind.POST, DeliveryKind.FILE)
 
 
 class DeliveryState(StrEnum):

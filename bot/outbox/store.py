@@ -123,7 +123,7 @@ UNCLEAR_DELIVERIES = QueueTable(
     "deliveries", deliveries, DeliveryState.UNCLEAR, deliveries.c.due_at
 )
 
-THREAD_POSTS = (DeliveryKind.ROOT, DeliveryKind.REPLY)
+THREAD_POSTS = (DeliveryKind.STATUS, DeliveryKind.REPLY)
 OPEN_STATES = (DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.UNCLEAR)
 """The states of deliveries with work left to do."""
 _END = ":end"
@@ -151,7 +151,7 @@ def waits_in_thread() -> ColumnElement[bool]:
     is_open = exists().where(other.c.job == deliveries.c.job, one_of(other.c.state, OPEN_STATES))
     is_earlier = other.c.seq < deliveries.c.seq
     is_post = one_of(other.c.kind, THREAD_POSTS)
-    goes_before_reply = or_(other.c.kind == DeliveryKind.ROOT, and_(is_post, is_earlier))
+    goes_before_reply = or_(other.c.kind == DeliveryKind.STATUS, and_(is_post, is_earlier))
     edits_the_same = and_(
         other.c.kind == DeliveryKind.EDIT,
         other.c.edited_key.is_not_distinct_from(deliveries.c.edited_key),
@@ -409,7 +409,7 @@ class Outbox(Repository):
         """
         statement = select(deliveries.c.seq).where(
             deliveries.c.channel == channel,
-            deliveries.c.kind == DeliveryKind.ROOT,
+            deliveries.c.kind == DeliveryKind.STATUS,
             deliveries.c.state.in_((DeliveryState.SENDING, DeliveryState.UNCLEAR)),
         )
         return self.connection.execute(statement.limit(1)).first() is not None
@@ -419,12 +419,12 @@ class Outbox(Repository):
 
         Returns None before there is one, and if Slack refused it.
         """
-        is_root = and_(
+        is_status = and_(
             deliveries.c.job == job,
-            deliveries.c.kind == DeliveryKind.ROOT,
+            deliveries.c.kind == DeliveryKind.STATUS,
             deliveries.c.state != DeliveryState.DEAD,
         )
-        row = self.connection.execute(select(deliveries.c.is_plain).where(is_root)).one_or_none()
+        row = self.connection.execute(select(deliveries.c.is_plain).where(is_status)).one_or_none()
         return None if row is None else StatusMessage(row.is_plain)
 
     def answers_about(

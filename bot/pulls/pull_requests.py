@@ -407,7 +407,7 @@ def _settle_error(
     job = Jobs(tx).get_or_raise(watched.job)
     if not isinstance(error, Paused):
         log.warning(
-            "pull_request_not_seen",
+            "pull_request_not_read",
             job=watched.job,
             reason=reason_of(error),
             failed_polls=failed_polls,

@@ -133,7 +133,7 @@ class Store:
             async with asyncio.timeout(_RELEASE_SECONDS):
                 await self.database.try_writing(lambda connection: _release_all(connection, owner))
         except (DatabaseTrouble, TimeoutError) as error:
-            log.warning("not_released", reason=type(error).__name__)
+            log.warning("leases_not_freed", reason=type(error).__name__)
             return ["leases"]
         return []
 

@@ -42,7 +42,7 @@ def _workers(context: WorkerContext) -> Sequence[Worker]:
 
 def _on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     """Store that a digest was posted, or show in a digest that a job was asked for at it."""
-    number = delivery.what.job if delivery.what.kind is DeliveryKind.ROOT else None
+    number = delivery.what.job if delivery.what.kind is DeliveryKind.STATUS else None
     job = Jobs(tx).get(number) if number else None
     if job and job.gap:
         show_asked(context, tx, job)

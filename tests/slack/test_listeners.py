@@ -39,7 +39,7 @@ async def test_acknowledgement_has_no_table() -> None:
     """A workspace without tables silently drops the whole answer."""
 
     async def run(_context: Context, invocation: Invocation, _match: object) -> Answer:
-        kind = invocation.text
+        kind = invocation.full_text
         return Answer(message=Message("Read by 12 people", ({"type": kind, "text": "words"},)))
 
     command = replace(VISITORS, words=(replace(VISITORS.other, shape=".*", run=run),))

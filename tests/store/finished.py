@@ -55,7 +55,7 @@ SELECT {asked}, 'U' || (i % :people), 'asked', :project, 'C' || (i % 200), i, i,
 """
 _STATEMENTS = (
     *(_JOBS, _PROMPTS, _PULL_REQUESTS, _AUDIT),
-    *(_DELIVERIES.replace("{kind}", kind) for kind in ("root", "reply")),
+    *(_DELIVERIES.replace("{kind}", kind) for kind in ("status", "reply")),
 )
 
 

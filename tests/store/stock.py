@@ -89,7 +89,7 @@ def _deliveries(count: int, now: datetime) -> Rows:
     values = {"state": DeliveryState.PENDING, "created_at": now, "due_at": now}
     rows: Rows = []
     for job in range(1, count // (REPLIES + 2) + 1):
-        kinds = [DeliveryKind.ROOT, *[DeliveryKind.REPLY] * REPLIES, DeliveryKind.REACTION]
+        kinds = [DeliveryKind.STATUS, *[DeliveryKind.REPLY] * REPLIES, DeliveryKind.REACTION]
         for place, kind in enumerate(kinds):
             key = f"{job}:{place}"
             rows.append(
@@ -132,7 +132,7 @@ def _messages(count: int, now: datetime) -> Rows:
 
 def _missed(count: int, now: datetime) -> Rows:
     """Return conversations to be read again."""
-    return [{"since": "1.1", "channel": f"D{n}", "due_at": now} for n in range(count)]
+    return [{"since_ts": "1.1", "channel": f"D{n}", "due_at": now} for n in range(count)]
 
 
 async def fill(
@@ -160,6 +160,6 @@ async def fill(
             connection.execute(s.previews.insert(), _previews(looks, now))
         if messages:
             connection.execute(s.inbox.insert(), _messages(messages, now))
-            connection.execute(s.missed.insert(), _missed(messages, now))
+            connection.execute(s.missed_messages.insert(), _missed(messages, now))
 
     await database.write(insert)

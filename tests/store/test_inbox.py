@@ -129,7 +129,7 @@ async def test_settled_messages_are_deleted_but_not_the_newest_direct_one(store:
 
 async def missed(store: Store, who: Claimer) -> list[MessageTs]:
     claimed = await store.write(lambda tx: MissedMessages(tx).claim(who))
-    return [one.since for one in claimed]
+    return [one.since_ts for one in claimed]
 
 
 async def test_outages_before_the_reading_are_read_together(store: Store) -> None:

@@ -118,7 +118,7 @@ QUEUES = {
         {"state": PublicationState.AWAITED},
     ),
     "missed messages": Queue(
-        s.missed,
+        s.missed_messages,
         lambda tx, who: MissedMessages(tx).claim(who),
         lambda tx, one, owner: MissedMessages(tx).put_back(one, owner, datetime.now(UTC)),
         {"due_at": LONG_AGO},

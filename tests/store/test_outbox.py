@@ -81,7 +81,7 @@ async def test_post_goes_before_hundreds_of_edits(store: Store) -> None:
             Outbox(tx).add(edit, NOW)
 
     await store.write(add_edits)
-    await write(store, "first message", await add_job(store), DeliveryKind.ROOT)
+    await write(store, "first message", await add_job(store), DeliveryKind.STATUS)
     ready = await store.read(lambda tx: Outbox(tx).ready(NOW, ()))
     assert len(ready) == _MAX_READY
-    assert [one.kind for one in ready[:2]] == [DeliveryKind.ROOT, DeliveryKind.EDIT]
+    assert [one.kind for one in ready[:2]] == [DeliveryKind.STATUS, DeliveryKind.EDIT]

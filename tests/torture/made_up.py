@@ -201,7 +201,7 @@ def record() -> Record:
 
 def _first_thread() -> list[Json]:
     return [
-        message(f":memo: *Pull request ready* · Job 1\n{ASK.text}\nasked by", ROOT, "root1"),
+        message(f":memo: *Pull request ready* · Job 1\n{ASK.text}\nasked by", ROOT, "status1"),
         message(f"<@{ANA}> :memo: Job 1 is done", "1772442000.000300", "end1", thread_ts=ROOT),
         message(
             f"<@{ANA}> :memo: Job 1: follow-up done", "1772442000.000500", "end3", thread_ts=ROOT
@@ -211,7 +211,7 @@ def _first_thread() -> list[Json]:
 
 def _second_thread() -> list[Json]:
     return [
-        message(f":x: *Failed* · Job 2\n{OTHER.text}\nasked by", OTHER_ROOT, "root2"),
+        message(f":x: *Failed* · Job 2\n{OTHER.text}\nasked by", OTHER_ROOT, "status2"),
         message(f"<@{BEN}> :x: Job 2 failed", "1772442000.000400", "end2", thread_ts=OTHER_ROOT),
     ]
 
@@ -230,8 +230,8 @@ def _numbers() -> list[Json]:
 
 def _deliveries() -> list[Row]:
     return [
-        delivery("root1", "root", job=1),
-        delivery("root2", "root", job=2),
+        delivery("status1", "status", job=1),
+        delivery("status2", "status", job=2),
         delivery("end1", "reply", job=1),
         delivery("end2", "reply", job=2),
         delivery("end3", "reply", job=1),

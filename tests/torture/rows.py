@@ -26,7 +26,7 @@ _DUE = (
         "prompts.due_at",
     ),
     *("previews.due_at", "deliveries.due_at", "questions.due_at", "publications.due_at"),
-    *("inbox.due_at", "inquiries.due_at", "missed.due_at", "prompts.held_until"),
+    *("inbox.due_at", "inquiries.due_at", "missed_messages.due_at", "prompts.held_until"),
 )
 """Columns with due times."""
 _POLLS = ("pull_requests.poll_at",)
@@ -35,7 +35,15 @@ _OF_QUESTIONS = ("questions.asked_at", "readings.retry_at")
 """Times before which a due question is put back: its numbers may be read ahead, or rest after a failure."""
 TABLES = (
     *("jobs", "prompts", "deliveries", "back_offs", "limits", "questions", "readings"),
-    *("subscriptions", "inbox", "missed", "pull_requests", "previews", "inquiries", "publications"),
+    *(
+        "subscriptions",
+        "inbox",
+        "missed_messages",
+        "pull_requests",
+        "previews",
+        "inquiries",
+        "publications",
+    ),
 )
 
 

@@ -222,7 +222,7 @@ def _counted(index: RecordIndex, checks: Checks, done: Done, row: Row, received:
 
 def _is_late(index: RecordIndex, job: Row) -> bool:
     """Return whether the bot stored a job's thread only a while after people saw it."""
-    roots = [row for row in index.deliveries(job["number"]) if row["kind"] == "root"]
+    roots = [row for row in index.deliveries(job["number"]) if row["kind"] == "status"]
     return any(row["attempts"] > 1 or row["state"] == "dead" for row in roots)
 
 

@@ -333,7 +333,7 @@ def due(rows: Rows, now: datetime, until: datetime | None = None) -> list[str]:
 
 def _unread_or_weekly(rows: Rows, now: datetime, latest: datetime) -> list[str]:
     """Return descriptions of messages of the inbox to work on, and unsettled subscriptions."""
-    undecided = [*rows["inbox"], *rows["missed"]]
+    undecided = [*rows["inbox"], *rows["missed_messages"]]
     unread = [row for row in undecided if row["due_at"] is not None and row["due_at"] <= latest]
     weekly = [
         row

@@ -74,14 +74,14 @@ async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) 
     """Start a job with a text, or answer one that is no change."""
     allowed = invocation.allowed
     meaning = find_meaning(
-        context, invocation.text, Place.COMMAND, author=allowed.user, command=NAME
+        context, invocation.full_text, Place.COMMAND, author=allowed.user, command=NAME
     )
     if meaning.kind not in STARTS_JOB:
         message = await respond(context, allowed, meaning, Place.COMMAND, command=NAME)
         return Answer(message=message)
     project = meaning.project.id if meaning.project else None
     request = PromptRequest(meaning.text, project=project)
-    question = await ask_first(context, allowed, request, meaning.whole)
+    question = await ask_first(context, allowed, request, meaning.full_text)
     if question is not None:
         return Answer(message=question)
     asked = await ask(context, allowed, request)
@@ -137,9 +137,9 @@ async def _is_answered(
     context: Context, allowed: Allowed, request: PromptRequest, project: Project | None
 ) -> bool:
     """Answer the text of a form in its channel if it is no request, or asks for a page in work."""
-    whole = with_project(project, request.raw)
+    full_text = with_project(project, request.raw)
     answer = await answer_unless_request(context, allowed, request.raw, Place.COMMAND)
-    answer = answer or await ask_first(context, allowed, request, whole)
+    answer = answer or await ask_first(context, allowed, request, full_text)
     if answer is None:
         return False
     await answer_in_private(context, allowed.origin, "unsent", answer)

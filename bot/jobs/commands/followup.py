@@ -50,7 +50,7 @@ async def _send_to_guessed(
 
     If this person can see no job of that id, the word is part of the follow-up.
     """
-    text = invocation.text
+    text = invocation.full_text
     first_word = slack_text.to_plain(text, {}, {}).split(maxsplit=1)[0]
     job = await find_job(context, first_word)
     if await if_visible(context, invocation.allowed, job) is not None:
@@ -88,7 +88,7 @@ async def _send_to(
 
 def _text_after_name(invocation: Invocation) -> str:
     """Return the text after the job's name; "" for an invisible one."""
-    match = _AFTER_NAME.fullmatch(invocation.text)
+    match = _AFTER_NAME.fullmatch(invocation.full_text)
     raw = match[1] if match else ""
     return "" if slack_text.is_blank(slack_text.to_plain(raw, {}, {})) else raw
 

@@ -41,7 +41,7 @@ async def _list(context: Context, invocation: Invocation, _match: re.Match[str])
     mine = False
     only: Listed | None = None
     channel: ChannelId | None = None
-    for word in invocation.words.split():
+    for word in invocation.text.split():
         kind = word.lower()
         match = _CHANNEL.fullmatch(word)
         if kind == "mine":

@@ -253,10 +253,10 @@ CANCELLED = b.words("Nothing was started.")
 """The text in the place of a question that was cancelled."""
 
 
-def key_found(draft: Unsent | None, typed: str = "") -> Message:
+def key_found(draft: Unsent | None, text: str = "") -> Message:
     """Return the answer to a prompt with a key in it.
 
-    ``typed``: the text to copy, if Slack hides it.
+    ``text``: the person's text, to copy, if Slack hides it.
     """
     text = "There is a key or a password in it, so I didn't send it. Take it out and try again."
     steps: list[Block] = []
@@ -264,7 +264,7 @@ def key_found(draft: Unsent | None, typed: str = "") -> Message:
         steps.append(b.button("Send it anyway", b.Action.SEND_WITH_KEY, draft.dumps()))
     else:
         text += " If it is made up, write “example” into it."
-    parts = list(b.split(visible(typed).strip(), COPIED_LENGTH))
+    parts = list(b.split(visible(text).strip(), COPIED_LENGTH))
     quotes = map(b.quote, parts[:1])
     return b.message(b.section(text), *quotes, *b.actions(steps))
 

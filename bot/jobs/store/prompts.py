@@ -163,7 +163,7 @@ _SAME_JOB = (
         prompts.c.asked_at > bindparam("since"),
         prompts.c.channel == bindparam("in_channel"),
         prompts.c.project == bindparam("of_project"),
-        prompts.c.raw == bindparam("words"),
+        prompts.c.raw == bindparam("as_sent"),
         exists().where(jobs.c.number == prompts.c.job, one_of(jobs.c.state, _NOT_FAILED)),
     )
     .order_by(prompts.c.id.desc())
@@ -219,7 +219,7 @@ class Prompts(Rows[Prompt]):
             "since": since,
             "in_channel": new.channel,
             "of_project": new.project,
-            "words": new.raw,
+            "as_sent": new.raw,
         }
         return KnownRequest(*self.connection.execute(_EARLIER, values).one())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001_45b7b5d7"
+revision = "0001_ad463d26"
 down_revision = None
 
 
@@ -293,15 +293,15 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("user", name=op.f("pk_members")),
     )
     op.create_table(
-        "missed",
+        "missed_messages",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
-        sa.Column("since", sa.String(40), nullable=False),
+        sa.Column("since_ts", sa.String(40), nullable=False),
         sa.Column("channel", sa.String(40), nullable=True),
         sa.Column("is_invited", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("claimed_by", sa.String(80), nullable=True),
         sa.Column("claimed_until", sa.DateTime(timezone=True), nullable=True),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_missed")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_missed_messages")),
         sqlite_autoincrement=True,
     )
     op.create_table(
