@@ -224,7 +224,7 @@ def _end_iteration(
     if Prompts(tx).is_preview_fix(job):
         ask_for(context, tx, job, job.recipient)
     elif context.settings.previews == "always":
-        ask_for(context, tx, job, job.recipient, notifies=False)
+        ask_for(context, tx, job, job.recipient, is_requested=False)
     say_end(tx, job, result_message(context, tx, job), now)
     watch(context, tx, job)
     log.info("job_ended", job=job.number, state=job.state, iteration=job.iteration)

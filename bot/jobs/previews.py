@@ -59,11 +59,11 @@ _NOT_HERE = (Forbidden, NotConfigured)
 
 
 def ask_for(
-    context: Context, tx: Transaction, job: TrackedJob, user: UserId, *, notifies: bool = True
+    context: Context, tx: Transaction, job: TrackedJob, user: UserId, *, is_requested: bool = True
 ) -> bool:
     """Ask for the preview of a job's branch, unless one is under way.
 
-    Return False if there can be none. ``notifies``: the person is told when it is built.
+    Return False if there can be none. ``is_requested``: the person is told when it is built.
     """
     if job.state is not JobState.PULL_REQUEST or job.branch is None:
         return False
@@ -79,7 +79,7 @@ def ask_for(
         PreviewState.ASKED,
         asked_at=now,
         due_at=now,
-        notifies=notifies,
+        is_requested=is_requested,
     )
     if Previews(tx).ask(preview):
         update_result(context, tx, job)
@@ -230,7 +230,7 @@ def _tell_requester(context: Context, tx: Transaction, job: TrackedJob, built: P
     They may have asked for it, or have been forgotten, while it was being built.
     """
     asked = Previews(tx).get(job.number)
-    if asked is None or not asked.notifies:
+    if asked is None or not asked.is_requested:
         return
     is_mended = Prompts(tx).is_preview_fix(job)
     message = preview_built(replace(built, requester=asked.requester), is_mended=is_mended)

@@ -31,7 +31,7 @@ class DocsQuestion:
 class Answered:
     """The newest question that was answered in a thread."""
 
-    about: GapRef
+    gap: GapRef
     """The question as a row of the content gaps, whose askers are told when the docs answer it."""
     conversation: str
     """Question and answer, as background of a prompt."""

@@ -117,7 +117,7 @@ def take_buttons(tx: Transaction, before: TrackedJob, now: datetime) -> None:
         _edit(tx, before, end, outdated, now)
     preview = Previews(tx).get(before.number)
     is_of_end = preview is not None and preview.iteration == before.iteration
-    if preview and is_of_end and preview.notifies and preview.state is PreviewState.BROKEN:
+    if preview and is_of_end and preview.is_requested and preview.state is PreviewState.BROKEN:
         edit(tx, before, preview_occasion(preview), messages.outdated_preview(preview), now)
 
 
