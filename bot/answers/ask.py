@@ -115,7 +115,7 @@ def _new_inquiry(
         due_at=now,
         thread_ts=thread,
         response_url=None if thread else origin.response_url,
-        by_assistant=may_use_assistant and not question.is_topic,
+        is_by_assistant=may_use_assistant and not question.is_topic,
         conversation=conversation,
         is_topic=question.is_topic,
         thread_job=question.draft.job if question.is_private else None,
@@ -281,7 +281,7 @@ async def _ask_service(context: WorkerContext, inquiry: Inquiry) -> _Reply:
         return reply
     try:
         async with asyncio.timeout(context.timeouts.answer_seconds):
-            if inquiry.by_assistant:
+            if inquiry.is_by_assistant:
                 try:
                     reply.found = await _ask_assistant(context, client, inquiry)
                 except DocsApiError as error:

@@ -15,10 +15,10 @@ from bot.answers import messages
 from bot.answers.ask import ask_docs, claim_inquiries, on_refused, work_on_inquiry
 from bot.answers.colleagues import on_posted
 from bot.answers.gaps import (
-    about_inquiry,
     did_not_help,
     find_answered,
     find_inquiry,
+    gap_of,
     list_gaps,
     list_sent,
     mark,
@@ -109,8 +109,8 @@ async def _draft_form(
     origin = press.origin
     state = FormState.at(origin, thread=thread)
     if not inquiry.is_topic:
-        row = about_inquiry(inquiry)
-        state = replace(state, about=(row.key, row.title))
+        row = gap_of(inquiry)
+        state = replace(state, gap=(row.key, row.title))
     project = context.projects.with_id(inquiry.project)
     rival = await find_open_job(context, origin.channel, inquiry.project, inquiry.text)
     notes = [forms.job_note(rival, status_message_link(context, rival))] if rival else []

@@ -82,10 +82,10 @@ def find_answered(tx: Transaction, thread: ThreadRef) -> Answered | None:
     inquiry = Inquiries(tx).newest_in(thread)
     if inquiry is None:
         return None
-    return Answered(about_inquiry(inquiry), messages.conversation(inquiry))
+    return Answered(gap_of(inquiry), messages.conversation(inquiry))
 
 
-def about_inquiry(inquiry: Inquiry) -> GapRef:
+def gap_of(inquiry: Inquiry) -> GapRef:
     """Return the row of a question, whose askers are told when a job answers it."""
     return GapRef(inquiry.gap_key, f"“{one_line(inquiry.text, _TITLE_LENGTH)}”")
 
@@ -130,7 +130,7 @@ def list_gaps(tx: Transaction, channel: ChannelId, now: datetime) -> Sequence[Se
     in_work = {
         (project, job.gap.key)
         for project in {project for project, _ in groups}
-        for job in Jobs(tx).about_gaps(ProjectId(project), now)
+        for job in Jobs(tx).list_from_gaps(ProjectId(project), now)
         if job.gap and job.channel == channel and is_in_work(job)
     }
     return [rows for key, rows in groups.items() if key not in in_work]

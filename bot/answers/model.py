@@ -74,7 +74,7 @@ class Inquiry:
     thread_ts: MessageTs | None = None
     """The thread of the answer; None for the answer to a command, which only its asker sees."""
     response_url: SecretStr | None = None
-    by_assistant: bool = False
+    is_by_assistant: bool = False
     """Whether the assistant answers, which costs credits."""
     audience: Audience = Audience.ASKER
     conversation: str | None = None

@@ -61,7 +61,7 @@ inquiries = Table(
     Column("due_at", schema.Due(minutes=11), nullable=False),
     Column("thread_ts", schema.Id(40)),
     Column("response_url", schema.Secret),
-    Column("by_assistant", Boolean, nullable=False, server_default=text("false")),
+    Column("is_by_assistant", Boolean, nullable=False, server_default=text("false")),
     Column("audience", schema.Choice(Audience), nullable=False),
     Column("conversation", schema.Id(400)),
     Column("answer", schema.UserJson(Message)),
@@ -210,7 +210,9 @@ class Inquiries(Rows[Inquiry]):
     def uses_of_assistant(self, project: ProjectId, since: datetime) -> Mapping[UserId, int]:
         """Return how many inquiries of each person the assistant has answered or answers."""
         of_project = and_(
-            inquiries.c.project == project, inquiries.c.asked_at >= since, inquiries.c.by_assistant
+            inquiries.c.project == project,
+            inquiries.c.asked_at >= since,
+            inquiries.c.is_by_assistant,
         )
         by_user = select(inquiries.c.user, func.count()).where(of_project)
         rows = self.connection.execute(by_user.group_by(inquiries.c.user))

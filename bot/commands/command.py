@@ -35,7 +35,7 @@ class FormState:
     """The job that the form is about; None for a new one."""
     thread: MessageTs | None = None
     """The thread for a new job."""
-    about: tuple[str, str] | None = None
+    gap: tuple[str, str] | None = None
     """The key and the title of the row at which the form was opened."""
 
     @classmethod
@@ -54,7 +54,7 @@ class FormState:
             "job": self.job,
             "thread": self.thread,
         }
-        return json.dumps(values | {"about": self.about})
+        return json.dumps(values | {"gap": self.gap})
 
     @classmethod
     def loads(cls, text: str) -> FormState:
@@ -71,13 +71,13 @@ class FormState:
             return cls()
         url = values.get("response_url")
         job = values.get("job")
-        row = values.get("about")
+        row = values.get("gap")
         return cls(
             channel=ChannelId(values["channel"]) if values.get("channel") else None,
             response_url=SecretStr(url) if url else None,
             job=JobNumber(job) if isinstance(job, int) else None,
             thread=MessageTs(values["thread"]) if values.get("thread") else None,
-            about=(str(row[0]), str(row[1])) if isinstance(row, list) and len(row) == 2 else None,
+            gap=(str(row[0]), str(row[1])) if isinstance(row, list) and len(row) == 2 else None,
         )
 
 
@@ -430,7 +430,7 @@ async def _short(context: Context, origin: Origin, command: Command) -> Answer:
             context.project_of(tx, origin.channel).name,
             in_thread=origin.thread is not None,
             is_direct=is_direct_message(origin.channel),
-            by_mention=Channels(tx).is_by_mention(origin.channel),
+            is_mention_only=Channels(tx).is_mention_only(origin.channel),
             can_answer=bool(context.discovery),
         )
 
@@ -446,7 +446,9 @@ async def _short(context: Context, origin: Origin, command: Command) -> Answer:
 
 
 async def _full(context: Context, origin: Origin, commands: Sequence[Command]) -> Answer:
-    by_mention = await context.store.read(lambda tx: Channels(tx).is_by_mention(origin.channel))
+    is_mention_only = await context.store.read(
+        lambda tx: Channels(tx).is_mention_only(origin.channel)
+    )
     pages = []
     for command in commands:
         rows = []
@@ -455,4 +457,4 @@ async def _full(context: Context, origin: Origin, commands: Sequence[Command]) -
                 typed = f"{command.name} {word.example or word.usage}".strip()
                 rows.append((typed, word.tells))
         pages.append(CommandHelp(command.name, command.summary, rows, command.full_help))
-    return Answer(modal=full_help(pages, context.projects, by_mention=by_mention))
+    return Answer(modal=full_help(pages, context.projects, is_mention_only=is_mention_only))

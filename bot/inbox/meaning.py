@@ -194,7 +194,7 @@ def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot 
             return LATER
     elif not is_mention:
         # A channel's choice about later replies does not concern an edit.
-        is_for_people = job.among_people or (job.by_mention and message.request is None)
+        is_for_people = job.among_people or (job.is_mention_only and message.request is None)
         return None if is_for_people else Spot(place_of_job(job), job, thread.is_named)
     if is_mention:
         named = _find_named(context, tx, message)

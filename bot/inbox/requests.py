@@ -210,7 +210,7 @@ def _may_be_remade(prompt: Prompt) -> bool:
 
 def _takes_additions(context: Context, prompt: Prompt, message: InboxMessage) -> bool:
     """Return whether a prompt has been held from the beginning: its author may add to it."""
-    if prompt.held_until is None or prompt.attempts or prompt.awaits_quota:
+    if prompt.held_until is None or prompt.attempts or prompt.is_awaiting_quota:
         return False
     latest = prompt.asked_at + timedelta(seconds=context.timeouts.hold_most_seconds)
     return stage_of_prompt(prompt) is Stage.WAITING and message.said_at <= latest

@@ -149,7 +149,7 @@ async def _with_background(
     answered = await context.store.read(lambda tx: find_answered(context, tx, where))
     if answered is None:
         return request
-    request = replace(request, gap=answered.about)
+    request = replace(request, gap=answered.gap)
     if not is_direct_message(where.channel):
         return request
     # A direct conversation has only the words of its one person, and answers.

@@ -137,7 +137,7 @@ def _set_times(
     until = max(next_at, context.after(1.0))
     for waiting in rest:
         last = waiting.displayed_until or now
-        is_shown = not waiting.awaits_quota or abs(until - last) >= _MOVED
+        is_shown = not waiting.is_awaiting_quota or abs(until - last) >= _MOVED
         if not is_shown and waiting.due_at > now:
             continue
         has_moved = True

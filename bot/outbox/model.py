@@ -127,7 +127,7 @@ class NewDelivery:
     question: QuestionId | None = None
     edited_key: str | None = None
     """The key of the post that an edit changes; None for the job's status message."""
-    may_join: bool = False
+    can_join: bool = False
     """Whether the bot may join the channel for a scheduled digest.
 
     It may until its subscription's first post.
@@ -250,7 +250,7 @@ class Delivery:
         digest.
         """
         is_scheduled = self.what.subscription is not None and self.what.question is not None
-        return self.what.kind in _JOINING and (self.what.may_join or not is_scheduled)
+        return self.what.kind in _JOINING and (self.what.can_join or not is_scheduled)
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ deliveries = Table(
     Column("subscription", Integer),
     Column("question", Integer),
     Column("edited_key", Id(400)),
-    Column("may_join", Boolean, nullable=False, server_default=text("false")),
+    Column("can_join", Boolean, nullable=False, server_default=text("false")),
     Index("ix_deliveries_state", "state", "due_at"),
     Index("ix_deliveries_job", "job", "state"),
     Index("ix_deliveries_channel", "channel", "state"),

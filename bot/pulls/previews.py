@@ -70,11 +70,11 @@ _NOT_HERE = (Forbidden, NotConfigured)
 
 
 def ask_for(
-    context: Context, tx: Transaction, job: TrackedJob, user: UserId, *, notifies: bool = True
+    context: Context, tx: Transaction, job: TrackedJob, user: UserId, *, is_requested: bool = True
 ) -> bool:
     """Ask for the preview of a job's branch, unless one is under way.
 
-    Return False if there can be none. ``notifies``: the person is told when it is built.
+    Return False if there can be none. ``is_requested``: the person is told when it is built.
     """
     if job.state is not JobState.PULL_REQUEST or job.branch is None:
         return False
@@ -90,7 +90,7 @@ def ask_for(
         PreviewState.ASKED,
         asked_at=now,
         due_at=now,
-        notifies=notifies,
+        is_requested=is_requested,
     )
     if Previews(tx).ask(preview):
         update_result(context, tx, job)
@@ -241,7 +241,7 @@ def _tell_requester(context: Context, tx: Transaction, job: TrackedJob, built: P
     They may have asked for it, or have been forgotten, while it was being built.
     """
     asked = Previews(tx).get(job.number)
-    if asked is None or not asked.notifies:
+    if asked is None or not asked.is_requested:
         return
     is_mended = Prompts(tx).is_preview_fix(job)
     message = preview_built(replace(built, requester=asked.requester), is_mended=is_mended)
@@ -283,7 +283,7 @@ def take_button(context: Context, tx: Transaction, before: TrackedJob) -> None:
     """Take the button from the reply about a broken preview, once its job goes on."""
     preview = Previews(tx).get(before.number)
     is_of_end = preview is not None and preview.iteration == before.iteration
-    if preview and is_of_end and preview.notifies and preview.state is PreviewState.BROKEN:
+    if preview and is_of_end and preview.is_requested and preview.state is PreviewState.BROKEN:
         message = outdated_preview(preview)
         edit(tx, before, preview_occasion(preview), message, context.clock())
 

@@ -19,7 +19,7 @@ def on_ended(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     if Prompts(tx).is_preview_fix(job):
         ask_for(context, tx, job, job.recipient)
     elif context.settings.previews == "always":
-        ask_for(context, tx, job, job.recipient, notifies=False)
+        ask_for(context, tx, job, job.recipient, is_requested=False)
     watch(context, tx, job)
 
 

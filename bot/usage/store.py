@@ -127,7 +127,7 @@ class UsageCounts(Repository):
             _number_of(inquiries.c.state == InquiryState.GAP).label("unanswered"),
             _number_of(_IS_WRITTEN).label("written"),
             func.count(distinct(case((_IS_WRITTEN, inquiries.c.job)))).label("gaps_closed"),
-            _number_of(inquiries.c.by_assistant).label("assistant_messages"),
+            _number_of(inquiries.c.is_by_assistant).label("assistant_messages"),
         )
         counting = counting.where(in_month, ~inquiries.c.is_topic)
         return self.connection.execute(counting).mappings().one()

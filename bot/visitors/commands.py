@@ -211,7 +211,7 @@ async def _improve(context: Context, press: Press) -> Answer:
         return Answer(message=row)
     text, project, reference = row
     channel = press.origin.channel
-    state = replace(FormState.at(press.origin), about=(reference.key, reference.title))
+    state = replace(FormState.at(press.origin), gap=(reference.key, reference.title))
     offered = await projects_to_choose(context, channel, context.projects.with_id(project))
     rival = await find_open_job(context, channel, project, reference.title)
     notes = [forms.job_note(rival, status_message_link(context, rival))] if rival else []

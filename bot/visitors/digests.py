@@ -87,9 +87,9 @@ def send_digest(
     post = NewDelivery.post(
         answer_key(question.id), question.channel, question.user or None, message
     )
-    may_join = subscription is not None and subscription.posted_at is None
+    can_join = subscription is not None and subscription.posted_at is None
     post = replace(
-        post, subscription=question.subscription, question=question.id, may_join=may_join
+        post, subscription=question.subscription, question=question.id, can_join=can_join
     )
     Outbox(tx).add(post, context.clock())
     keys = tuple(item.key for item in digest.recommendations)
@@ -170,7 +170,7 @@ def _build(context: Context, tx: Transaction, question: Question, numbers: Numbe
     """Build a digest, or build it again with the recommendations that it has."""
     now = context.clock()
     candidates = list_recommendations(context, tx, question, numbers)
-    recent = Jobs(tx).about_gaps(question.project, now)
+    recent = Jobs(tx).list_from_gaps(question.project, now)
     free = drop_taken(tx, question, candidates, recent, now)
     keys = question.query.recommended or _choose(free)
     chosen = [item for key in keys for item in candidates if key in item.keys]

@@ -107,7 +107,7 @@ def list_more(
 ) -> Sequence[Recommendation]:
     """Return the recommendations for which the digest has no room."""
     now = context.clock()
-    recent = Jobs(tx).about_gaps(question.project, now)
+    recent = Jobs(tx).list_from_gaps(question.project, now)
     candidates = list_recommendations(context, tx, question, numbers)
     free = drop_taken(tx, question, candidates, recent, now)
     recommended = question.query.recommended

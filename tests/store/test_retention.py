@@ -121,7 +121,7 @@ async def everything_else(store: Store) -> None:
             }
             | {"text": SECRET, "said_at": LONG_AGO},
         ),
-        (members, {"user": ANA, "access": "member", "rule": "r", "checked_at": LONG_AGO}),
+        (members, {"user": ANA, "access": "member", "fingerprint": "f", "checked_at": LONG_AGO}),
         (
             trials,
             {"token": "t", "user": ANA, "channel": CHANNEL, "expires_at": LONG_AGO, "notes": ()},

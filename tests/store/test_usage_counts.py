@@ -109,7 +109,7 @@ class Made:
             "asked_at": draw.choice(TIMES),
             "due_at": TIMES[0],
             "audience": draw.choice(list(Audience)),
-            "by_assistant": draw.random() < 0.5,
+            "is_by_assistant": draw.random() < 0.5,
             "is_topic": draw.random() < 0.2,
             "job": draw.randrange(1, count + 1) if is_written or draw.random() < 0.2 else None,
         }
@@ -181,7 +181,7 @@ def counted(made: Made, month: tuple[int, int], channel: ChannelId | None) -> Us
         unanswered=sum(row["state"] == "gap" for row in questions),
         written=len(written),
         gaps_closed=len({row["job"] for row in written}),
-        assistant_messages=sum(row["by_assistant"] for row in questions),
+        assistant_messages=sum(row["is_by_assistant"] for row in questions),
     )
 
 

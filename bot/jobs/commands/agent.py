@@ -115,7 +115,7 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         attach_thread=attach_thread,
         given=given,
         project=project.id if project else None,
-        gap=GapRef(*submission.form.about) if submission.form.about else None,
+        gap=GapRef(*submission.form.gap) if submission.form.gap else None,
     )
     has_more = given is not None or request.gap is not None
     if not has_more and await _is_answered(context, allowed, request, project):

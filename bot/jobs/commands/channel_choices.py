@@ -94,18 +94,18 @@ async def _replies(context: Context, invocation: Invocation, match: re.Match[str
     A bare word shows the choice.
     """
     origin = invocation.origin
-    by_mention = (match[1] or "").lower() == "off"
+    is_mention_only = (match[1] or "").lower() == "off"
     if is_direct_message(origin.channel):
         return Answer(message=general.REPLIES_IN_DIRECT)
     if not match[1]:
-        chosen = await context.store.read(lambda tx: Channels(tx).is_by_mention(origin.channel))
-        return Answer(message=general.replies_setting(by_mention=chosen))
+        chosen = await context.store.read(lambda tx: Channels(tx).is_mention_only(origin.channel))
+        return Answer(message=general.replies_setting(is_mention_only=chosen))
 
     def change(tx: Transaction) -> None:
-        Channels(tx).choose_replies(origin.channel, by_mention=by_mention)
+        Channels(tx).choose_replies(origin.channel, is_mention_only=is_mention_only)
 
     await choose(context, origin, Act.CHOSE_REPLIES, change)
-    return Answer(message=general.replies_chosen(by_mention=by_mention))
+    return Answer(message=general.replies_chosen(is_mention_only=is_mention_only))
 
 
 REPLIES = Word(

@@ -258,15 +258,15 @@ def key_found(draft: Unsent | None, text: str = "") -> Message:
 
     ``text``: the person's text, to copy, if Slack hides it.
     """
-    text = "There is a key or a password in it, so I didn't send it. Take it out and try again."
+    note = "There is a key or a password in it, so I didn't send it. Take it out and try again."
     steps: list[Block] = []
     if draft:
         steps.append(b.button("Send it anyway", b.Action.SEND_WITH_KEY, draft.dumps()))
     else:
-        text += " If it is made up, write “example” into it."
+        note += " If it is made up, write “example” into it."
     parts = list(b.split(visible(text).strip(), COPIED_LENGTH))
     quotes = map(b.quote, parts[:1])
-    return b.message(b.section(text), *quotes, *b.actions(steps))
+    return b.message(b.section(note), *quotes, *b.actions(steps))
 
 
 SENT = b.words("Sent to the agent.")

@@ -334,7 +334,7 @@ class TrackedJob:
     """The project's name for people; None where only one was served at the time."""
     gap: GapRef | None = None
     """The row of the content gaps at which it was asked for."""
-    by_mention: bool = False
+    is_mention_only: bool = False
     """Whether its channel has chosen that only replies which mention the bot steer jobs."""
     among_people: bool = False
     """Whether people had begun its thread before the bot was mentioned there."""
@@ -355,7 +355,7 @@ class TrackedJob:
     @property
     def needs_mention(self) -> bool:
         """Whether only replies that mention the bot steer the job."""
-        return self.by_mention or self.among_people
+        return self.is_mention_only or self.among_people
 
     @property
     def time_taken(self) -> timedelta | None:

@@ -103,7 +103,7 @@ class Prompt:
     project: ProjectId = _NO_PROJECT
     claimed_until: datetime | None = None
     due_at: datetime | None = None
-    awaits_quota: bool = False
+    is_awaiting_quota: bool = False
     response_url: SecretStr | None = None
     """It may have expired."""
     held_until: datetime | None = None

@@ -1,4 +1,4 @@
-"""A question about the docs, and the one that a thread has answered."""
+"""A question gap the docs, and the one that a thread has answered."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class DocsQuestion:
     draft: Unsent
     """The text, and the request that it came by."""
     is_topic: bool = False
-    """It names a topic and asks nothing: pages about it are shown, which costs nothing."""
+    """It names a topic and asks nothing: pages gap it are shown, which costs nothing."""
     is_private: bool = False
     """Only its author sees the answer, where they wrote."""
 
@@ -24,7 +24,7 @@ class DocsQuestion:
 class Answered:
     """The newest question that was answered in a thread."""
 
-    about: GapRef
+    gap: GapRef
     """The question as a row of the content gaps, whose askers are told when the docs answer it."""
     conversation: str
     """Question and answer, as background of a prompt."""

@@ -65,7 +65,7 @@ class Queued:
     asked_at: datetime
     due_at: datetime
     """The time last written."""
-    awaits_quota: bool = False
+    is_awaiting_quota: bool = False
     """False if it has not waited yet."""
     refused_at: datetime | None = None
     """When it was sent and refused as with a bad key; None if it was not."""

@@ -43,7 +43,7 @@ _MAX_USUAL = 20
 """Of how many jobs the usual time is computed."""
 GAP_IN_WORK = timedelta(days=30)
 """A content gap counts as in work while a job for it is younger than this."""
-_MAX_ABOUT_GAPS = 1_000
+_MAX_FROM_GAPS = 1_000
 AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
 # An open job has no review; with this condition the index of jobs without one is used.
 IS_OPEN = and_(
@@ -56,7 +56,9 @@ _ADD = jobs.insert().returning(jobs.c.number)
 
 # No EXISTS, which PostgreSQL may turn into a table of all prompts and jobs, made for each
 # statement.
-_BY_MENTION = select(channels.c.by_mention).where(channels.c.id == jobs.c.channel).scalar_subquery()
+_IS_MENTION_ONLY = (
+    select(channels.c.is_mention_only).where(channels.c.id == jobs.c.channel).scalar_subquery()
+)
 _first = jobs.alias("first")
 _asked = jobs.alias("asked")
 _ASKED_BY_BEGINNING = (
@@ -89,7 +91,7 @@ _AMONG_PEOPLE = and_(
 )
 """The thread begins with a message that is neither a job's own nor one that asked for a job."""
 DERIVED_COLUMNS = (
-    func.coalesce(_BY_MENTION.correlate(jobs), false()).label("by_mention"),
+    func.coalesce(_IS_MENTION_ONLY.correlate(jobs), false()).label("is_mention_only"),
     _AMONG_PEOPLE.label("among_people"),
 )
 """The columns of a job that follow from rows of other tables."""
@@ -137,7 +139,7 @@ class Jobs(Rows[TrackedJob]):
         reader(
             TrackedJob,
             jobs,
-            by_mention=itemgetter("by_mention"),
+            is_mention_only=itemgetter("is_mention_only"),
             among_people=itemgetter("among_people"),
         )
     )
@@ -294,11 +296,11 @@ class Jobs(Rows[TrackedJob]):
         ordered = self.connection.execute(_CLAIMED, claimed).mappings()
         return read_rows(jobs, ordered, self.read)
 
-    def about_gaps(self, project: ProjectId, now: datetime) -> Sequence[TrackedJob]:
+    def list_from_gaps(self, project: ProjectId, now: datetime) -> Sequence[TrackedJob]:
         """Return the jobs that were asked for at content gaps in the last 30 days, newest first."""
         is_recent = jobs.c.asked_at >= now - GAP_IN_WORK
         asked = and_(jobs.c.project == project, is_recent, jobs.c.gap.is_not(None))
-        return self._many(asked, _MAX_ABOUT_GAPS, by=jobs.c.asked_at.desc())
+        return self._many(asked, _MAX_FROM_GAPS, by=jobs.c.asked_at.desc())
 
     def list_unreviewed(self, project: ProjectId, limit: int) -> Sequence[TrackedJob]:
         """Return a project's newest jobs that are open or to review, with shortened texts."""

@@ -119,7 +119,7 @@ _BEGIN_SENDING = claiming(
         "state": PromptState.SENDING,
         "sent_at": NOW,
         "attempts": prompts.c.attempts + 1,
-        "awaits_quota": False,
+        "is_awaiting_quota": False,
     },
 )
 _WAITING_PROJECTS = (
@@ -134,14 +134,14 @@ _TOLD_UNTIL = (
 _QUOTA_QUEUE = (
     select(
         *prompts.c[
-            "id", "job", "kind", "asked_by", "asked_at", "due_at", "awaits_quota", "sent_at"
+            "id", "job", "kind", "asked_by", "asked_at", "due_at", "is_awaiting_quota", "sent_at"
         ],
         prompts.c.verified_at,
         _TOLD_UNTIL,
     )
     .where(
         prompts.c.project == bindparam("of_project"),
-        or_(prompts.c.due_at <= NOW, prompts.c.awaits_quota),
+        or_(prompts.c.due_at <= NOW, prompts.c.is_awaiting_quota),
         WAITING_PROMPTS.is_free,
     )
     .order_by(prompts.c.id)
@@ -192,7 +192,7 @@ class KnownRequest(NamedTuple):
 
 
 def _queued(project: ProjectId) -> ColumnElement[bool]:
-    waits = and_(prompts.c.state == PromptState.WAITING, prompts.c.awaits_quota)
+    waits = and_(prompts.c.state == PromptState.WAITING, prompts.c.is_awaiting_quota)
     return and_(prompts.c.project == project, waits)
 
 
@@ -320,7 +320,7 @@ class Prompts(Rows[Prompt]):
         """Let a prompt wait for the quota until then."""
         waits = and_(prompts.c.id == prompt, prompts.c.state == PromptState.WAITING)
         self.connection.execute(
-            update(prompts).where(waits).values(due_at=due_at, awaits_quota=True)
+            update(prompts).where(waits).values(due_at=due_at, is_awaiting_quota=True)
         )
 
     def claim_new(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
@@ -415,7 +415,7 @@ class Prompts(Rows[Prompt]):
         """Set the due time of the project's waiting prompts to ``until``; return their jobs."""
         waiting = and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING)
         free = and_(waiting, prompts.c.due_at < until, unclaimed(prompts))
-        later = prompts.update().where(free).values(due_at=until, awaits_quota=False)
+        later = prompts.update().where(free).values(due_at=until, is_awaiting_quota=False)
         rows = self.connection.execute(later.returning(prompts.c.job), {NOW.key: now})
         return rows.scalars().all()
 

@@ -45,7 +45,7 @@ _CLAIMABLE_PROMPT = or_(
 )
 _PROMPTS = (
     select(
-        *prompts.c["job", "state", "asked_at", "due_at", "awaits_quota"],
+        *prompts.c["job", "state", "asked_at", "due_at", "is_awaiting_quota"],
         _job.c.state.label("job_state"),
         *_PAUSE,
         _CLAIMABLE_PROMPT.label("is_claimable"),
@@ -157,7 +157,7 @@ def _prompt(row: RowMapping, now: datetime) -> Wait:
     elif is_waiting and row["reason"]:
         reason = _trouble(row["reason"])
         until = row["paused_until"]
-    elif is_waiting and row["awaits_quota"] and until:
+    elif is_waiting and row["is_awaiting_quota"] and until:
         reason = WaitReason.LIMIT
     return Wait(
         Waiting.PROMPT,

@@ -63,7 +63,7 @@ class Preview:
     """The end of a failed build's log."""
     due_at: datetime | None = None
     """When the service is asked next; None for never."""
-    notifies: bool = False
+    is_requested: bool = False
     """Whether its requester is told when it is built: they have asked for it."""
 
     @property

@@ -98,8 +98,8 @@ class Previews(Rows[Preview]):
             return True
         old = self.get(preview.job)
         if old is not None and old.state.is_open and old.iteration == preview.iteration:
-            if preview.notifies and not old.notifies:
-                told = {"requester": preview.requester, "notifies": True}
+            if preview.is_requested and not old.is_requested:
+                told = {"requester": preview.requester, "is_requested": True}
                 self._write(preview.job, None, told)
             return False
         # It stays, since it shows that the project has previews.

@@ -52,7 +52,7 @@ previews = Table(
     Column("url", UserText),
     Column("log", UserText),
     Column("due_at", Due(minutes=65)),
-    Column("notifies", Boolean, nullable=False, server_default=text("false")),
+    Column("is_requested", Boolean, nullable=False, server_default=text("false")),
     *lease(),
     if_set("ix_previews_due_at", "due_at"),
 )

@@ -52,7 +52,7 @@ def ends(of: TrackedJob, **more: Any) -> object:
 
 
 def _results() -> Mapping[str, object]:
-    by_mention: dict[str, Any] = {"by_mention": True}
+    is_mention_only: dict[str, Any] = {"is_mention_only": True}
     over = replace(SEEN, ended_at=NOW, is_merged=True)
     return {
         "end: the first pull request": ended(job()),
@@ -60,7 +60,7 @@ def _results() -> Mapping[str, object]:
         "end: a follow-up": ended(job(result_number=2, iteration_requester=BEN)),
         "end: the first job of a person": ended(job(), is_newcomer=True),
         "end: the first job of a person, where only mentions steer": ended(
-            job(**by_mention), is_newcomer=True
+            job(**is_mention_only), is_newcomer=True
         ),
         "end: a small change of a pull request that the bot sees": ended(
             job(pull_request=replace(SEEN, is_draft=True, made=Size(1, 1, 1), lines=LINES)),
@@ -133,9 +133,11 @@ def _results() -> Mapping[str, object]:
         "end: no pull request of a job on the main branch": ended(
             job(JobState.NO_PULL_REQUEST, ref="main")
         ),
-        "end where only mentions steer": ended(job(**by_mention)),
-        "end of a follow-up where only mentions steer": ended(job(result_number=2, **by_mention)),
-        "end: failed where only mentions steer": ended(job(JobState.FAILED, **by_mention)),
+        "end where only mentions steer": ended(job(**is_mention_only)),
+        "end of a follow-up where only mentions steer": ended(
+            job(result_number=2, **is_mention_only)
+        ),
+        "end: failed where only mentions steer": ended(job(JobState.FAILED, **is_mention_only)),
     }
 
 

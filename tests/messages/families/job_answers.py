@@ -120,7 +120,7 @@ def statuses() -> Mapping[str, Message]:
         poll_failing_since=NOW,
         not_found_since=NOW,
         project_label="<Acme>",
-        by_mention=True,
+        is_mention_only=True,
     )
     wait = Wait(Waiting.PROMPT, WaitReason.LIMIT, NOW, HALF_PAST)
     return {

@@ -26,7 +26,7 @@ def samples() -> Mapping[str, object]:
     """Reminders, questions and refusals."""
     working = job(JobState.WORKING)
     asked_twice = replace(working, other_recipients=(BEN,))
-    by_mention: dict[str, Any] = {"by_mention": True}
+    is_mention_only: dict[str, Any] = {"is_mention_only": True}
     over = replace(SEEN, ended_at=NOW, is_merged=True)
     held = Prompt(
         PromptId(7), JobNumber(42), PromptKind.FOLLOW_UP, BEN, "raw", NOW, text="Also <b>this</b>"
@@ -53,7 +53,7 @@ def samples() -> Mapping[str, object]:
         "a follow-up still running": jobs.still_running(replace(working, result_number=2), NOW),
         "no longer polled": jobs.unwatched_message(asked_twice, NOW + timedelta(days=7)),
         "no longer polled, where only mentions steer": jobs.unwatched_message(
-            job(**by_mention), DAYS
+            job(**is_mention_only), DAYS
         ),
         "somebody asked for quiet": jobs.stopped_watching(asked_twice, BEN),
         "no usable answer for long": jobs.unread(asked_twice, NOW, DAYS),

@@ -69,7 +69,7 @@ def status_messages() -> Mapping[str, object]:
             f"reviewed: {end}": status(job(review=end, reviewed_by=BEN, reviewed_at=LATER))
             for end in Review
         },
-        "where only mentions steer": status(replace(working, by_mention=True)),
+        "where only mentions steer": status(replace(working, is_mention_only=True)),
         "several docs, version 3, a prompt of several lines": status(several),
         "working, with the pull request of an earlier version": status(
             replace(working, pr_link=PULL_REQUEST), usual=timedelta(minutes=5)
