@@ -65,6 +65,19 @@ class RecordIndex:
         """Return the number of presses of these buttons in a request's thread."""
         return sum(self.presses[marker, button] for button in buttons)
 
+    def markers_in_thread(self, job: Row) -> set[str]:
+        """Return the markers of the acts that began a job, or others in its thread."""
+        thread = thread_of(job)
+        texts = [job["text"]]
+        if thread is not None:
+            texts += [
+                other["text"]
+                for other in self.jobs.values()
+                if (other["channel"], thread_of(other)) == (job["channel"], thread)
+            ]
+        markers = [act.marker for act in self.record.beginnings()]
+        return {marker for marker in markers if any(marker in text for text in texts)}
+
     def with_marker(self, marker: str, kind: str) -> list[Row]:
         """Return the stored prompts of a kind that contain this marker."""
         rows = self.record.of("prompts")

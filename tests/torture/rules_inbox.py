@@ -34,9 +34,9 @@ def _added(index: RecordIndex, checks: Checks, done: Done) -> None:
     subject = f"{act.kind} {act.marker}"
     rows = [row for row in index.record.of("prompts") if act.marker in (row["raw"] or "")]
     received = [row for row in index.record.service["messages"] if act.marker in row["prompt"]]
-    # A job that a direct message has begun has no marker of a request.
-    resent = index.pressed(_root_of(index, act.target), "send_again")
-    resent += index.pressed("", "send_again")
+    # It may have begun a job with a thread of its own, or the thread shows no marker any more.
+    roots = {_root_of(index, act.target), act.marker, ""}
+    resent = sum(index.pressed(root, "send_again") for root in roots)
     checks.insist(len(rows) <= 1, f"{subject}: stored {len(rows)} times")
     checks.insist(len(received) <= 1 + resent, f"{subject}: arrived {len(received)} times")
     for row in rows:

@@ -264,11 +264,8 @@ def _prompt(index: RecordIndex, checks: Checks, row: Row) -> None:
         case "sent":
             checks.insist(job["service_id"], f"{subject}: sent, and the job has no id")
         case "withdrawn":
-            # A reply under a merged pull request starts a job of its own, too.
-            asks = (*index.asks(), *index.made("reply"))
-            acts = [done.act for done in asks if done.act.marker in job["text"]]
-            # A job that was run again may share the thread of the earlier one.
-            markers = {marker for act in acts for marker in (act.marker, act.target)}
+            # Several jobs may share a thread, and so may the presses of their buttons.
+            markers = index.markers_in_thread(job)
             pressed = any(index.pressed(marker, "withdraw", "dismiss") for marker in markers)
             deleted = any(done.act.target in row["raw"] for done in index.made("delete"))
             stops = {(done.act.user, done.act.channel) for done in index.made("stop")}

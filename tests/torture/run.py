@@ -15,7 +15,7 @@ from typing import Any
 from tests.bots import Zygote
 from tests.torture.acting import Acting
 from tests.torture.bots import Bot
-from tests.torture.plan import ASKS, Act, Plan, Trouble
+from tests.torture.plan import Act, Plan, Trouble
 from tests.torture.record import Record
 from tests.torture.rows import (
     NotReadable,
@@ -231,7 +231,7 @@ class Run:
         if not self._plan.decision or self._record.moving:
             return
         if any(row["state"] == "unconfirmed" for row in rows["prompts"]):
-            acts = [done.act for done in self._record.done if done.act.kind in ASKS]
+            acts = self._record.beginnings()
             self._record.done += await self._acting.decide(self._plan.decision, acts)
             await self._settle()
 

@@ -37,6 +37,7 @@ from tests.torture.made_up import (
     delivery,
     digest,
     inquiry,
+    job,
     message,
     prompt,
     record,
@@ -483,6 +484,36 @@ def test_checker_finds_what_goes_wrong_beside_requests(complaint: str) -> None:
     assert check(made).complaints == []
     BESIDE_BREAKS[complaint](made)
     assert [one for one in check(made).complaints if complaint in one]
+
+
+@pytest.mark.parametrize(
+    ("thread", "pressed", "is_asked_for"),
+    [
+        (None, ADDITION.marker, True),
+        (None, ASK.marker, False),
+        (ROOT, ASK.marker, True),
+        (ROOT, OTHER.marker, False),
+    ],
+)
+def test_addition_that_began_job_is_dismissed_in_its_thread(
+    thread: str | None, pressed: str, *, is_asked_for: bool
+) -> None:
+    made = record()
+    begun = job(3, ADDITION, "withdrawn", "1772442000.000950") | {"thread_ts": thread}
+    made.rows["jobs"].append(begun)
+    made.rows["prompts"].append(prompt(4, ADDITION, 3, "start", state="withdrawn"))
+    press = Act(1.2, "press", ANA, ASK.channel, "mk22", "dismiss", pressed)
+    made.done += [Done(act, AT, acknowledged=True) for act in (ADDITION, press)]
+    complaint = "prompt 4 of #3: withdrawn, and nobody asked for that"
+    assert (complaint not in check(made).complaints) is is_asked_for
+
+
+def test_addition_may_begin_job_of_which_people_decide() -> None:
+    made = record()
+    made.done.insert(0, Done(ADDITION, AT, acknowledged=True))
+    assert made.beginnings() == [ASK, OTHER, FOLLOW_UP, ADDITION]
+    made.done[0].made = False
+    assert made.beginnings() == [ASK, OTHER, FOLLOW_UP]
 
 
 def test_edit_of_a_prompt_in_doubt_is_for_its_next_sending() -> None:
