@@ -91,6 +91,26 @@ class RecordIndex:
             if marker in row["prompt"] and (row["number"] == 1) is first
         ]
 
+    def has_joined(self, done: Done) -> bool:
+        """Return whether a reply became a part of its author's message, whose job was held."""
+        act = done.act
+        asked = self.made("mention", "direct") if act.kind == "reply" else []
+        keys = tuple(
+            f"message:{earlier.act.channel}:{earlier.ts}"
+            for earlier in asked
+            if (earlier.act.marker, earlier.act.user) == (act.target, act.user)
+        )
+        begun = self.with_marker(act.marker, "start")
+        return bool(begun) and all(row["key"].startswith(keys) for row in begun)
+
+    def decided_again(self, marker: str, rows: list[Row]) -> int:
+        """Return the number of a message's prompts that its edit made after their refusal."""
+        if not any(done.act.target == marker for done in self.made("edit")):
+            return 0
+        refused = {row["key"] for row in rows if row["state"] == "refused"}
+        # The key of a decision about an edit ends with its time.
+        return sum(row["key"].rpartition(":")[0] in refused for row in rows)
+
     def private_texts(self, user: str) -> list[str]:
         """Return the texts that the bot sent to this user alone."""
         return [message["text"] for message in self.private_messages(user)]
