@@ -191,18 +191,28 @@ def copy_evidence(release: Release, file: Path, folder: Path) -> None:
 
 
 def build_image(release: Release, folder: Path) -> None:
-    """Build the image where there is Docker or Podman, and save it."""
-    tool = next((name for name in ("docker", "podman") if shutil.which(name)), None)
+    """Build the image where Docker or Podman runs, and save it."""
+    tool = next((name for name in ("docker", "podman") if has_engine(name)), None)
     if tool is None or os.environ.get("IMAGE") == "no":
-        print("No image is built: there is no Docker and no Podman, or IMAGE=no is set.")
+        print("No image is built: neither Docker nor Podman runs here, or IMAGE=no is set.")
         return
     name = f"docs-bot:{release.version}"
     arguments = (f"REVISION={release.commit}", f"SOURCE={os.environ.get('SOURCE', '')}")
     options = [option for argument in arguments for option in ("--build-arg", argument)]
+    if tool == "podman":
+        # Its own format, OCI, drops the healthcheck.
+        options += ["--format", "docker"]
     run(tool, "build", "--tag", name, *options, ".", folder=ROOT)
     file = folder / f"docs-bot-{release.version}-image.tar"
     run(tool, "save", "--output", str(file), name)
     run("gzip", "--no-name", str(file))
+
+
+def has_engine(tool: str) -> bool:
+    """Return whether a client of containers is installed and reaches its engine."""
+    if shutil.which(tool) is None:
+        return False
+    return subprocess.run((tool, "version"), capture_output=True, check=False).returncode == 0
 
 
 def write_checksums(folder: Path) -> None:

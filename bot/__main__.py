@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import os
 import re
 import sys
 from dataclasses import asdict
@@ -273,6 +274,9 @@ def _check_new(record: Path | None) -> None:
         raise click.BadParameter(f"{record} is there already", param_hint="--record")
     if not record.parent.is_dir():
         raise click.BadParameter(f"there is no folder {record.parent}", param_hint="--record")
+    if not os.access(record.parent, os.W_OK):
+        folder = record.absolute().parent
+        raise click.BadParameter(f"no file can be written to {folder}", param_hint="--record")
 
 
 def _print_result(state: str, text: str, *details: str) -> None:

@@ -79,6 +79,8 @@ class Timeouts:
     """How long an instruction in a message is held after the last word of its author there."""
     hold_most_seconds: float = 30.0
     """How long it is held at most."""
+    late_seconds: float = 2.0
+    """How old a mention may be when it comes. The thread of an older one is read again."""
     verified_seconds: float = 60.0
     """How long a prompt may wait before its messages are read again and its author is checked."""
     names_seconds: float = 5.0

@@ -106,6 +106,18 @@ def test_evidence_of_another_commit_stays_behind(tmp_path: Path) -> None:
         assert (folder / file.name).exists() == goes_along
 
 
+def test_client_without_an_engine_builds_no_image(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, code in (("docker", 1), ("podman", 0)):
+        client = tmp_path / name
+        client.write_text(f"#!/bin/sh\nexit {code}\n")
+        client.chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    tools = ("docker", "podman", "nerdctl")
+    assert [tool for tool in tools if release.has_engine(tool)] == ["podman"]
+
+
 def test_checksums_are_of_each_file(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("a")
     (tmp_path / "b.txt").write_text("b")

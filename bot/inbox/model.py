@@ -128,7 +128,10 @@ class MissedSpan:
     since_ts: MessageTs
     due_at: datetime
     channel: ChannelId | None = None
-    """Only that of one channel; None for all conversations in which messages may be for the bot."""
+    """The channel of a direct conversation, or of threads since then.
+
+    None for all conversations in which messages may be for the bot.
+    """
     is_invited: bool = False
     """The bot was invited to the channel: its newest mention there is offered to its author."""
 

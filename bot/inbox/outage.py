@@ -14,7 +14,7 @@ import structlog
 from bot.access.admit import NotAllowed, admit
 from bot.context import Context, WorkerContext
 from bot.engine import back_off_seconds, unless_taken_over
-from bot.ids import ChannelId
+from bot.ids import ChannelId, MessageTs, is_direct_message
 from bot.inbox import messages as say
 from bot.inbox.model import Conversation, MissedSpan
 from bot.inbox.receive import receive, receive_change
@@ -155,13 +155,23 @@ class Reader:
 async def _begin(context: WorkerContext, missed: MissedSpan) -> _Reading:
     """List the conversations to read, the newest first."""
     if missed.channel is not None:
-        return _Reading(deque([Conversation(missed.channel, None)]))
+        found = await context.store.read(partial(_find_in_channel, missed.channel, missed.since_ts))
+        return _Reading(deque(found))
     conversations, left_out = await context.store.read(
         lambda tx: Inbox(tx).conversations(context.clock())
     )
     if conversations:
         log.info("conversations_to_read_again", conversations=len(conversations), left_out=left_out)
     return _Reading(deque(conversations))
+
+
+def _find_in_channel(
+    channel: ChannelId, since: MessageTs, tx: Transaction
+) -> Sequence[Conversation]:
+    """Return a direct conversation, or the threads of a channel's requests since a time."""
+    if is_direct_message(channel):
+        return [Conversation(channel, None)]
+    return Inbox(tx).threads_since(channel, since)
 
 
 async def _put_back(

@@ -131,7 +131,26 @@ def _store(
         # Others around it may have been missed by a bot that did not know of the conversation.
         since = max(time_of(ts) - REDELIVERED_FOR, installed_at(tx))
         MissedMessages(tx).add(ts_at(since), now, origin.channel)
+    elif is_new and not is_missed:
+        _read_thread_if_late(context, tx, message)
     return is_new
+
+
+def _read_thread_if_late(context: Context, tx: Transaction, message: Message) -> None:
+    """Let the thread of a new mention be read if it comes late.
+
+    Slack delivers an event again, and a reply that came before its mention was for others.
+    """
+    channel = message.origin.channel
+    ts = message.origin.message_ts
+    is_mention = isinstance(message, Mention) or slack_text.mentions(message.text, context.bot_user)
+    if ts is None or not is_mention or is_direct_message(channel):
+        return
+    now = context.clock()
+    # The bot's clock may be behind Slack's.
+    age = abs(now - time_of(ts))
+    if age > timedelta(seconds=context.timeouts.late_seconds):
+        MissedMessages(tx).add(ts, now, channel)
 
 
 async def receive_change(context: Context, changed: Changed) -> None:
@@ -199,7 +218,7 @@ def store_change(context: Context, changed: Changed, relevance: Relevance, tx: T
     now = context.clock()
     message = Inbox(tx).at(origin.channel, origin.message_ts or MessageTs(""))
     if message is None and relevance is Relevance.ALL and changed.text is not None:
-        return Inbox(tx).add(_as_message(changed, changed.text), now)
+        return _add_edited(context, tx, changed, _as_message(changed, changed.text))
     if message is None:
         version = DELETED if changed.text is None else changed.version
         Inbox(tx).add_settled(origin, version, now)
@@ -215,6 +234,16 @@ def store_change(context: Context, changed: Changed, relevance: Relevance, tx: T
     _write_edit(tx, message, changed, now)
     _hold_request(tx, message, now)
     return True
+
+
+def _add_edited(context: Context, tx: Transaction, changed: Changed, message: Message) -> bool:
+    """Store an edited message that has not come itself. Return whether it is new."""
+    is_new = Inbox(tx).add(message, context.clock())
+    # Replies from before the edit that made it a mention were for others.
+    was_mention = slack_text.mentions(changed.before or "", context.bot_user)
+    if is_new and was_mention:
+        _read_thread_if_late(context, tx, message)
+    return is_new
 
 
 def _reopen(

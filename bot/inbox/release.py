@@ -36,7 +36,7 @@ from bot.jobs.store.sending import Sending
 from bot.logs import about_request
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
-from bot.ports import Changed, SlackError
+from bot.ports import Changed, SlackError, SlackThrottled
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
@@ -119,12 +119,26 @@ def _waits_for_words(tx: Transaction, messages: Sequence[InboxMessage]) -> bool:
     )
 
 
-def _keep(context: WorkerContext, tx: Transaction, prompt: Prompt) -> float:
-    """Hold a prompt on, the longer the longer it has waited. Return for how many seconds."""
-    waited = (context.clock() - (prompt.verified_at or prompt.asked_at)).total_seconds()
-    seconds = seconds_to_next_look(waited)
+def _keep(
+    context: WorkerContext, tx: Transaction, prompt: Prompt, seconds: float | None = None
+) -> float:
+    """Hold a prompt on for some seconds, and return them.
+
+    ``seconds``: the pause that Slack asks for; None for one that grows with the delay.
+    """
+    if seconds is None:
+        now = context.clock()
+        seconds = seconds_to_next_look((now - _delayed_since(prompt, now)).total_seconds())
     Prompts(tx).keep_held(prompt, context.after(seconds), context.owner)
     return seconds
+
+
+def _delayed_since(prompt: Prompt, now: datetime) -> datetime:
+    """Return since when the hold delays a prompt: before it was due, other things did."""
+    verified_at = prompt.verified_at or prompt.asked_at
+    if prompt.due_at is None or prompt.due_at > now:
+        return verified_at
+    return max(verified_at, prompt.due_at)
 
 
 # ---- a prompt that has waited for long
@@ -155,7 +169,8 @@ async def _look_again(
     except (SlackError, TimeoutError) as error:
         log.info("prompt_not_verified", prompt=prompt.id, reason=str(error) or type(error).__name__)
         if messages:
-            return await context.settle(lambda tx: _keep(context, tx, prompt))
+            seconds = error.retry_after_seconds if isinstance(error, SlackThrottled) else None
+            return await context.settle(lambda tx: _keep(context, tx, prompt, seconds))
         # Typed words do not change, and Slack has let their author type.
         seen = Sighting()
     return await context.settle(partial(_settle, context, prompt, seen))

@@ -377,10 +377,18 @@ class Inbox(Rows[InboxMessage]):
 
     def _threads_of_requests(self, now: datetime) -> Sequence[Conversation]:
         """Return the threads of the last day's messages that led, or may lead, to a request."""
+        return self._threads(_c.said_at > now - KNOWN_FOR)
+
+    def threads_since(self, channel: ChannelId, since: MessageTs) -> Sequence[Conversation]:
+        """Return the threads of a channel's messages since a time that may lead to a request."""
+        return self._threads(_c.channel == channel, _c.ts >= since)
+
+    def _threads(self, *which: ColumnElement[bool]) -> Sequence[Conversation]:
+        """Return the threads of messages that led, or may lead, to a request, newest first."""
         asks = or_(_c.request.is_not(None), one_of(_c.state, _UNDECIDED))
         places = (
             select(_c.channel, _c.conversation_ts)
-            .where(asks, _c.said_at > now - KNOWN_FOR, _c.conversation_ts != "")
+            .where(asks, *which, _c.conversation_ts != "")
             .group_by(_c.channel, _c.conversation_ts)
             .order_by(func.max(_c.ts).desc())
             .limit(MAX_CONVERSATIONS)

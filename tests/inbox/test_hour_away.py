@@ -108,3 +108,32 @@ async def test_hour_without_slack_loses_no_word(talk: Talk) -> None:
     await talk.time.passes(minutes=10)
     assert talk.agent_got() == ["Add a quickstart", "Mention back-offs"]
     talk.everything()
+
+
+async def waits_for_quota(talk: Talk) -> None:
+    """Let a prompt wait for an hour, until a few seconds before it is due."""
+    await talk.process.starts(uses_an_hour=1)
+    await talk.started("Add a quickstart", by=talk.ben)
+    await talk.ana.says(f"{BOT} Add a page on keys")
+    await talk.time.passes(minutes=59)
+    await talk.time.passes(45)
+
+
+async def test_look_after_an_hour_is_repeated_when_slack_says(talk: Talk) -> None:
+    await waits_for_quota(talk)
+    talk.slack.faults.limits("conversations.replies", 20)
+    await talk.time.passes(25)
+    assert talk.agent_got() == ["Add a quickstart"]
+    assert talk.slack.faults.left() == []
+    await talk.time.passes(10)
+    assert talk.agent_got() == ["Add a quickstart", "Add a page on keys"]
+    talk.everything()
+
+
+async def test_look_that_fails_once_after_an_hour_delays_by_seconds(talk: Talk) -> None:
+    await waits_for_quota(talk)
+    talk.slack.faults.fails("conversations.replies")
+    await talk.time.passes(15)
+    assert talk.slack.faults.left() == []
+    assert talk.agent_got() == ["Add a quickstart", "Add a page on keys"]
+    talk.everything()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from sandbox.workspace.state import Json
 from tests.talk import Talk
 
@@ -35,6 +37,45 @@ async def test_reply_that_arrives_before_its_mention_joins_it(talk: Talk) -> Non
     await talk.time.passes(1)
     await arrive(talk, of_messages(talk, added, said))
     assert talk.agent_got() == ["Add a page on keys\n\nMention how they are rotated"]
+    talk.everything()
+
+
+async def mention_misses_its_reply(talk: Talk, text: str) -> Json:
+    """Let a message be written whose event is lost at first, and a reply that comes before it."""
+    await talk.process.starts()
+    await talk.time.passes(30)
+    talk.slack.line.drops_events = True
+    said = await talk.ana.says(text)
+    talk.slack.line.drops_events = False
+    await talk.time.passes(3)
+    await talk.ana.replies("Mention how they are rotated", to=said)
+    await talk.ben.replies("I like this page", to=said)
+    return said
+
+
+@pytest.mark.parametrize("edited", ["", f"{BOT} Add a page on tokens"])
+async def test_reply_that_came_before_the_next_try_of_its_mention_joins_it(
+    talk: Talk, edited: str
+) -> None:
+    said = await mention_misses_its_reply(talk, f"{BOT} Add a page on keys")
+    missed = of_messages(talk, said)
+    await talk.time.passes(57)
+    if edited:
+        await talk.ana.edits(said, edited)
+    for event in missed:
+        talk.slack.line.send_event(event)
+        await talk.hears()
+    await talk.time.passes(60)
+    request = "Add a page on tokens" if edited else "Add a page on keys"
+    assert talk.agent_got() == [f"{request}\n\nMention how they are rotated"]
+    talk.everything()
+
+
+async def test_reply_from_before_the_edit_that_made_a_mention_is_for_others(talk: Talk) -> None:
+    said = await mention_misses_its_reply(talk, "Add a page on keys")
+    await talk.ana.edits(said, f"{BOT} Add a page on keys")
+    await talk.time.passes(60)
+    assert talk.agent_got() == ["Add a page on keys"]
     talk.everything()
 
 

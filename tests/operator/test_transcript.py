@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from bot.operator.transcript import Recorder
-from tests.command_line import docs_bot
+from tests.command_line import as_anybody, docs_bot
 
 POSTED = {"ok": True, "channel": "C01DOCS", "ts": "1700000000.000001"}
 MEMBERS = {"ok": True, "members": ["U01ANA"], "has_more": False}
@@ -116,3 +118,20 @@ def test_transcript_never_replaces_a_file(transcript: Path) -> None:
     refused = docs_bot("doctor", "--try", "C01DOCS", "--record", nowhere)
     assert refused.exit_code == 2
     assert "there is no folder" in " ".join(refused.output.split())
+
+
+def test_transcript_in_a_folder_that_is_not_writable_is_refused_before_the_trial(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "closed"
+    folder.mkdir(mode=0o500)
+    command = [sys.executable, "-m", "bot", "doctor", "--try", "C01DOCS"]
+    refused = subprocess.run(
+        [*command, "--record", str(folder / "t.jsonl")],
+        preexec_fn=as_anybody,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode == 2
+    assert "no file can be written to" in " ".join(refused.stderr.split())

@@ -13,6 +13,7 @@ SHORT = Timeouts(
     channel_pace_seconds=0.05,
     hold_seconds=0.3,
     hold_most_seconds=1.0,
+    late_seconds=0.25,
     minute_seconds=3.0,
     stale_seconds=0.6,
     quiet_seconds=2.0,

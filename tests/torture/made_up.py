@@ -71,6 +71,7 @@ def prompt(number: int, act: Act, of: int, kind: str, **values: Any) -> Row:
     """Return the row of a sent prompt."""
     row = {
         "id": number,
+        "key": f"{act.kind}:{number}",
         "job": of,
         "kind": kind,
         "state": "sent",

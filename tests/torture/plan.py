@@ -107,6 +107,11 @@ MESSAGES = ("mention", "direct", "reply")
 """Kinds of acts that are messages. Their authors may edit and delete them."""
 ASKS = ("command", "mention", "direct", "form", "again", "draft")
 """Kinds of acts that request a job."""
+BEGINNINGS = (*ASKS, "reply", "addition")
+"""Kinds of acts whose words may begin a job.
+
+A reply begins one after the merge, and an addition after its request was sent.
+"""
 ENDINGS = ("again", "again", "reviewed", "reviewed", "undo_review")
 """Acts on a running or ended job: its menu and the buttons under its pull request."""
 PULLS = ("preview", "preview", "preview", "merge", "merge", "close")

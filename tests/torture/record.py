@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from tests.torture.plan import Act, Plan
+from tests.torture.plan import BEGINNINGS, Act, Plan
 from tests.torture.rows import Row, Rows
 
 Json = dict[str, Any]
@@ -56,6 +56,11 @@ class Record:
     starts: int = 0
     failed_starts: int = 0
     wall_seconds: float = 0.0
+
+    def beginnings(self) -> list[Act]:
+        """Return the acts that may have begun a job, before those that may join its thread."""
+        acts = [done.act for done in self.done if done.made and done.act.kind in BEGINNINGS]
+        return sorted(acts, key=lambda act: BEGINNINGS.index(act.kind))
 
     def of(self, table: str) -> list[Row]:
         """Return the rows of one of the bot's tables."""

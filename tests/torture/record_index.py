@@ -65,6 +65,19 @@ class RecordIndex:
         """Return the number of presses of these buttons in a request's thread."""
         return sum(self.presses[marker, button] for button in buttons)
 
+    def markers_in_thread(self, job: Row) -> set[str]:
+        """Return the markers of the acts that began a job, or others in its thread."""
+        thread = thread_of(job)
+        texts = [job["text"]]
+        if thread is not None:
+            texts += [
+                other["text"]
+                for other in self.jobs.values()
+                if (other["channel"], thread_of(other)) == (job["channel"], thread)
+            ]
+        markers = [act.marker for act in self.record.beginnings()]
+        return {marker for marker in markers if any(marker in text for text in texts)}
+
     def with_marker(self, marker: str, kind: str) -> list[Row]:
         """Return the stored prompts of a kind that contain this marker."""
         rows = self.record.of("prompts")
@@ -77,6 +90,26 @@ class RecordIndex:
             for row in self.record.service["messages"]
             if marker in row["prompt"] and (row["number"] == 1) is first
         ]
+
+    def has_joined(self, done: Done) -> bool:
+        """Return whether a reply became a part of its author's message, whose job was held."""
+        act = done.act
+        asked = self.made("mention", "direct") if act.kind == "reply" else []
+        keys = tuple(
+            f"message:{earlier.act.channel}:{earlier.ts}"
+            for earlier in asked
+            if (earlier.act.marker, earlier.act.user) == (act.target, act.user)
+        )
+        begun = self.with_marker(act.marker, "start")
+        return bool(begun) and all(row["key"].startswith(keys) for row in begun)
+
+    def decided_again(self, marker: str, rows: list[Row]) -> int:
+        """Return the number of a message's prompts that its edit made after their refusal."""
+        if not any(done.act.target == marker for done in self.made("edit")):
+            return 0
+        refused = {row["key"] for row in rows if row["state"] == "refused"}
+        # The key of a decision about an edit ends with its time.
+        return sum(row["key"].rpartition(":")[0] in refused for row in rows)
 
     def private_texts(self, user: str) -> list[str]:
         """Return the texts that the bot sent to this user alone."""

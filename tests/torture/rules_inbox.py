@@ -14,7 +14,8 @@ _WORDS = ("user", "text", "files", "omitted_parts", "parent_user", "app", "reque
 
 def said_beside(index: RecordIndex, checks: Checks) -> None:
     """Check what people said beside their requests, and what is kept of it."""
-    for done in index.made("addition"):
+    joined = [done for done in index.made("reply") if index.has_joined(done)]
+    for done in [*index.made("addition"), *joined]:
         _added(index, checks, done)
     for done in index.made("stop"):
         _stopped(index, checks, done)
@@ -34,9 +35,9 @@ def _added(index: RecordIndex, checks: Checks, done: Done) -> None:
     subject = f"{act.kind} {act.marker}"
     rows = [row for row in index.record.of("prompts") if act.marker in (row["raw"] or "")]
     received = [row for row in index.record.service["messages"] if act.marker in row["prompt"]]
-    # A job that a direct message has begun has no marker of a request.
-    resent = index.pressed(_root_of(index, act.target), "send_again")
-    resent += index.pressed("", "send_again")
+    # It may have begun a job with a thread of its own, or the thread shows no marker any more.
+    roots = {_root_of(index, act.target), act.marker, ""}
+    resent = sum(index.pressed(root, "send_again") for root in roots)
     checks.insist(len(rows) <= 1, f"{subject}: stored {len(rows)} times")
     checks.insist(len(received) <= 1 + resent, f"{subject}: arrived {len(received)} times")
     for row in rows:
@@ -52,7 +53,7 @@ def _added(index: RecordIndex, checks: Checks, done: Done) -> None:
             checks.insist(not received, f"{subject}: refused, and sent all the same")
     if done.acknowledged and not rows:
         checks.insist(
-            _is_told(index, done),
+            _is_told(index, done) or _is_refused_in_thread(index, done),
             f"{subject}: acknowledged, not stored, and nothing was said",
             explained=_is_excused(index, done),
         )
@@ -99,6 +100,17 @@ def _is_told(index: RecordIndex, done: Done) -> bool:
     """Return whether the author of a message was told something afterwards, alone."""
     notes = index.private_messages(done.act.user)
     return any(float(note["ts"]) > done.at.timestamp() for note in notes)
+
+
+def _is_refused_in_thread(index: RecordIndex, done: Done) -> bool:
+    """Return whether a reply in the thread of a message says that the message was not sent."""
+    refusals = [
+        message
+        for row in index.record.of("deliveries")
+        if row["key"].endswith(f":unsent:{done.ts}")
+        for message in index.messages_of[row["id"]]
+    ]
+    return any(":no_entry:" in message["text"] for message in refusals)
 
 
 def _is_excused(index: RecordIndex, done: Done) -> bool:

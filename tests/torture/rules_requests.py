@@ -50,7 +50,8 @@ def _asked(index: RecordIndex, checks: Checks, done: Done) -> None:
         # Both jobs may share one thread.
         resent += index.pressed(act.target, "send_again")
     subject, most = f"{act.kind} {act.marker}", _most_jobs(index, done, rows)
-    checks.insist(len(rows) <= most, f"{subject}: stored {len(rows)} times")
+    again = index.decided_again(act.marker, rows)
+    checks.insist(len(rows) <= most + again, f"{subject}: stored {len(rows)} times")
     checks.insist(len(created) <= most + resent, f"{subject}: created {len(created)} times")
     if any(
         command.acknowledged and not command.broken
@@ -108,7 +109,8 @@ def _after_the_merge(index: RecordIndex, checks: Checks, done: Done, begun: list
     threads = [job for job in index.jobs.values() if act.target in job["text"]]
     is_merged = any(job.get("review") == "merged" for job in threads)
     checks.insist(is_merged and act.kind == "reply", f"{subject}: a follow-up started a job")
-    checks.insist(len(begun) <= 1, f"{subject}: stored {len(begun)} times")
+    again = index.decided_again(act.marker, begun)
+    checks.insist(len(begun) <= 1 + again, f"{subject}: stored {len(begun)} times")
     created, resent = (
         index.received(act.marker, first=True),
         index.pressed(act.marker, "send_again"),
@@ -117,14 +119,18 @@ def _after_the_merge(index: RecordIndex, checks: Checks, done: Done, begun: list
 
 
 def _followed_up(index: RecordIndex, checks: Checks, done: Done) -> None:
+    """Check a follow-up. One that joined a held request is checked like an addition."""
     act = done.act
+    if index.has_joined(done):
+        return
     rows, sent = index.with_marker(act.marker, "follow_up"), index.received(act.marker, first=False)
     resent = index.pressed(act.target, "send_again")
     subject = f"{act.kind} {act.marker}"
     if begun := index.with_marker(act.marker, "start"):
         _after_the_merge(index, checks, done, begun)
         return
-    checks.insist(len(rows) <= 1, f"{subject}: stored {len(rows)} times")
+    again = index.decided_again(act.marker, rows)
+    checks.insist(len(rows) <= 1 + again, f"{subject}: stored {len(rows)} times")
     checks.insist(len(sent) <= 1 + resent, f"{subject}: sent {len(sent)} times")
     checks.insist(
         not index.received(act.marker, first=True), f"{subject}: a follow-up started a job"
@@ -191,7 +197,9 @@ def _changed(index: RecordIndex, checks: Checks, done: Done) -> None:
         times = [row["sent_at"]]
         if index.record.plan.clock_error_seconds():
             # The bot's own time is wrong. It decided to send at most a call before the prompt arrived.
-            times = [message["sent_at"] - _CALL for message in received]
+            # One with the edit's words is another prompt, decided after the refusal of this one.
+            old = [message for message in received if act.marker not in message["prompt"]]
+            times = [message["sent_at"] - _CALL for message in old]
         is_after = any(sent_at is not None and sent_at > at for sent_at in times)
         checks.insist(not is_after, f"{subject}: acknowledged, and the old text was sent after it")
         if act.kind == "edit" and row["state"] == "sent":
@@ -264,11 +272,8 @@ def _prompt(index: RecordIndex, checks: Checks, row: Row) -> None:
         case "sent":
             checks.insist(job["service_id"], f"{subject}: sent, and the job has no id")
         case "withdrawn":
-            # A reply under a merged pull request starts a job of its own, too.
-            asks = (*index.asks(), *index.made("reply"))
-            acts = [done.act for done in asks if done.act.marker in job["text"]]
-            # A job that was run again may share the thread of the earlier one.
-            markers = {marker for act in acts for marker in (act.marker, act.target)}
+            # Several jobs may share a thread, and so may the presses of their buttons.
+            markers = index.markers_in_thread(job)
             pressed = any(index.pressed(marker, "withdraw", "dismiss") for marker in markers)
             deleted = any(done.act.target in row["raw"] for done in index.made("delete"))
             stops = {(done.act.user, done.act.channel) for done in index.made("stop")}

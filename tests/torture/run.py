@@ -15,7 +15,7 @@ from typing import Any
 from tests.bots import Zygote
 from tests.torture.acting import Acting
 from tests.torture.bots import Bot
-from tests.torture.plan import ASKS, Act, Plan, Trouble
+from tests.torture.plan import Act, Plan, Trouble
 from tests.torture.record import Record
 from tests.torture.rows import (
     NotReadable,
@@ -39,13 +39,14 @@ _SOON_SECONDS = 1.5
 """Work that is due later than this is made due instead of waiting for it."""
 _QUIET_SECONDS = 0.6
 _CHECK_SECONDS = 0.25
-_OPEN = {
+OPEN_STATES = {
     "prompts": ("new", "waiting", "sending"),
     "deliveries": ("pending", "sending", "unclear"),
     "questions": ("waiting",),
     "digests": ("waiting",),
     "inquiries": ("asked", "written"),
 }
+"""The states of rows on which the bot has still to work, by table."""
 
 
 async def carry_out(
@@ -230,7 +231,7 @@ class Run:
         if not self._plan.decision or self._record.moving:
             return
         if any(row["state"] == "unconfirmed" for row in rows["prompts"]):
-            acts = [done.act for done in self._record.done if done.act.kind in ASKS]
+            acts = self._record.beginnings()
             self._record.done += await self._acting.decide(self._plan.decision, acts)
             await self._settle()
 
@@ -304,14 +305,19 @@ def due(rows: Rows, now: datetime, until: datetime | None = None) -> list[str]:
     budget = {row["project"]: row["analytics_limited_until"] for row in rows["limits"]}
     undecided = {row["number"] for row in rows["jobs"] if row["state"] == "unconfirmed"}
     descriptions = []
-    for table, states in _OPEN.items():
+    for table, states in OPEN_STATES.items():
         holds = back_offs if table in ("prompts", "deliveries") else budget
         before_it: dict[object, datetime] = {}
         for row in sorted(
             rows[table], key=lambda row: int(row["seq"] if "seq" in row else row["id"])
         ):
             if row["state"] in states and not _awaits_a_person(table, row, undecided):
-                own = (row["due_at"], row["claimed_until"], holds.get(row.get("project")))
+                own = (
+                    row["due_at"],
+                    row.get("held_until"),
+                    row["claimed_until"],
+                    holds.get(row.get("project")),
+                )
                 when = max(filter(None, (*own, before_it.get(row.get("job")))))
                 if row.get("job") is not None:
                     before_it[row["job"]] = when

@@ -37,6 +37,7 @@ from tests.torture.made_up import (
     delivery,
     digest,
     inquiry,
+    job,
     message,
     prompt,
     record,
@@ -44,6 +45,7 @@ from tests.torture.made_up import (
 from tests.torture.plan import (
     ADMIN,
     DISCOVERY_FAULTS,
+    DOCS,
     HASTY,
     NATIVE_BLOCKS,
     PATIENT,
@@ -483,6 +485,181 @@ def test_checker_finds_what_goes_wrong_beside_requests(complaint: str) -> None:
     assert check(made).complaints == []
     BESIDE_BREAKS[complaint](made)
     assert [one for one in check(made).complaints if complaint in one]
+
+
+@pytest.mark.parametrize(
+    ("thread", "pressed", "is_asked_for"),
+    [
+        (None, ADDITION.marker, True),
+        (None, ASK.marker, False),
+        (ROOT, ASK.marker, True),
+        (ROOT, OTHER.marker, False),
+    ],
+)
+def test_addition_that_began_job_is_dismissed_in_its_thread(
+    thread: str | None, pressed: str, *, is_asked_for: bool
+) -> None:
+    made = record()
+    begun = job(3, ADDITION, "withdrawn", "1772442000.000950") | {"thread_ts": thread}
+    made.rows["jobs"].append(begun)
+    made.rows["prompts"].append(prompt(4, ADDITION, 3, "start", state="withdrawn"))
+    press = Act(1.2, "press", ANA, ASK.channel, "mk22", "dismiss", pressed)
+    made.done += [Done(act, AT, acknowledged=True) for act in (ADDITION, press)]
+    complaint = "prompt 4 of #3: withdrawn, and nobody asked for that"
+    assert (complaint not in check(made).complaints) is is_asked_for
+
+
+def test_addition_may_begin_job_of_which_people_decide() -> None:
+    made = record()
+    made.done.insert(0, Done(ADDITION, AT, acknowledged=True))
+    assert made.beginnings() == [ASK, OTHER, FOLLOW_UP, ADDITION]
+    made.done[0].made = False
+    assert made.beginnings() == [ASK, OTHER, FOLLOW_UP]
+
+
+JOINED = Act(0.5, "reply", BEN, OTHER.channel, "mk22", "Also mention mk22", OTHER.marker)
+MENTION_KEY = f"message:{OTHER.channel}:{OTHER_ROOT}"
+
+
+def _join_reply(made: Record) -> None:
+    """Let the author of a mention reply while it is held, so that one job begins with both."""
+    joined = f"{OTHER.text}\n\n{JOINED.text}"
+    made.done[1].ts = OTHER_ROOT
+    made.done.append(Done(JOINED, AT, acknowledged=True))
+    made.rows["prompts"][1].update(key=MENTION_KEY, raw=joined)
+    made.rows["jobs"][1].update(text=joined)
+    made.service["messages"][1].update(prompt=joined)
+
+
+def _reply_acts(**values: Any) -> Callable[[Record], None]:
+    def change(made: Record) -> None:
+        made.done[-1].act = replace(JOINED, **values)
+
+    return change
+
+
+JOINED_BREAKS: dict[str, tuple[str, Callable[[Record], object]]] = {
+    "job of another message": (
+        "reply mk22: a follow-up started a job",
+        _spoil("prompts", 1, key=f"message:{OTHER.channel}:1772442000.000900"),
+    ),
+    "job of a command": (
+        "reply mk22: a follow-up started a job",
+        _spoil("prompts", 1, key="command:1"),
+    ),
+    "of another person": (
+        "reply mk22: a follow-up started a job",
+        _reply_acts(user=ANA),
+    ),
+    "by a command": (
+        "followup mk22: a follow-up started a job",
+        _reply_acts(kind="followup"),
+    ),
+    "stored as a follow-up, too": (
+        "reply mk22: stored 2 times",
+        _add("prompts", prompt(9, JOINED, 2, "follow_up")),
+    ),
+    "sent again alone": (
+        "reply mk22: arrived 2 times",
+        lambda made: made.service["messages"].append(book(2, 2, JOINED, "failed")),
+    ),
+    "left out of what was sent": (
+        "reply mk22: said to be sent, and never arrived",
+        lambda made: made.service["messages"][1].update(prompt=OTHER.text),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", JOINED_BREAKS)
+def test_reply_joins_only_held_request_of_its_author(case: str) -> None:
+    complaint, spoil = JOINED_BREAKS[case]
+    made = record()
+    _join_reply(made)
+    assert check(made).complaints == []
+    spoil(made)
+    assert complaint in check(made).complaints
+
+
+def _decide_edit_again(made: Record) -> None:
+    """Let a mention be refused before any try, and its edit begin a job."""
+    edit = Act(0.5, "edit", BEN, OTHER.channel, "mk08", "", OTHER.marker)
+    edited = replace(OTHER, text=f"{OTHER.text} Also name mk08.")
+    said_at = AT - timedelta(seconds=5)
+    made.done.append(Done(edit, said_at, acknowledged=True, acknowledged_at=said_at))
+    made.rows["prompts"][1].update(key=MENTION_KEY, state="refused", attempts=0, sent_at=None)
+    anew = prompt(9, edited, 2, "start", key=f"{MENTION_KEY}:1772441995.000000")
+    made.rows["prompts"].append(anew)
+    made.service["messages"][1].update(prompt=edited.text)
+    made.private.append({"user": BEN, "channel": DOCS, "ts": ROOT, "text": ":no_entry: No"})
+    wrong_clock = Trouble(0.1, "clock", "bots", "wrong", seconds=-60)
+    made.plan = replace(made.plan, troubles=(wrong_clock,))
+
+
+DECIDED_AGAIN_BREAKS: dict[str, tuple[str, Callable[[Record], object]]] = {
+    "the first is sent, too": (
+        "mention mk02: stored 2 times",
+        _spoil("prompts", 1, state="sent"),
+    ),
+    "nobody edited it": (
+        "mention mk02: stored 2 times",
+        lambda made: made.done.pop(),
+    ),
+    "stored under a key of its own": (
+        "mention mk02: stored 2 times",
+        _spoil("prompts", -1, key="message:C01DOCS:1772441995.000000"),
+    ),
+    "stored a third time": (
+        "mention mk02: stored 3 times",
+        _add("prompts", prompt(10, OTHER, 2, "start")),
+    ),
+    "created twice": (
+        "mention mk02: created 2 times",
+        lambda made: made.service["messages"].append(book(2, 1, OTHER, "failed")),
+    ),
+    "the old text is sent": (
+        "edit of mk02: acknowledged, and the old text was sent after it",
+        lambda made: made.service["messages"][1].update(prompt=OTHER.text),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DECIDED_AGAIN_BREAKS)
+def test_edit_of_refused_message_is_one_more_request(case: str) -> None:
+    complaint, spoil = DECIDED_AGAIN_BREAKS[case]
+    made = record()
+    _decide_edit_again(made)
+    assert check(made).complaints == []
+    spoil(made)
+    assert complaint in check(made).complaints
+
+
+def _refuse_addition(made: Record, refused_ts: str, text: str = ":no_entry: Not sent") -> None:
+    """Let an addition come too late, and the bot reply in the thread to the message ``refused_ts``."""
+    add_said_beside(made)
+    addition = next(done for done in made.done if done.act == ADDITION)
+    addition.ts = "1772442000.000850"
+    _add_lonely(made)
+    made.service["messages"][2].update(prompt=FOLLOW_UP.text)
+    made.done = [done for done in made.done if done.act.kind != "stop"]
+    _say(made, text)
+    _outbox(made, "more").update(key=f"job:1:unsent:{refused_ts}")
+
+
+@pytest.mark.parametrize(
+    ("refused_ts", "text", "is_fine"),
+    [
+        ("1772442000.000850", ":no_entry: Not sent", True),
+        ("1772442000.000840", ":no_entry: Not sent", False),
+        ("1772442000.000850", "Hello", False),
+    ],
+)
+def test_refusal_in_thread_answers_its_own_addition(
+    refused_ts: str, text: str, is_fine: bool
+) -> None:
+    made = record()
+    _refuse_addition(made, refused_ts, text)
+    lost = "addition mk20: acknowledged, not stored, and nothing was said"
+    assert (lost not in check(made).complaints) is is_fine
 
 
 def test_edit_of_a_prompt_in_doubt_is_for_its_next_sending() -> None:
