@@ -30,6 +30,11 @@ from bot.store.schema import (
     partial_index,
 )
 
+UNREVIEWED_STATES = (*JobState.open_states(), JobState.PULL_REQUEST)
+_STATES = ", ".join(f"'{state}'" for state in UNREVIEWED_STATES)
+UNREVIEWED = f"review IS NULL AND state IN ({_STATES})"
+"""The condition of jobs that are open or to review, literally, for the index of such jobs."""
+
 jobs = Table(
     "jobs",
     metadata,
@@ -89,6 +94,7 @@ jobs = Table(
     Index("ix_jobs_asked_at", "project", "asked_at"),
     partial_index("review IS NULL", "ix_jobs_state", "state", "channel"),
     partial_index("review IS NULL", "ix_jobs_requester_state", "requester", "state"),
+    partial_index(UNREVIEWED, "ix_jobs_unreviewed", "project", "number"),
     # Forgotten jobs, which become the most by far, need no entry.
     partial_index("requester <> ''", "ix_jobs_ended_at", "ended_at"),
     sqlite_autoincrement=True,
