@@ -165,19 +165,19 @@ def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
     )
 
 
-def _read_seen(row: RowMapping) -> SeenPullRequest | None:
-    seen = row["seen"]
-    return None if seen is None else cast("SeenPullRequest", SEEN.read(seen))
+def _read_seen(row: RowMapping) -> object:
+    return None if row["seen"] is None else SEEN.read(row["seen"])
 
 
 def _read_topic(row: RowMapping) -> JobTopic:
     about = row["about"]
+    seen = row["seen"]
     return JobTopic(
         row["number"],
         row["requester"],
         row["text"],
         about["title"] if about else None,
-        _read_seen(row),
+        None if seen is None else cast("SeenPullRequest", SEEN.read(seen)),
     )
 
 
@@ -304,7 +304,7 @@ class Jobs(Rows[TrackedJob]):
     def list_topics(self, project: ProjectId, limit: int) -> Sequence[JobTopic]:
         """Return what a project's newest jobs that are open or to review are about."""
         values = {"of_project": project, LIMIT.key: limit}
-        rows = self.connection.execute(_UNREVIEWED_TOPICS, values).mappings()
+        rows = self.connection.execute(_UNREVIEWED_TOPICS, values).mappings().all()
         return read_rows(jobs, rows, _read_topic)
 
     def newest(self, limit: int, **only: Unpack[JobFilter]) -> Sequence[TrackedJob]:
