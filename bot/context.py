@@ -238,7 +238,8 @@ class WorkerContext(Context):
         when an earlier try was committed although it failed, and DatabaseTrouble when the database
         stays away.
         """
-        return await self.retry(lambda: self.store.write(change))
+        seconds = self.timeouts.database_seconds
+        return await retry_on_db_error(lambda: self.store.write(change), seconds)
 
     async def retry(self, write: Callable[[], Awaitable[Result]]) -> Result:
         """Call ``write``, and again while the database is unavailable.

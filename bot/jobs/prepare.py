@@ -10,7 +10,7 @@ from bot.context import WorkerContext, make_claim
 from bot.engine import unless_taken_over
 from bot.ids import Message
 from bot.jobs.conversation import conversation_of
-from bot.jobs.files import read_files
+from bot.jobs.files import ReadFiles, read_files
 from bot.jobs.messages import agent_text, status_message
 from bot.jobs.messages.jobs import FIXING_PREVIEW, follow_up_by_command
 from bot.jobs.model import lifecycle
@@ -48,7 +48,7 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     if prompt.take_thread is not None:
         conversation, earlier = await conversation_of(context, prompt)
     signed = await _signature(context, prompt) if context.settings.prompt_signature else ""
-    files = await read_files(context, prompt.files)
+    files = await read_files(context, prompt.files) if prompt.files else ReadFiles()
     not_sent = None
     if files.other or files.unread or prompt.omitted:
         not_sent = status_message.parts_not_sent(files.other, files.unread, prompt.omitted)
