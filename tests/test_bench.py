@@ -42,7 +42,7 @@ async def test_acknowledging_is_measured_both_ways_in(tmp_path: Path) -> None:
     assert all(
         row.ours > 0 and row.theirs for report in reports for row in report.rows[:-1] if row.goal
     )
-    assert [sum(row.goal is not None for row in report.rows) for report in reports] == [7, 3, 7, 3]
+    assert [sum(row.goal is not None for row in report.rows) for report in reports] == [7, 5, 7, 5]
 
 
 async def test_acknowledging_messages_is_measured(tmp_path: Path) -> None:

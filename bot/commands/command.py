@@ -264,9 +264,11 @@ class Word:
             return _compiled(self.shape).fullmatch(plain)
         if self.after_mention is None:
             return None
-        if self.takes is not None and not self.takes(" ".join(plain.split()[1:])):
-            return None
-        return _compiled(self.after_mention or self.shape).fullmatch(plain)
+        # The shape first: a parser of options takes longer.
+        match = _compiled(self.after_mention or self.shape).fullmatch(plain)
+        if match is None or self.takes is None:
+            return match
+        return match if self.takes(" ".join(plain.split()[1:])) else None
 
 
 def _explain_nothing(_error: Exception, _projects: Projects, _text: str) -> None:

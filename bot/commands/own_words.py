@@ -53,19 +53,21 @@ def _own_words(commands: Sequence[Command], projects: Projects) -> Iterator[OwnW
 
 
 def _own_word(command: Command, word: Word, projects: Projects) -> OwnWord:
-    shape = word.after_mention or word.shape
-
     def is_match(text: str) -> bool:
-        # The shape first: a parser of options takes longer.
-        if re.fullmatch(shape, text, re.IGNORECASE | re.DOTALL) is None:
-            return False
         return word.match(text, projects, after_mention=True) is not None
 
     def is_typed_match(text: str) -> bool:
-        return word in command.words and word.match(text, projects) is not None
+        return word.match(text, projects) is not None
 
     name = (word.head or word.usage).split()[0]
+    if word is command.other:
+        # After its command it takes any text, which is no own word therefore.
+        return OwnWord(name, command.name, is_match, _match_nothing)
     return OwnWord(name, command.name, is_match, is_typed_match)
+
+
+def _match_nothing(_text: str) -> bool:
+    return False
 
 
 async def run_own_word(

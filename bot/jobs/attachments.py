@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bot.context import WorkerContext
 from bot.ids import Message
 from bot.jobs.conversation import conversation_of
-from bot.jobs.files import read_files
+from bot.jobs.files import ReadFiles, read_files
 from bot.jobs.messages import agent_text, status_message
 from bot.jobs.model.jobs import AttachThread, ThreadContext, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind
@@ -37,7 +37,7 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     if prompt.attach_thread is not None:
         conversation, earlier = await conversation_of(context, prompt)
     signed = await _signature(context, prompt) if context.settings.prompt_signature else ""
-    files = await read_files(context, prompt.files)
+    files = await read_files(context, prompt.files) if prompt.files else ReadFiles()
     not_sent = None
     if files.other or files.unread or prompt.omitted_parts:
         not_sent = status_message.parts_not_sent(files.other, files.unread, prompt.omitted_parts)

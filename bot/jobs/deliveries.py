@@ -33,7 +33,8 @@ def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> No
     if job is not None:
         thread = None if delivery.is_loose else job.thread_ts
         job = Jobs(tx).save(job, replace(job, status_ts=delivery.posted_ts, thread_ts=thread))
-        link_from_earlier(context, tx, job)
+        if job.rerun_of is not None:
+            link_from_earlier(context, tx, job, job.rerun_of)
         return
     job = _job_of(tx, delivery, DeliveryKind.REPLY)
     if job is not None and delivery.is_loose:

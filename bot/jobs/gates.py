@@ -37,9 +37,10 @@ async def ask_first(
     if request.is_sure or len(full_text) > Unsent.LONGEST:
         return None
     draft = Unsent(allowed.origin.key, allowed.origin.thread, full_text.strip())
-    files = await describe_files(context, request.files)
-    if files and not fitting_files(files):
-        return unsent.files_cannot_go([file.name for file in files], draft)
+    if request.files:
+        files = await describe_files(context, request.files)
+        if not fitting_files(files):
+            return unsent.files_cannot_go([file.name for file in files], draft)
     rival = await find_rival(context, allowed, request.raw, request.project, besides)
     if rival is None:
         wants_thread = request.attach_thread is AttachThread.IF_PUBLIC

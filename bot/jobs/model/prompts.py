@@ -21,7 +21,7 @@ from bot.ids import (
     SubscriptionId,
     UserId,
 )
-from bot.jobs.model.jobs import AttachThread, GapRef, TrackedJob
+from bot.jobs.model.jobs import AttachThread, GapRef
 from bot.ports import Origin, SharedFile
 
 
@@ -279,15 +279,6 @@ def page_at(path: str) -> str:
     parts = [re.sub(r"\.mdx?$", "", part) for part in parts]
     named = [part for part in parts if part not in ("index", "readme")]
     return re.sub("[-_]", " ", named[-1]).casefold() if named else ""
-
-
-def pages_of(job: TrackedJob) -> frozenset[str]:
-    """Return the pages that a job's prompt names or its pull request changes."""
-    named = pages_named(job.text)
-    if job.pull_request is None:
-        return named
-    changed = [*job.pull_request.paths, *(line.page for line in job.pull_request.lines)]
-    return named | {page_at(path) for path in changed}
 
 
 class Act(StrEnum):

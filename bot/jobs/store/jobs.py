@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from operator import itemgetter
-from typing import Unpack
+from typing import Unpack, cast
 
 from sqlalchemy import (
     ColumnElement,
@@ -20,19 +20,38 @@ from sqlalchemy import (
     select,
     true,
 )
+from sqlalchemy.engine import RowMapping
 
 from bot.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobFilter, JobState, TrackedJob
 from bot.jobs.model.prompts import PromptKind
+from bot.jobs.model.pull_request import PullRequestSnapshot
 from bot.jobs.model.quota import MAY_NOT_WRITE
+from bot.jobs.model.topics import JobTopic
 from bot.jobs.store.audit import write_job_end
-from bot.jobs.store.tables import back_offs, jobs, prompts
+from bot.jobs.store.tables import (
+    SNAPSHOT,
+    UNREVIEWED_STATES,
+    back_offs,
+    jobs,
+    prompts,
+)
 from bot.ports import ThreadRef
 from bot.store.channels import channels
-from bot.store.leases import FREE, LIMIT, NOW, Claimer, Rows, claim, claiming, read_rows
+from bot.store.leases import (
+    FREE,
+    LIMIT,
+    NOW,
+    Claimer,
+    Rows,
+    claim,
+    claiming,
+    one_of,
+    read_rows,
+)
 from bot.store.queues import QueueTable
-from bot.store.schema import diff, reader, row_values
+from bot.store.schema import diff, is_set, reader, row_values
 
 POLLS = QueueTable("polls", jobs, None, jobs.c.poll_at)
 OLDEST = jobs.c.number + 0
@@ -50,8 +69,18 @@ IS_OPEN = and_(
     jobs.c.state.in_(JobState.open_states()),
     jobs.c.review.is_(None),
 )
-_UNREVIEWED_STATES = (*JobState.open_states(), JobState.PULL_REQUEST)
-
+_NEWEST_UNREVIEWED = (
+    select(jobs.c.number)
+    .where(
+        jobs.c.project == bindparam("of_project"),
+        jobs.c.review.is_(None),
+        is_set(jobs.c.requester),
+        one_of(jobs.c.state, UNREVIEWED_STATES),
+    )
+    .order_by(jobs.c.number.desc())
+    .limit(LIMIT)
+)
+"""A project's newest jobs that are open or to review."""
 _ADD = jobs.insert().returning(jobs.c.number)
 
 # No EXISTS, which PostgreSQL may turn into a table of all prompts and jobs, made for each
@@ -99,6 +128,11 @@ _MAX_LOOKED_AT = 50
 """The newest jobs of a project that show whether its agent opens pull requests."""
 _SHORT_TEXT = func.substr(jobs.c.text, 1, 300, type_=jobs.c.text.type).label("text")
 _WITH_SHORT_TEXT = [_SHORT_TEXT if column is jobs.c.text else column for column in jobs.c]
+_MAX_TOPIC_CHARACTERS = 2_000
+_BEGINNING = func.substr(jobs.c.text, 1, _MAX_TOPIC_CHARACTERS, type_=jobs.c.text.type)
+_UNREVIEWED_TOPICS = _NEWEST_UNREVIEWED.add_columns(
+    jobs.c.requester, _BEGINNING.label("text"), jobs.c.gap, jobs.c.pull_request
+)
 _WITH_NUMBER = select(jobs, *DERIVED_COLUMNS).where(jobs.c.number == bindparam("this"))
 _BACKING_OFF = select(back_offs.c.project).where(
     back_offs.c.retry_at > NOW, back_offs.c.reason != MAY_NOT_WRITE
@@ -127,6 +161,18 @@ def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
     return or_(
         and_(in_channel, jobs.c.status_ts == thread.ts),
         and_(in_channel, jobs.c.thread_ts == thread.ts),
+    )
+
+
+def _read_topic(row: RowMapping) -> JobTopic:
+    gap = row["gap"]
+    snapshot = row["pull_request"]
+    return JobTopic(
+        row["number"],
+        row["requester"],
+        row["text"],
+        gap["title"] if gap else None,
+        None if snapshot is None else cast("PullRequestSnapshot", SNAPSHOT.read(snapshot)),
     )
 
 
@@ -249,9 +295,11 @@ class Jobs(Rows[TrackedJob]):
         times = sorted(end - begin for begin, end in self.connection.execute(newest))
         return times[len(times) // 2] if len(times) >= _MIN_USUAL else None
 
-    def going(self, project: ProjectId, limit: int) -> Sequence[TrackedJob]:
-        """Return the newest jobs of a project that wait, run, or have an open pull request."""
-        return self._many(jobs.c.number.in_(self._find_unreviewed(project, limit)), limit)
+    def list_topics(self, project: ProjectId, limit: int) -> Sequence[JobTopic]:
+        """Return what a project's newest jobs that are open or to review are about."""
+        values = {"of_project": project, LIMIT.key: limit}
+        rows = self.connection.execute(_UNREVIEWED_TOPICS, values).mappings().all()
+        return read_rows(jobs, rows, _read_topic)
 
     def newest(self, limit: int, **only: Unpack[JobFilter]) -> Sequence[TrackedJob]:
         """Return the newest jobs of all channels that have these values.
@@ -311,13 +359,8 @@ class Jobs(Rows[TrackedJob]):
 
     def _find_unreviewed(self, project: ProjectId, limit: int) -> Sequence[int]:
         """Return the numbers of a project's newest jobs that are open or to review."""
-        is_unreviewed = and_(jobs.c.state.in_(_UNREVIEWED_STATES), jobs.c.review.is_(None))
-        mine = and_(jobs.c.project == project, jobs.c.requester != "")
-        # PostgreSQL would read the table from its end instead of the index of these jobs.
-        found = select(jobs.c.number).where(mine, is_unreviewed).cte("unreviewed")
-        found = found.prefix_with("MATERIALIZED", dialect="postgresql")
-        newest = select(found.c.number).order_by(found.c.number.desc()).limit(limit)
-        return self.connection.execute(newest).scalars().all()
+        values = {"of_project": project, LIMIT.key: limit}
+        return self.connection.execute(_NEWEST_UNREVIEWED, values).scalars().all()
 
     def has_failed_polls(self, project: ProjectId) -> bool:
         """Return whether the last poll of any of a project's jobs failed."""

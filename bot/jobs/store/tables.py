@@ -31,6 +31,12 @@ from bot.store.schema import (
     partial_index,
 )
 
+UNREVIEWED_STATES = (*JobState.open_states(), JobState.PULL_REQUEST)
+_STATES = ", ".join(f"'{state}'" for state in UNREVIEWED_STATES)
+UNREVIEWED = f"review IS NULL AND state IN ({_STATES})"
+"""The condition of jobs that are open or to review, literally, for the index of such jobs."""
+
+SNAPSHOT = UserJson(PullRequestSnapshot)
 jobs = Table(
     "jobs",
     metadata,
@@ -81,7 +87,7 @@ jobs = Table(
     Column("service_archived_at", UtcDateTime),
     # What becomes of its pull request: as it was at the last poll; empty where the bot cannot poll
     # it, or has not yet.
-    Column("pull_request", UserJson(PullRequestSnapshot)),
+    Column("pull_request", SNAPSHOT),
     Column("review", Choice(Review)),
     Column("reviewed_by", Person(40)),
     Column("reviewed_at", UtcDateTime),
@@ -98,6 +104,7 @@ jobs = Table(
     Index("ix_jobs_asked_at", "project", "asked_at"),
     partial_index("review IS NULL", "ix_jobs_state", "state", "channel"),
     partial_index("review IS NULL", "ix_jobs_requester_state", "requester", "state"),
+    partial_index(UNREVIEWED, "ix_jobs_unreviewed", "project", "number"),
     # Forgotten jobs, which become the most by far, need no entry.
     partial_index("requester <> ''", "ix_jobs_ended_at", "ended_at"),
     sqlite_autoincrement=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001_c228e3a8"
+revision = "0001_479ad22c"
 down_revision = None
 
 
@@ -279,6 +279,18 @@ def upgrade() -> None:
         postgresql_where=sa.text("review IS NULL"),
     )
     op.create_index("ix_jobs_thread", "jobs", ["channel", "status_ts"], unique=True)
+    op.create_index(
+        "ix_jobs_unreviewed",
+        "jobs",
+        ["project", "number"],
+        unique=False,
+        sqlite_where=sa.text(
+            "review IS NULL AND state IN ('waiting', 'working', 'unconfirmed', 'pull_request')"
+        ),
+        postgresql_where=sa.text(
+            "review IS NULL AND state IN ('waiting', 'working', 'unconfirmed', 'pull_request')"
+        ),
+    )
     op.create_table(
         "limits",
         sa.Column("project", sa.String(200), nullable=False),
