@@ -30,10 +30,10 @@ def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     if Outbox(tx).status_message(job.number) is None:
         tx.changed.pop(job.number, None)
         message = status_message.format_status_message(job)
-        root = NewDelivery(
+        status = NewDelivery(
             _key(job, "status"), DeliveryKind.STATUS, job.channel, job=job.number, message=message
         )
-        Outbox(tx).add(root, now)
+        Outbox(tx).add(status, now)
 
 
 def say(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
