@@ -18,7 +18,7 @@ from bot.features import JOB_HOOKS
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs, ProjectId, UserId
 from bot.jobs.model.jobs import JobState
 from bot.jobs.store.tables import jobs as jobs_table
-from bot.ports import Messenger
+from bot.ports import Messenger, Posted
 from bot.projects import Projects
 from bot.settings import Settings
 from bot.store import Store
@@ -37,10 +37,10 @@ class SilentMessenger:
         *,
         delivery: DeliveryId,
         thread: MessageTs | None,
-    ) -> MessageTs:
+    ) -> Posted:
         """Return a new timestamp."""
         del channel, message, delivery, thread
-        return MessageTs(f"1700000000.{next(self._ts):06}")
+        return Posted(MessageTs(f"1700000000.{next(self._ts):06}"))
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
         """Do nothing."""

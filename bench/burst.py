@@ -27,7 +27,7 @@ from bot.docs_api import DocsClient
 from bot.engine import Workers
 from bot.features import all_workers
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs
-from bot.ports import SlackThrottled
+from bot.ports import Posted, SlackThrottled
 from bot.store import Store
 from bot.store.upgrade import upgrade_tables
 
@@ -96,7 +96,7 @@ class PacedMessenger(SilentMessenger):
         *,
         delivery: DeliveryId,
         thread: MessageTs | None,
-    ) -> MessageTs:
+    ) -> Posted:
         """Wait as long as Slack takes. Raises SlackThrottled for a post that comes too soon."""
         now = monotonic()
         if now - self._last.get(channel, -_PACE_SECONDS) < _PACE_SECONDS:
