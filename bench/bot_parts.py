@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from sqlalchemy import insert
 
+from bench.running_jobs import PROJECT, answer_about, root_ts
 from bot.context import WorkerContext
 from bot.docs_api import DocsClient
 from bot.features import JOB_HOOKS
@@ -58,7 +59,7 @@ def worker_context(
         chance=random.random,
         owner=f"bench:{os.getpid()}",
         bot_user=UserId("U0BOT"),
-        projects=Projects.only(ProjectId("bench")),
+        projects=Projects.only(ProjectId(PROJECT)),
         wake=lambda: None,
         hooks=[JOB_HOOKS],
         settings=Settings(),
@@ -67,29 +68,32 @@ def worker_context(
 
 
 async def add_running_jobs(
-    store: Store, count: int, channels: int, poll_at: Callable[[int], datetime]
+    store: Store, docs_url: str, count: int, channels: int, poll_at: Callable[[int], datetime]
 ) -> None:
     """Add jobs that have just begun, each with a thread; ``poll_at`` gives each one's first poll."""
     now = datetime.now(UTC)
+    answers = [answer_about(docs_url, number) for number in range(count)]
     rows = [
         {
-            "project": "bench",
+            "project": PROJECT,
             "channel": f"C{number % channels:03}",
             "requester": "U1",
             "text": f"Add part {number} of the glossary",
             "asked_at": now,
             "state": JobState.WORKING,
-            "root_ts": f"{number + 1}.000000",
-            "service_id": f"job-{number}",
+            "root_ts": root_ts(number),
             "iteration": 1,
             "iteration_requester": "U1",
             "iteration_started_at": now,
             "saw_active": True,
-            # As the docs service returns it, so that a poll finds no change.
-            "repository": "acme/docs",
-            "ref": "main",
             "poll_at": poll_at(number),
+            # As the docs service answers, so that a poll finds no change.
+            "service_id": answer["id"],
+            "repository": answer["repository"],
+            "ref": answer["ref"],
+            "model": answer["model"],
+            "created_at": answer["created_at"],
         }
-        for number in range(count)
+        for number, answer in enumerate(answers)
     ]
     await store.write(lambda tx: tx.connection.execute(insert(jobs_table), rows).close())
