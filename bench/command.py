@@ -16,8 +16,7 @@ from statistics import median
 from bench.processes import spread
 from bench.report import Report, Row, at_most, below
 from bench.sides import NAMES, Side, Way, bolt_side, bot_side
-from bench.slack import LIMIT_SECONDS, PEOPLE, PlayedSlack, played_slack
-from sandbox.ports import free_port
+from bench.slack import LIMIT_SECONDS, PEOPLE
 
 INTAKE = ("-m", "bench.bot_app")
 """The program of a bot without its workers."""
@@ -73,17 +72,14 @@ class Taken:
 
 async def measure(size: Size, folder: Path) -> list[Report]:
     """Measure both kinds of intake, each beside both apps."""
-    async with played_slack(free_port()) as slack:
-        return [report for way in Way for report in await _compared(way, slack, size, folder)]
+    return [report for way in Way for report in await _compared(way, size, folder)]
 
 
-async def _compared(way: Way, slack: PlayedSlack, size: Size, folder: Path) -> list[Report]:
+async def _compared(way: Way, size: Size, folder: Path) -> list[Report]:
     async with AsyncExitStack() as stack:
-        bot = await stack.enter_async_context(bot_side(way, slack, folder, program=INTAKE))
-        bare = await stack.enter_async_context(bolt_side("bench.bolt_app", way, slack, folder))
-        storing = await stack.enter_async_context(
-            bolt_side("bench.storing_app", way, slack, folder)
-        )
+        bot = await stack.enter_async_context(bot_side(way, folder, program=INTAKE))
+        bare = await stack.enter_async_context(bolt_side("bench.bolt_app", way, folder))
+        storing = await stack.enter_async_context(bolt_side("bench.storing_app", way, folder))
         times = await in_turns((bot, bare, storing), size)
     name = f"command: a slash command {NAMES[way]}"
     beside_bare = Report(name, "the bot, stored first", "bare Bolt app")
