@@ -26,11 +26,11 @@ from bench.report import Goal, Report, Row, below
 from bot import logs
 from bot.docs_api import DocsClient
 from bot.engine import Workers
+from bot.features import all_workers
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs
 from bot.ports import Posted, SlackThrottled
 from bot.store import Store
 from bot.store.upgrade import upgrade_tables
-from bot.subjects import all_workers
 
 _SLACK_SECONDS = 0.08
 """The typical time of a post at Slack."""

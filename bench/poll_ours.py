@@ -18,10 +18,10 @@ from bench.processes import DOCS_KEY, READY, answer_counts
 from bot import logs
 from bot.docs_api import DocsApiError, DocsClient, Job
 from bot.engine import Workers
+from bot.features import all_workers
 from bot.settings import Settings
 from bot.store import Store
 from bot.store.upgrade import upgrade_tables
-from bot.subjects import all_workers
 
 
 async def _fill(store: Store, docs_url: str, count: int, every_seconds: float) -> None:

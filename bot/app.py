@@ -23,6 +23,7 @@ from bot.clients import Clients, Doors, connect
 from bot.commands.feature import Feature
 from bot.context import Limits, Timeouts, WorkerContext
 from bot.engine import Worker, Workers, alone
+from bot.features import OPTIONAL_FEATURES, all_workers, list_commands, list_hooks, list_vocabulary
 from bot.health.checks import (
     Checks,
     Health,
@@ -55,11 +56,10 @@ from bot.store.database import Pool, ServerClock
 from bot.store.queues import DueQueues
 from bot.store.sqlite_files import holding_sqlite_file, sqlite_file
 from bot.store.upgrade import upgrade_tables
-from bot.subjects import FEATURES, all_workers, list_commands, list_hooks, list_vocabulary
 from bot.ttl_cache import TtlCache
 
 __all__ = [
-    "FEATURES",
+    "OPTIONAL_FEATURES",
     "Doors",
     "HeldBot",
     "Limits",
@@ -241,7 +241,7 @@ def _make_slack_app(
     clients: Clients,
     background: Background,
     outage: Outage,
-    features: Sequence[Feature] = FEATURES,
+    features: Sequence[Feature] = OPTIONAL_FEATURES,
 ) -> SlackApp:
     return build_app(
         context=context,
@@ -344,7 +344,7 @@ async def held_bot(
     store: Store | None = None,
     timeouts: Timeouts | None = None,
     limits: Limits | None = None,
-    features: Sequence[Feature] = FEATURES,
+    features: Sequence[Feature] = OPTIONAL_FEATURES,
 ) -> AsyncIterator[HeldBot]:
     """Yield a bot for tests until the block ends.
 
@@ -391,7 +391,7 @@ async def held_bot(
 
 
 def open_store(url: str, pool: Pool = ThreadPoolExecutor) -> Store:
-    """Open the store at a SQLAlchemy URL, with the tables and queues of every subject.
+    """Open the store at a SQLAlchemy URL, with the tables and queues of every feature.
 
     A closed store opens again when it is used.
     """
@@ -444,7 +444,7 @@ def _make_context(
     wake: Callable[[], None] = lambda: None,
     wake_after: Callable[[float], None] = lambda _seconds: None,
     chance: Callable[[], float] = random.random,
-    features: Sequence[Feature] = FEATURES,
+    features: Sequence[Feature] = OPTIONAL_FEATURES,
 ) -> WorkerContext:
     store.before_commit = partial(update_status_messages, clock)
     served = settings.projects

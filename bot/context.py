@@ -34,9 +34,9 @@ _LONGEST_PAUSE_SECONDS = 2.0
 
 
 class Hooks:
-    """Functions of one subject that another calls, which knows nothing of the first.
+    """Functions of one feature that another one calls without importing it.
 
-    Who calls them declares a subclass with a field for each.
+    The calling feature declares a subclass with a field for each function.
     """
 
     __slots__ = ()
@@ -166,10 +166,10 @@ class Context:
     vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary(()))
     """The bot's own words, by which the decision knows them."""
     hooks: Sequence[Hooks] = ()
-    """The hooks that the subjects of this bot have given."""
+    """The hooks of all features of this bot."""
 
     def hooks_of(self, kind: type[SomeHooks]) -> Sequence[SomeHooks]:
-        """Return the hooks of a kind, in the order of the subjects that have given them."""
+        """Return the hooks of a kind, in the order of the features."""
         return [hooks for hooks in self.hooks if isinstance(hooks, kind)]
 
     async def write(self, change: Callable[[Transaction], Result]) -> Result:

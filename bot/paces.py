@@ -67,49 +67,46 @@ class Paces:
 
         Return False, and count none, if they must wait.
         """
-        subjects: list[str] = [*calls] if channel is None else [channel, *calls]
-        if any(self._wait(subject, now) > _NO_TIME for subject in subjects):
+        buckets: list[str] = [*calls] if channel is None else [channel, *calls]
+        if any(self._wait(bucket, now) > _NO_TIME for bucket in buckets):
             return False
         pause = timedelta(seconds=self.channel_seconds)
-        for subject in subjects:
-            interval = self._intervals.get(subject, pause)
-            longest = self._bursts.get(subject, _NO_TIME) + interval
-            self.free_at[subject] = self._free_at(subject, now) + interval, longest
+        for bucket in buckets:
+            interval = self._intervals.get(bucket, pause)
+            longest = self._bursts.get(bucket, _NO_TIME) + interval
+            self.free_at[bucket] = self._free_at(bucket, now) + interval, longest
         return True
 
-    def hold(self, subject: Method | ChannelId, seconds: float, now: datetime) -> None:
+    def hold(self, bucket: Method | ChannelId, seconds: float, now: datetime) -> None:
         """Hold a method or a channel, as Slack has asked."""
-        asked = now + timedelta(seconds=seconds) + self._bursts.get(subject, _NO_TIME)
-        until = max(asked, self._free_at(subject, now))
-        self.free_at[subject] = until, until - now
+        asked = now + timedelta(seconds=seconds) + self._bursts.get(bucket, _NO_TIME)
+        until = max(asked, self._free_at(bucket, now))
+        self.free_at[bucket] = until, until - now
 
     def busy_channels(self, now: datetime) -> list[str]:
-        """Return the channels with a post just now; forget the others."""
-        for subject in list(self.free_at):
-            if self._free_at(subject, now) <= now:
-                del self.free_at[subject]
-        return [subject for subject in self.free_at if subject not in _RATES]
+        """Return the channels that a recent post keeps busy, and forget the free ones."""
+        for bucket in list(self.free_at):
+            if self._free_at(bucket, now) <= now:
+                del self.free_at[bucket]
+        return [bucket for bucket in self.free_at if bucket not in _RATES]
 
     def next_seconds(self, now: datetime) -> float | None:
         """Return the seconds until the next channel or method is free.
 
         Returns None if all are free.
         """
-        waits = [self._wait(subject, now) for subject in self.free_at]
+        waits = [self._wait(bucket, now) for bucket in self.free_at]
         to_come = [wait for wait in waits if wait > _NO_TIME]
         return min(to_come).total_seconds() if to_come else None
 
-    def _wait(self, subject: str, now: datetime) -> timedelta:
-        """Return how long a channel or a method has to wait.
+    def _wait(self, bucket: str, now: datetime) -> timedelta:
+        """Return the time until a channel or a method is free; 0 or less if it is free now."""
+        return self._free_at(bucket, now) - self._bursts.get(bucket, _NO_TIME) - now
 
-        The time is 0 or less if it is free.
-        """
-        return self._free_at(subject, now) - self._bursts.get(subject, _NO_TIME) - now
-
-    def _free_at(self, subject: str, now: datetime) -> datetime:
+    def _free_at(self, bucket: str, now: datetime) -> datetime:
         """Return when a channel or method is free.
 
-        A time too far ahead is that of a clock that was ahead, and counts as now.
+        A time too far ahead was written while the clock was ahead, and counts as now.
         """
-        at, longest = self.free_at.get(subject, (now, _NO_TIME))
+        at, longest = self.free_at.get(bucket, (now, _NO_TIME))
         return at if now < at <= now + longest else now

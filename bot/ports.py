@@ -1,4 +1,4 @@
-"""Slack for the subjects: operations, messages with origins, errors."""
+"""Slack's operations for the features, with their messages, origins and errors."""
 
 from __future__ import annotations
 

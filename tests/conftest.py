@@ -17,7 +17,7 @@ import pytest
 import structlog
 
 import tests.properties
-import tests.schema  # noqa: F401 - declares the tables of all subjects
+import tests.schema  # noqa: F401 - declares the tables of all features
 from bot.settings import Settings
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The tables of all subjects in one place, for tests that write rows of several."""
+"""The tables of all features in one place, for tests that write rows of several."""
 
 from bot.access.model import members as members
 from bot.answers.publication_store import publications as publications

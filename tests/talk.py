@@ -21,7 +21,7 @@ from typing import Any, TypeVar, cast
 import aiohttp
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.app import FEATURES, Doors, HeldBot, Limits, Timeouts, held_bot
+from bot.app import OPTIONAL_FEATURES, Doors, HeldBot, Limits, Timeouts, held_bot
 from bot.commands.feature import Feature
 from bot.settings import Settings
 from sandbox.workspace.state import BOT_USER, Channel, Json, User
@@ -109,7 +109,7 @@ class Process:
     bot: HeldBot | None = None
     timeouts: Timeouts = _TIMEOUTS
     limits: dict[str, int] = field(default_factory=dict)
-    features: Sequence[Feature] = FEATURES
+    features: Sequence[Feature] = OPTIONAL_FEATURES
     """The features of the bot besides jobs."""
     store: Any = None
     """Replaces the store of the conversation's database."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.commands.feature import Feature
+from bot.features import OPTIONAL_FEATURES
 from bot.pulls.feature import PULLS
-from bot.subjects import FEATURES
 from bot.visitors.feature import VISITORS
 from tests.answers.conftest import QUESTION
 from tests.services import ASSISTANT_KEY, DOMAIN, LINK
@@ -22,7 +22,7 @@ async def test_a_bot_without_features_runs_jobs(talk: Talk) -> None:
 
 
 async def test_a_bot_that_follows_no_pull_requests_tells_the_thread_of_them(talk: Talk) -> None:
-    talk.process.features = [feature for feature in FEATURES if feature is not PULLS]
+    talk.process.features = [feature for feature in OPTIONAL_FEATURES if feature is not PULLS]
     await talk.process.starts(github_token="github-token-of-talk", previews="always")
     await talk.started()
     await talk.ends(pr_link=LINK)

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-import bot.app  # noqa: F401 - declares the tables of all subjects
+import bot.app  # noqa: F401 - declares the tables of all features
 from bot.store.queues import QUEUE_TABLES
 from bot.store.schema import Choice, metadata
 from tests.papers import DOCS, ROOT, codes, rows

@@ -1,7 +1,4 @@
-"""The feature as ``subjects.py`` lists it.
-
-Its words, buttons, worker, and hooks into jobs and digests.
-"""
+"""The feature *answers*: its words, its buttons, its worker, and its hooks into jobs and digests."""
 
 from __future__ import annotations
 
@@ -35,14 +32,14 @@ from bot.context import Context, WorkerContext
 from bot.engine import Worker
 from bot.ids import Block, MessageTs
 from bot.jobs.commands.channel_choices import projects_to_choose
-from bot.jobs.conversation import offer_replies
+from bot.jobs.duplicates import find_open_job
 from bot.jobs.hooks import JobHooks
 from bot.jobs.messages import forms
 from bot.jobs.messages.agent_text import MAX_FORM_CHARACTERS
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.model.questions import DocsQuestion
-from bot.jobs.rivals import find_open_job
 from bot.jobs.thread import status_message_link
+from bot.jobs.thread_context import offer_replies
 from bot.messages.blocks import Action
 from bot.outbox.hooks import OutboxHooks
 from bot.ports import ThreadRef, message_key
@@ -112,8 +109,10 @@ async def _draft_form(
         row = gap_of(inquiry)
         state = replace(state, gap=(row.key, row.title))
     project = context.projects.with_id(inquiry.project)
-    rival = await find_open_job(context, origin.channel, inquiry.project, inquiry.text)
-    notes = [forms.job_note(rival, status_message_link(context, rival))] if rival else []
+    duplicate = await find_open_job(context, origin.channel, inquiry.project, inquiry.text)
+    notes = (
+        [forms.job_note(duplicate, status_message_link(context, duplicate))] if duplicate else []
+    )
     return forms.ask_form(
         channel=origin.channel,
         private=state.dumps(),

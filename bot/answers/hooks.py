@@ -1,4 +1,4 @@
-"""What answers call of the subjects above them."""
+"""The hooks by which answers call the features above them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from bot.ids import RequestKey
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerHooks(Hooks):
-    """The functions of the subject that holds the messages of questions."""
+    """The functions of the feature that stores the messages of questions."""
 
     must_wait: Callable[[WorkerContext, RequestKey, bool], Awaitable[bool]]
-    """Returns whether a message of a request was changed, and is to be decided again first.
+    """Returns whether a request waits, because one of its messages was changed.
 
-    The last argument: Slack is asked, too. Raises a SlackError or TimeoutError.
+    The last argument: whether to read the messages in Slack, too. Raises a SlackError or
+    TimeoutError.
     """

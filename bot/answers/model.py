@@ -84,7 +84,7 @@ class Inquiry:
     job: JobNumber | None = None
     """The job that has written the answer."""
     is_topic: bool = False
-    """It names a topic and asks nothing: pages about it are shown."""
+    """The text names a topic and asks nothing: pages about the topic are shown."""
     thread_job: JobNumber | None = None
     """The job in whose thread it was said.
 

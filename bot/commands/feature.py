@@ -1,4 +1,4 @@
-"""A feature: what a subject brings to the bot, as ``subjects.py`` lists it."""
+"""A feature: a part of the bot with its workers, commands, buttons and hooks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _list_no_workers(_context: WorkerContext) -> Sequence[Worker]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """The parts of a feature."""
+    """A part of the bot, which ``features.py`` lists."""
 
     workers: Callable[[WorkerContext], Sequence[Worker]] = _list_no_workers
     """Returns its workers."""
@@ -58,4 +58,4 @@ class Feature:
     labels: tuple[ButtonLabel, ...] = ()
     """The labels of these buttons that are words at other doors, too."""
     hooks: tuple[Hooks, ...] = ()
-    """Its functions that other subjects call."""
+    """Its functions that other features call."""

@@ -32,7 +32,7 @@ class Used:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordHooks(Hooks):
-    """The way to the commands of the bot, which know the subjects."""
+    """The hook that runs a command, because commands import the features."""
 
     run_word: Callable[[Context, Allowed, Used], Awaitable[Answer]]
     """Runs one of the bot's own words by the command that has it."""

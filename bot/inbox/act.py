@@ -34,9 +34,9 @@ from bot.jobs.job_words import job_of
 from bot.jobs.messages import job_answers
 from bot.jobs.model.jobs import Review
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptRequest
-from bot.jobs.respond import respond
 from bot.jobs.reviews import keep_review
 from bot.jobs.store.jobs import Jobs
+from bot.jobs.unsent_texts import respond
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.private_answers import private_answer
 from bot.outbox.store import Outbox

@@ -25,7 +25,7 @@ from bot.jobs.ask import ask, follow_up, is_public_channel
 from bot.jobs.commands.channel_choices import projects_to_choose
 from bot.jobs.commands.job_references import for_reader
 from bot.jobs.commands.unsent import at_message, earlier_blocks, offer_messages, on_text
-from bot.jobs.decisions import withdraw
+from bot.jobs.job_acts import withdraw
 from bot.jobs.messages import forms, job_answers, unsent
 from bot.jobs.model.jobs import AttachThread, JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptRequest, PromptState, Unsent

@@ -1,4 +1,4 @@
-"""The subject as ``subjects.py`` lists it: its workers, its buttons, and its hooks."""
+"""The feature *inbox*: its workers, its buttons, and its hooks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _workers(context: WorkerContext) -> Sequence[Worker]:
     ]
 
 
-def _find_sent(
+def _list_sent_messages(
     tx: Transaction, channel: ChannelId, first: MessageTs, last: MessageTs
 ) -> Collection[MessageTs]:
     return Inbox(tx).sent_from(channel, first, last)
@@ -45,5 +45,5 @@ def _find_sent(
 INBOX = Feature(
     workers=_workers,
     buttons=BUTTONS,
-    hooks=(JobHooks(find_sent=_find_sent), AnswerHooks(must_wait=must_wait)),
+    hooks=(JobHooks(list_sent_messages=_list_sent_messages), AnswerHooks(must_wait=must_wait)),
 )

@@ -19,9 +19,9 @@ from bot.jobs.commands.followup import NAME as FOLLOW_UP_COMMAND
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
 from bot.jobs.questions import find_answered
-from bot.jobs.respond import NEVER_SENT, place_of_job
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
+from bot.jobs.unsent_texts import NEVER_SENT, place_of_job
 from bot.messages import slack_text
 from bot.outbox.store import Outbox
 from bot.ports import Mention, Origin, SharedFile, ThreadRef, ThreadReply, message_key

@@ -24,7 +24,7 @@ from bot.inbox.model import BATCH_SIZE, InboxMessage, MessageState, seconds_to_n
 from bot.inbox.receive import Relevance, store_change
 from bot.inbox.requests import hold_end, stage_of_prompt
 from bot.inbox.store import Inbox
-from bot.jobs.decisions import refuse
+from bot.jobs.job_acts import refuse
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem, WaitReason
 from bot.jobs.model.prompts import Prompt

@@ -19,12 +19,12 @@ from bot.inbox.meaning import Heard
 from bot.inbox.model import Door, InboxMessage, MessageState
 from bot.inbox.store import Inbox
 from bot.jobs.ask import HasKey
-from bot.jobs.decisions import refuse, take_back
 from bot.jobs.hooks import Also
+from bot.jobs.job_acts import refuse, take_back
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
-from bot.jobs.settle_prompt import show_taken_back
+from bot.jobs.prompt_outcomes import show_taken_back
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.masking import has_key

@@ -15,7 +15,7 @@ from bot.inbox import messages as say
 from bot.inbox.model import InboxMessage
 from bot.inbox.requests import stage_of, stage_of_prompt
 from bot.inbox.store import SETTLED, Inbox
-from bot.jobs.decisions import take_back
+from bot.jobs.job_acts import take_back
 from bot.jobs.messages import unsent
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from bot.context import WorkerContext
 from bot.ids import Message
-from bot.jobs.conversation import conversation_of
 from bot.jobs.files import ReadFiles, read_files
 from bot.jobs.messages import agent_text, status_message
 from bot.jobs.model.jobs import AttachThread, ThreadContext, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.store.jobs import Jobs
+from bot.jobs.thread_context import conversation_of
 from bot.messages.quotations import Quotation, QuoteSource
 from bot.ports import SlackError
 from bot.store import Transaction

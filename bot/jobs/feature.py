@@ -1,4 +1,4 @@
-"""The subject as ``subjects.py`` lists it: its workers, its tables, and its hooks into the outbox."""
+"""The feature *jobs*: its workers, its tables, and its hooks into the outbox."""
 
 from __future__ import annotations
 

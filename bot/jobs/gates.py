@@ -9,14 +9,14 @@ from bot.commands.meaning import Meaning
 from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
 from bot.intent.kinds import LIKELY_CHANGES
-from bot.jobs.conversation import find_unreviewed_words
+from bot.jobs.duplicates import find_duplicate
 from bot.jobs.files import describe_files, fitting_files
 from bot.jobs.messages import unsent
 from bot.jobs.model.jobs import AttachThread
 from bot.jobs.model.prompts import PromptRequest, Unsent
-from bot.jobs.rivals import find_rival
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import status_message_link
+from bot.jobs.thread_context import find_unreviewed_words
 from bot.ports import SlackError, ThreadRef
 from bot.store import Transaction
 
@@ -41,17 +41,17 @@ async def ask_first(
         files = await describe_files(context, request.files)
         if not fitting_files(files):
             return unsent.files_cannot_go([file.name for file in files], draft)
-    rival = await find_rival(context, allowed, request.raw, request.project, besides)
-    if rival is None:
+    duplicate = await find_duplicate(context, allowed, request.raw, request.project, besides)
+    if duplicate is None:
         wants_thread = request.attach_thread is AttachThread.IF_PUBLIC
         if not (wants_thread and _may_take_thread(context, allowed)):
             return None
         is_private = await _is_in_private_channel(context, allowed)
         return unsent.private_thread_stays(draft) if is_private else None
-    link = status_message_link(context, rival.job)
-    if rival.has_page:
-        return unsent.page_is_taken(rival.job, link, draft)
-    return unsent.subject_is_taken(rival.job, link, draft)
+    link = status_message_link(context, duplicate.job)
+    if duplicate.has_page:
+        return unsent.page_is_taken(duplicate.job, link, draft)
+    return unsent.subject_is_taken(duplicate.job, link, draft)
 
 
 async def note_start(

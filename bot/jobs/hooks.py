@@ -1,4 +1,4 @@
-"""What jobs call of the subjects above them."""
+"""The hooks by which jobs call the features above them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.ports import ThreadRef
 from bot.store import Transaction
 
 Also = Callable[[Transaction], None]
-"""What is written in the transaction of a request."""
+"""A write in the transaction of a request."""
 AnswerWord = Callable[[Context, Readable], Awaitable[Message]]
 AskDocs = Callable[[Context, Allowed, DocsQuestion, Also], Awaitable[Message | None]]
 
@@ -35,7 +35,7 @@ def _list_nothing(*_arguments: object) -> tuple[()]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobHooks(Hooks):
-    """The functions of a subject that jobs know by these names alone."""
+    """The functions of a feature that jobs call at these events."""
 
     ask_docs: AskDocs | None = None
     """Takes a question about the docs.
@@ -46,23 +46,26 @@ class JobHooks(Hooks):
     """Returns the newest question of a thread; None if nobody asked one there."""
     did_not_help: Callable[[Context, Allowed, ThreadRef], Awaitable[Message]] | None = None
     """Makes the newest question of a thread a gap."""
-    find_sent: Callable[[Transaction, ChannelId, MessageTs, MessageTs], Collection[MessageTs]] = (
-        _list_nothing
-    )
-    """Returns the messages of a channel, between two, that are parts of prompts of open jobs."""
-    on_ended: Callable[[WorkerContext, Transaction, TrackedJob], None] = _find_nothing
-    """Gets each job whose iteration has ended, before its thread reads the end."""
-    draw_end: Callable[[Context, Transaction, TrackedJob, str], Message | None] = _find_nothing
-    """Returns the end of an iteration, with the subject of its request; None for a plain one."""
-    draw_outdated_end: Callable[[TrackedJob, str], Message | None] = _find_nothing
-    """Returns the end of a job that goes on, without its buttons; None for a plain one."""
-    on_overtaken: Callable[[Context, Transaction, TrackedJob], None] = _find_nothing
-    """Gets each job that goes on, as it was at its last end."""
-    answer_words: Mapping[str, AnswerWord] = field(default_factory=dict)
-    """Answers to words about a job, and to questions that mean them; else its status is told."""
-    on_merged: Callable[[Context, Transaction, JobNumber], bool] = _tell_nobody
-    """Gets a job whose pull request is merged.
+    list_sent_messages: Callable[
+        [Transaction, ChannelId, MessageTs, MessageTs], Collection[MessageTs]
+    ] = _list_nothing
+    """Returns the messages of a channel, between two times, that are parts of open jobs' prompts."""
+    on_iteration_ended: Callable[[WorkerContext, Transaction, TrackedJob], None] = _find_nothing
+    """Receives each job whose iteration has ended, before the message about the end is written."""
+    format_end: Callable[[Context, Transaction, TrackedJob, str], Message | None] = _find_nothing
+    """Returns the message about the end of an iteration; None for the message of jobs alone.
 
-    Where the bot cannot see the pull request, people's mark *Reviewed* counts as the merge. Returns
-    whether the job's thread will get a message about it.
+    The last argument: the summary of the iteration's prompt.
+    """
+    format_outdated_end: Callable[[TrackedJob, str], Message | None] = _find_nothing
+    """Returns the message about an outdated end, without buttons; None for the message of jobs alone."""
+    on_end_outdated: Callable[[Context, Transaction, TrackedJob], None] = _find_nothing
+    """Receives each job whose last end is outdated by a new iteration, as it was at that end."""
+    answer_words: Mapping[str, AnswerWord] = field(default_factory=dict)
+    """The answers to words about a job, by word. A word without one is answered with the status."""
+    on_merged: Callable[[Context, Transaction, JobNumber], bool] = _tell_nobody
+    """Receives a job whose pull request is merged.
+
+    Where the bot cannot read the pull request, people's mark *Reviewed* counts as the merge.
+    Returns whether the job's thread will get a message about the merge.
     """

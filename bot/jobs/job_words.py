@@ -9,8 +9,8 @@ from bot.context import Context
 from bot.ids import JobNumber, Message
 from bot.intent.own_words import FoundWord
 from bot.jobs.access import Readable, if_visible, may_steer, steerable
-from bot.jobs.decisions import run_again, to_withdraw, withdraw
 from bot.jobs.hooks import JobHooks
+from bot.jobs.job_acts import run_again, to_withdraw, withdraw
 from bot.jobs.messages import job_answers, unsent
 from bot.jobs.model.jobs import Review, TrackedJob
 from bot.jobs.reviews import review

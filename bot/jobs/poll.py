@@ -17,6 +17,7 @@ from bot.jobs.hooks import JobHooks
 from bot.jobs.messages import jobs as messages
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobState, TrackedJob
+from bot.jobs.prompt_outcomes import with_details
 from bot.jobs.reviews import remind_at
 from bot.jobs.service_health import (
     is_about_service,
@@ -28,11 +29,10 @@ from bot.jobs.service_health import (
     settle_refused_key,
     wait_asked_for,
 )
-from bot.jobs.settle_prompt import with_details
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import BackOffs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread import result_message, say, say_end, take_buttons
+from bot.jobs.thread import remove_buttons, result_message, say, say_end
 from bot.logs import reason_of
 from bot.messages.blocks import linkable, web_address
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
@@ -186,7 +186,7 @@ def _settle_running(
             read, follow_up.asked_by, now, poll_at=poll_at, has_been_active=True
         )
         Jobs(tx).save(job, begun, owner=context.owner)
-        take_buttons(context, tx, job, now)
+        remove_buttons(context, tx, job, now)
     elif age_seconds < quiet_seconds:
         usual = None if job.is_slow else Jobs(tx).usual_time(job.project)
         is_slow = job.is_slow or (usual is not None and age_seconds > usual.total_seconds())
@@ -220,9 +220,9 @@ def _end_iteration(
 ) -> None:
     now = context.clock()
     job = Jobs(tx).save(before, over, owner=context.owner)
-    take_buttons(context, tx, before, now)
+    remove_buttons(context, tx, before, now)
     for hooks in context.hooks_of(JobHooks):
-        hooks.on_ended(context, tx, job)
+        hooks.on_iteration_ended(context, tx, job)
     job = Jobs(tx).get_or_raise(job.number)
     say_end(tx, job, result_message(context, tx, job), now)
     log.info("job_ended", job=job.number, state=job.state, iteration=job.iteration)

@@ -7,13 +7,13 @@ from dataclasses import replace
 from bot.context import WorkerContext, make_claim
 from bot.engine import unless_taken_over
 from bot.jobs.attachments import Attachments, attachments_of
+from bot.jobs.mentions import names_in
 from bot.jobs.messages.jobs import FIXING_PREVIEW, follow_up_by_command
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import WaitReason
 from bot.jobs.model.prompts import Act, Prompt, PromptKind
-from bot.jobs.names import names_in
+from bot.jobs.prompt_outcomes import tell_behind_unconfirmed
 from bot.jobs.service_health import FIRST_BACK_OFF_SECONDS, with_known_wait
-from bot.jobs.settle_prompt import tell_behind_unconfirmed
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import BackOffs

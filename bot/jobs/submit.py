@@ -41,6 +41,7 @@ from bot.jobs.model.quota import (
     remembered_since,
     still_counted,
 )
+from bot.jobs.prompt_outcomes import accepted, back_to_waiting, settle_refused, settle_unconfirmed
 from bot.jobs.service_health import (
     failing_since,
     is_about_service,
@@ -50,7 +51,6 @@ from bot.jobs.service_health import (
     settle_refused_key,
     with_known_wait,
 )
-from bot.jobs.settle_prompt import accepted, back_to_waiting, settle_refused, settle_unconfirmed
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts

@@ -97,10 +97,10 @@ def show_wait(
     Jobs(tx).save(job, replace(job, wait_until=until, wait_reason=reason))
 
 
-def take_buttons(context: Context, tx: Transaction, before: TrackedJob, now: datetime) -> None:
-    """Take the buttons from a job's last end, which the next iteration overtakes, if it has any.
+def remove_buttons(context: Context, tx: Transaction, before: TrackedJob, now: datetime) -> None:
+    """Remove the buttons from a job's last end, which the next iteration makes outdated.
 
-    ``before`` is the job as of that end.
+    ``before``: the job as of that end.
     """
     if before.state not in messages.ENDS_WITH_BUTTONS:
         return
@@ -108,26 +108,26 @@ def take_buttons(context: Context, tx: Transaction, before: TrackedJob, now: dat
     if end is not None:
         _edit(tx, before, end, _outdated_end(context, tx, before), now)
     for hooks in context.hooks_of(JobHooks):
-        hooks.on_overtaken(context, tx, before)
+        hooks.on_end_outdated(context, tx, before)
 
 
 def _outdated_end(context: Context, tx: Transaction, before: TrackedJob) -> Message:
-    subject = Prompts(tx).subject(before)
+    summary = Prompts(tx).summary(before)
     for hooks in context.hooks_of(JobHooks):
-        drawn = hooks.draw_outdated_end(before, subject)
+        drawn = hooks.format_outdated_end(before, summary)
         if drawn is not None:
             return drawn
-    return messages.outdated_end(before, subject)
+    return messages.outdated_end(before, summary)
 
 
 def result_message(context: Context, tx: Transaction, job: TrackedJob) -> Message:
     """Return the end of the job's iteration."""
-    subject = Prompts(tx).subject(job)
+    summary = Prompts(tx).summary(job)
     for hooks in context.hooks_of(JobHooks):
-        drawn = hooks.draw_end(context, tx, job, subject)
+        drawn = hooks.format_end(context, tx, job, summary)
         if drawn is not None:
             return drawn
-    return messages.format_result(job, subject)
+    return messages.format_result(job, summary)
 
 
 def update_result(context: Context, tx: Transaction, job: TrackedJob) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, select
 
-import bot.app  # noqa: F401 - declares the tables of all subjects
+import bot.app  # noqa: F401 - declares the tables of all features
 from bot.ids import JobNumber
 from bot.jobs.model.prompts import PromptState
 from bot.jobs.store.jobs import Jobs

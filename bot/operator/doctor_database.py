@@ -17,7 +17,7 @@ from urllib.parse import quote
 from sqlalchemy import Connection, StaticPool, create_engine, func, make_url, select
 from sqlalchemy.exc import SQLAlchemyError
 
-import bot.app  # noqa: F401 - declares the tables of all subjects
+import bot.app  # noqa: F401 - declares the tables of all features
 from bot.health.checks import Finding
 from bot.jobs.service_keys import EXPIRES_AFTER_DAYS, WARNED_AT_DAYS
 from bot.jobs.store.sending import Sending

@@ -1,4 +1,4 @@
-"""What the outbox calls when Slack has taken or refused a delivery."""
+"""The hooks that the outbox calls when Slack has accepted or refused a delivery."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def _do_nothing(*_arguments: object) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxHooks(Hooks):
-    """The functions of a subject that has deliveries. Each does nothing by default."""
+    """The functions of a feature that has deliveries. Each does nothing by default."""
 
     on_posted: Callable[[WorkerContext, Transaction, Delivery], None] = _do_nothing
-    """Gets each delivery that Slack has taken."""
+    """Receives each delivery that Slack has accepted."""
     on_refused: Callable[[WorkerContext, Transaction, Delivery, NotPosted], None] = _do_nothing
-    """Gets each delivery that Slack has refused for good, and the reason."""
+    """Receives each delivery that Slack has refused for good, and the reason."""
     on_blocks_refused: Callable[[WorkerContext, Transaction, Delivery], None] = _do_nothing
-    """Gets each delivery that is tried again without its blocks."""
+    """Receives each delivery that is tried again without its blocks."""
     make_file: Callable[[WorkerContext, Transaction, Delivery], CsvFile | None] = _do_nothing
-    """Returns the file of a delivery; None if another subject makes it."""
+    """Returns the file of a delivery; None if another feature makes it."""

@@ -175,7 +175,7 @@ _EDITED = deliveries.alias("edited")
 
 
 # Built once, when they are used first: building takes longer than running them, and the threads
-# are declared by a subject that imports the outbox.
+# are declared by a feature that imports the outbox.
 @cache
 def _places() -> Select[*tuple[object, ...]]:
     """Return the statement that finds the threads of the chosen deliveries."""

@@ -1,4 +1,4 @@
-"""The threads that deliveries go to, as the subject with the jobs declares them."""
+"""The threads that deliveries go to, as the feature *jobs* declares them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What becomes of a job: its pull request, the changes in it, its preview, and its reminder."""
+"""Pull requests: the state of each, its changes, its preview, and its reminder."""

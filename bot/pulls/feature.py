@@ -1,4 +1,4 @@
-"""The feature as ``subjects.py`` lists it: its workers, buttons, and hooks into jobs."""
+"""The feature *pull requests*: its workers, its buttons, and its hooks into jobs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from bot.context import WorkerContext
 from bot.engine import Worker, alone
 from bot.jobs.hooks import JobHooks
 from bot.pulls.commands import BUTTONS, LABELS
-from bot.pulls.previews import answer_preview, claim_previews, make_preview, take_button
+from bot.pulls.previews import answer_preview, claim_previews, make_preview, remove_preview_button
 from bot.pulls.pull_requests import answer_changes, claim_pull_requests, poll_pull_request
 from bot.pulls.reminders import remind_threads
-from bot.pulls.results import draw_end, draw_outdated_end, on_ended
+from bot.pulls.results import format_end, format_outdated_end, on_iteration_ended
 
 _REMIND_SECONDS = 60.0
 
@@ -49,10 +49,10 @@ PULLS = Feature(
     workers=_workers,
     hooks=(
         JobHooks(
-            on_ended=on_ended,
-            draw_end=draw_end,
-            draw_outdated_end=draw_outdated_end,
-            on_overtaken=take_button,
+            on_iteration_ended=on_iteration_ended,
+            format_end=format_end,
+            format_outdated_end=format_outdated_end,
+            on_end_outdated=remove_preview_button,
             answer_words={"changes": answer_changes, "preview": answer_preview},
         ),
     ),

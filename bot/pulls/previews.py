@@ -2,7 +2,8 @@
 
 They are asked for at a press, built by the docs service, and shown at the end of the job.
 
-A call that may begin a build is counted before it is made, so that a crash build_calls twice at most.
+A call that may begin a build is counted before it is made, so that after a crash a build is
+begun twice at most.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from bot.engine import unless_taken_over
 from bot.ids import Message, UserId
 from bot.jobs.access import Readable
 from bot.jobs.ask import FollowedUp, follow_up
-from bot.jobs.decisions import sent_by_button
+from bot.jobs.job_acts import sent_by_button
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.prompts import PromptRequest
 from bot.jobs.service_health import settle_refused_key, wait_asked_for
@@ -279,7 +280,7 @@ def preview_occasion(preview: Preview) -> str:
     return f"preview:{preview.asked_at.isoformat()}:built"
 
 
-def take_button(context: Context, tx: Transaction, before: TrackedJob) -> None:
+def remove_preview_button(context: Context, tx: Transaction, before: TrackedJob) -> None:
     """Take the button from the reply about a broken preview, once its job goes on."""
     preview = Previews(tx).get(before.number)
     is_of_end = preview is not None and preview.iteration == before.iteration

@@ -1,4 +1,4 @@
-"""The end of an iteration with a pull request: what begins with it, and how it is drawn."""
+"""The end of an iteration with a pull request: its message, its preview and its polls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.pulls.store.pull_requests import Previews
 from bot.store import Transaction
 
 
-def on_ended(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
+def on_iteration_ended(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """Ask for the preview of a job whose iteration has ended, and poll its pull request."""
     if Prompts(tx).is_preview_fix(job):
         ask_for(context, tx, job, job.recipient)
@@ -23,8 +23,8 @@ def on_ended(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     watch(context, tx, job)
 
 
-def draw_end(context: Context, tx: Transaction, job: TrackedJob, subject: str) -> Message | None:
-    """Return the end of an iteration with a pull request, with its preview; None for others."""
+def format_end(context: Context, tx: Transaction, job: TrackedJob, summary: str) -> Message | None:
+    """Return the message about the end of an iteration with a pull request; None for others."""
     if job.state is not JobState.PULL_REQUEST:
         return None
     preview = Previews(tx).get(job.number)
@@ -32,7 +32,7 @@ def draw_end(context: Context, tx: Transaction, job: TrackedJob, subject: str) -
         preview = None
     return format_pull_request(
         job,
-        subject,
+        summary,
         is_newcomer=Prompts(tx).is_first_job(job),
         is_first=not Jobs(tx).offers_pull_request(job),
         preview=preview,
@@ -41,8 +41,8 @@ def draw_end(context: Context, tx: Transaction, job: TrackedJob, subject: str) -
     )
 
 
-def draw_outdated_end(job: TrackedJob, subject: str) -> Message | None:
-    """Return the end with a pull request of a job that goes on; None for others."""
+def format_outdated_end(job: TrackedJob, summary: str) -> Message | None:
+    """Return the message about an outdated end with a pull request; None for others."""
     if job.state is not JobState.PULL_REQUEST:
         return None
-    return outdated_pull_request(job, subject)
+    return outdated_pull_request(job, summary)

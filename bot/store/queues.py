@@ -2,7 +2,7 @@
 
 Claims and the check for due rows come from them.
 
-Each subject declares its queues beside its tables.
+Each feature declares its queues beside its tables.
 """
 
 from __future__ import annotations

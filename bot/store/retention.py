@@ -3,7 +3,7 @@
 Keys, states, numbers and times stay: they keep a request from being carried out twice, and they are
 counted. Work under way is left alone. A forgotten job has no requester, and neither has a prompt or
 question. The types of the columns (``schema.py``) determine which values are forgotten, the rules
-determine when. Each subject declares the rules of its tables.
+determine when. Each feature declares the rules of its tables.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-"""The tables of all subjects: `app.py` imports every subject, and ``upgrade`` creates the tables."""
+"""The tables of all features: `app.py` imports every feature, and ``upgrade`` creates the tables."""
 
 
 class UtcDateTime(TypeDecorator[datetime]):

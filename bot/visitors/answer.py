@@ -207,10 +207,10 @@ def _is_patient(
 def _answer(context: WorkerContext, tx: Transaction, question: Question, numbers: Numbers) -> None:
     """Put the answer into the outbox, and its file if the question asks for one."""
     query = question.query
-    needed = numbers.readings if query.topic.is_gaps else numbers.readings[:1]
+    needed = numbers.readings if query.report_type.is_gaps else numbers.readings[:1]
     if any(reading.is_read for reading in needed):
         message = build_answer(context, tx, question, numbers)
-        is_kept_in = query.topic.is_gaps and query.is_shared_outside
+        is_kept_in = query.report_type.is_gaps and query.is_shared_outside
         to_channel = query.file_to is FileDestination.CHANNEL
         file_to = FileDestination.PRIVATE if is_kept_in and to_channel else query.file_to
         send_file(tx, question, file_to, context.clock())
@@ -246,9 +246,9 @@ def build_answer(
     shared_by: UserId | None = None,
 ) -> Message:
     """Return the answer to a question. ``shared_by``: the person who shares it in the channel."""
-    is_kept_in = question.query.topic.is_gaps and question.query.is_shared_outside
+    is_kept_in = question.query.report_type.is_gaps and question.query.is_shared_outside
     can_share = not (is_direct_message(question.channel) or is_kept_in)
-    if question.query.topic.is_gaps:
+    if question.query.report_type.is_gaps:
         return gap_messages.gap_answer(
             numbers, question.id, shared_by=shared_by, can_share=can_share
         )
@@ -284,7 +284,7 @@ def file_key(question: Question, to: FileDestination) -> str:
 def make_csv_file(context: Context, tx: Transaction, question: Question) -> tuple[str, str]:
     """Return the file with all rows, and the text that accompanies it."""
     numbers = read_numbers(context, tx, question)
-    if question.query.topic.is_gaps:
+    if question.query.report_type.is_gaps:
         return gap_row_messages.gap_file(numbers)
     first = numbers.readings[0]
     return answer_messages.csv_file(question.query, first.pages or {}, complete=first.is_complete)

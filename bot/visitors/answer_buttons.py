@@ -110,7 +110,7 @@ def show_rest(
     context: Context, tx: Transaction, _allowed: Allowed, question: Question, numbers: Numbers
 ) -> Message:
     """Return the rest of an answer."""
-    if question.query.topic.is_gaps:
+    if question.query.report_type.is_gaps:
         return gap_messages.more_gaps(numbers, question.id)
     return answer_messages.more(report_on(context, tx, question, numbers), question.id)
 

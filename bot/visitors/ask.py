@@ -13,7 +13,7 @@ from bot.store import Transaction
 from bot.visitors.digests import gap_windows
 from bot.visitors.messages import answers as answer_messages
 from bot.visitors.messages import gaps as gap_messages
-from bot.visitors.model.gaps import SOURCES, Source, Topic
+from bot.visitors.model.gaps import SOURCES, ReportType, Source
 from bot.visitors.model.periods import Period
 from bot.visitors.model.questions import Query, Question, QuestionKind, QuestionState
 from bot.visitors.reading import Window, find_reading
@@ -58,7 +58,7 @@ def ask_question(
     """
     now = context.clock()
     entry = context.projects.shown(project)
-    if query.topic is Topic.VISITORS:
+    if query.report_type is ReportType.VISITORS:
         query = replace(query, chart=_choose_chart(context, query, at))
     query = replace(query, label=entry.label if entry else None)
     question = Question(
@@ -110,10 +110,10 @@ def list_windows(
 
     The first is the one without which there is no answer.
     """
-    if query.topic is Topic.VISITORS:
+    if query.report_type is ReportType.VISITORS:
         windows = _visitor_windows(context, query, at)
     else:
-        windows = [Window(source, query.period) for source in SOURCES[query.topic]]
+        windows = [Window(source, query.period) for source in SOURCES[query.report_type]]
     if kind is QuestionKind.DIGEST:
         windows += [Window(source, week) for week, source in gap_windows(query)]
     windows += _view_windows(query)
@@ -145,5 +145,5 @@ def _visitor_windows(context: Context, query: Query, at: datetime) -> list[Windo
 
 def _view_windows(query: Query) -> list[Window]:
     """Return the window of views, from which the totals of a section are added up."""
-    is_wanted = query.topic is Topic.VISITORS and query.section is not None
+    is_wanted = query.report_type is ReportType.VISITORS and query.section is not None
     return [Window(Source.VIEWS, query.period, has_pages=True)] if is_wanted else []

@@ -16,9 +16,9 @@ from bot.ids import Block, Message, ProjectId, QuestionId
 from bot.intent.vocabulary import ButtonLabel
 from bot.jobs.commands.channel_choices import projects_to_choose
 from bot.jobs.commands.job_lists import see_page
+from bot.jobs.duplicates import find_open_job
 from bot.jobs.messages import forms
 from bot.jobs.model.jobs import GapRef
-from bot.jobs.rivals import find_open_job
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import status_message_link
 from bot.messages import blocks as b
@@ -51,7 +51,7 @@ from bot.visitors.messages import digests as digest_messages
 from bot.visitors.messages import prompts, usage
 from bot.visitors.messages.gap_rows import gap_prompt, gap_table
 from bot.visitors.messages.prompts import row_reference
-from bot.visitors.model.gaps import Topic, page_row_key
+from bot.visitors.model.gaps import ReportType, page_row_key
 from bot.visitors.model.questions import Numbers, Question, QuestionKind
 from bot.visitors.model.subscriptions import SubscriptionChange
 from bot.visitors.recommendations import list_more, list_recommendations
@@ -122,7 +122,7 @@ async def _ask(context: Context, invocation: Invocation, match: re.Match[str]) -
 
 
 async def _ask_gaps(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
-    query = parse_query(match[2], context.today(), Topic(match[1].lower()))
+    query = parse_query(match[2], context.today(), ReportType(match[1].lower()))
     return Answer(
         message=await ask_visitors(context, invocation.allowed, query, _chosen(invocation))
     )
@@ -138,7 +138,7 @@ async def _show_ideas(context: Context, invocation: Invocation, _match: re.Match
 
 async def _what_needs_work(context: Context, allowed: Allowed, project: ProjectId | None) -> Answer:
     """Show readers' searches without a result."""
-    query = parse_query("", context.today(), Topic.SEARCHES)
+    query = parse_query("", context.today(), ReportType.SEARCHES)
     return Answer(message=await ask_visitors(context, allowed, query, project))
 
 
@@ -213,8 +213,10 @@ async def _improve(context: Context, press: Press) -> Answer:
     channel = press.origin.channel
     state = replace(FormState.at(press.origin), gap=(reference.key, reference.title))
     offered = await projects_to_choose(context, channel, context.projects.with_id(project))
-    rival = await find_open_job(context, channel, project, reference.title)
-    notes = [forms.job_note(rival, status_message_link(context, rival))] if rival else []
+    duplicate = await find_open_job(context, channel, project, reference.title)
+    notes = (
+        [forms.job_note(duplicate, status_message_link(context, duplicate))] if duplicate else []
+    )
     if await context.store.read(lambda tx: Jobs(tx).publishes_unreviewed(project)):
         notes.append(forms.review_note())
     form = forms.ask_form(
@@ -236,7 +238,7 @@ def _find_row(
         items = list_recommendations(context, tx, question, numbers)
         rows = [(each, item.title, item.prompt) for item in items for each in item.keys]
     else:
-        table = gap_table(numbers) if question.query.topic.is_gaps else ()
+        table = gap_table(numbers) if question.query.report_type.is_gaps else ()
         rows = [(row.key, row.title, gap_prompt(question.query, row)) for row in table]
     now = numbers.visitors(question.query.period)
     for path, counts in ((now and now.pages) or {}).items():
@@ -268,15 +270,17 @@ def _taken_by(parse: Callable[[str], object]) -> Callable[[str], bool]:
     return takes
 
 
-def _gaps(topic: Topic, tells: str) -> Word:
-    """Return the word about a topic of content gaps."""
-    shape = rf"(?:visitors\s+)?({topic})(?!\S)(.*)"
+def _gaps(report_type: ReportType, tells: str) -> Word:
+    """Return the word about a report type of content gaps."""
+    shape = rf"(?:visitors\s+)?({report_type})(?!\S)(.*)"
 
     def takes(text: str) -> bool:
-        rest = " ".join(word for word in text.split() if word.lower() != topic)
-        return _taken_by(lambda options: parse_query(options, _FAR_AHEAD, topic))(rest)
+        rest = " ".join(word for word in text.split() if word.lower() != report_type)
+        return _taken_by(lambda options: parse_query(options, _FAR_AHEAD, report_type))(rest)
 
-    return Word(str(topic), shape, tells, _ask_gaps, example=f"{topic} last month", takes=takes)
+    return Word(
+        str(report_type), shape, tells, _ask_gaps, example=f"{report_type} last month", takes=takes
+    )
 
 
 COMMAND = Command(
@@ -302,9 +306,9 @@ COMMAND = Command(
         in_help=True,
     ),
     words=(
-        _gaps(Topic.SEARCHES, "Shows what readers searched and didn't find."),
-        _gaps(Topic.FEEDBACK, "Shows pages by readers' votes, with their comments."),
-        _gaps(Topic.QUESTIONS, "Shows what the docs' assistant couldn't answer."),
+        _gaps(ReportType.SEARCHES, "Shows what readers searched and didn't find."),
+        _gaps(ReportType.FEEDBACK, "Shows pages by readers' votes, with their comments."),
+        _gaps(ReportType.QUESTIONS, "Shows what the docs' assistant couldn't answer."),
         Word("ideas", "ideas", "Shows what needs work in the docs.", _show_ideas),
         Word(
             usage="subscribe monday 09:00",

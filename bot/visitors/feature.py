@@ -1,7 +1,4 @@
-"""The feature as ``app.py`` adds it.
-
-Its command, its workers, and the hooks of its posts and files.
-"""
+"""The feature *visitors*: its command, its workers, and the hooks of its posts and files."""
 
 from __future__ import annotations
 
@@ -69,9 +66,9 @@ def _make_file(context: WorkerContext, tx: Transaction, delivery: Delivery) -> C
     if question is None:
         return None
     period = question.query.period
-    topic = question.query.topic
+    report_type = question.query.report_type
     # The name is unique to the delivery, so that an earlier upload can be found by it.
-    name = f"docs-{topic}-{period.first}-to-{period.last}-{delivery.id[:8]}.csv"
+    name = f"docs-{report_type}-{period.first}-to-{period.last}-{delivery.id[:8]}.csv"
     return CsvFile(name, *make_csv_file(context, tx, question))
 
 

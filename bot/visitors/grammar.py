@@ -36,7 +36,7 @@ from zoneinfo import available_timezones
 
 from bot.messages.blocks import code, escape
 from bot.messages.plain_text import visible
-from bot.visitors.model.gaps import Topic
+from bot.visitors.model.gaps import ReportType
 from bot.visitors.model.periods import (
     DAY,
     MAX_DAYS,
@@ -96,7 +96,7 @@ class _TypedQuestion:
 
     words: list[str]
     """The words that are still to be parsed."""
-    topic: Topic
+    report_type: ReportType
     period: list[str] = field(default_factory=list)
     compared: list[str] = field(default_factory=list)
     is_compared: bool = True
@@ -160,16 +160,16 @@ class _TypedQuestion:
 
     def refuse_in_gaps(self) -> None:
         """Raise Misunderstood if a question about content gaps does not take the next word."""
-        if self.topic.is_gaps:
-            example = code(f"{self.topic} last month")
+        if self.report_type.is_gaps:
+            example = code(f"{self.report_type} last month")
             raise Misunderstood(
-                f"{_quoted(self.words[0])} can't follow {code(self.topic)}. Try {example}."
+                f"{_quoted(self.words[0])} can't follow {code(self.report_type)}. Try {example}."
             )
 
 
-def parse_query(text: str, today: date, topic: Topic = Topic.VISITORS) -> Query:
+def parse_query(text: str, today: date, report_type: ReportType = ReportType.VISITORS) -> Query:
     """Parse ``last month path /api top 20 sort ai csv``. Raises Misunderstood."""
-    typed = _TypedQuestion(_split(text), topic)
+    typed = _TypedQuestion(_split(text), report_type)
     typed.parse()
     period = days_before(today, 7)
     if typed.period:
@@ -177,7 +177,7 @@ def parse_query(text: str, today: date, topic: Topic = Topic.VISITORS) -> Query:
     compared: Period | None = period.before()
     if typed.compared:
         compared = _parse_period_words(typed.compared, today, "I can't compare with")
-    if topic.is_gaps or not typed.is_compared:
+    if report_type.is_gaps or not typed.is_compared:
         compared = None
     return Query(
         period=period,
@@ -186,7 +186,7 @@ def parse_query(text: str, today: date, topic: Topic = Topic.VISITORS) -> Query:
         top=typed.top,
         sort=typed.sort,
         file_to=typed.file_to,
-        topic=topic,
+        report_type=report_type,
     )
 
 

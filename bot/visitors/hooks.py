@@ -1,4 +1,4 @@
-"""What digests call of the subjects above them."""
+"""The hooks by which digests call the features above them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def _wait_for_nothing(*_arguments: object) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestHooks(Hooks):
-    """The functions of a subject that has something for digests. Each does nothing by default."""
+    """The functions of a feature that adds to digests. Each does nothing by default."""
 
     list_recommendations: Callable[
         [Transaction, ProjectId, ChannelId, datetime, datetime, bool], Sequence[Recommendation]

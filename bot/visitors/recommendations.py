@@ -9,9 +9,9 @@ from datetime import datetime
 
 from bot.context import Context
 from bot.ids import ProjectId, Recommendation, is_direct_message
+from bot.jobs.duplicates import is_about_any, list_open_jobs
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.subjects import find_page_subject, find_subject, is_same_subject
-from bot.jobs.rivals import is_about_any, list_open_jobs
 from bot.jobs.store.jobs import Jobs
 from bot.ports import SlackError
 from bot.store import Transaction

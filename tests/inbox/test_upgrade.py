@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot.app import FEATURES
+from bot.app import OPTIONAL_FEATURES
 from bot.commands.command import Answer, Invocation, Word
 from bot.commands.feature import Feature
 from bot.context import Context
@@ -19,7 +19,7 @@ async def _put_off(_context: Context, _invocation: Invocation, _match: re.Match[
 
 
 _WITH_LATER = (
-    *FEATURES,
+    *OPTIONAL_FEATURES,
     Feature(agent_words=(Word("later", "later", "Puts a job off.", _put_off),)),
 )
 """The features of a version to which "later" is a word of its own."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from bot.features import OPTIONAL_FEATURES, list_vocabulary
 from bot.ids import ProjectId
 from bot.projects import Projects
-from bot.subjects import FEATURES, list_vocabulary
 
 MENTION = "@docs-agent"
 PROJECTS = Projects.only(ProjectId("acme"))
-VOCABULARY = list_vocabulary(FEATURES, PROJECTS)
+VOCABULARY = list_vocabulary(OPTIONAL_FEATURES, PROJECTS)

@@ -43,7 +43,7 @@ from bot.messages.plain_text import visible
 from bot.projects import Project, Projects
 from bot.pulls.model.previews import Preview
 from bot.visitors.model.digests import Outcome
-from bot.visitors.model.gaps import GAP_TOPICS, page_of
+from bot.visitors.model.gaps import GAP_REPORT_TYPES, page_of
 from bot.visitors.model.own_questions import OwnQuestions
 from bot.visitors.model.periods import Period
 from bot.visitors.model.questions import MAX_TOP, Numbers, Query
@@ -306,7 +306,7 @@ ENDED_WITH_PULL_REQUEST: st.SearchStrategy[TrackedJob] = st.builds(
     replace, built(TrackedJob), state=st.just(JobState.PULL_REQUEST)
 )
 GAP_QUERIES: st.SearchStrategy[Query] = st.builds(
-    replace, built(Query), topic=st.sampled_from(GAP_TOPICS)
+    replace, built(Query), report_type=st.sampled_from(GAP_REPORT_TYPES)
 )
 GAPS: st.SearchStrategy[Numbers] = st.builds(replace, built(Numbers), query=GAP_QUERIES)
 

@@ -65,7 +65,7 @@ class AskedForAJob(Tale):
 
     watched = (
         *("jobs/ask", "jobs/prepare", "jobs/submit", "jobs/poll"),
-        *("jobs/settle_prompt", "jobs/deliveries", "outbox/deliver"),
+        *("jobs/prompt_outcomes", "jobs/deliveries", "outbox/deliver"),
     )
 
     async def act(self, story: Story) -> Sequence[Json]:
@@ -99,7 +99,7 @@ class Steered(Tale):
             "jobs/submit",
             "jobs/poll",
         ),
-        *("jobs/settle_prompt", "jobs/deliveries", "outbox/deliver"),
+        *("jobs/prompt_outcomes", "jobs/deliveries", "outbox/deliver"),
     )
     world = PersistentWorld
 
@@ -135,7 +135,7 @@ class AddedTo(Tale):
         "jobs/ask",
         "jobs/prepare",
         "jobs/submit",
-        "jobs/settle_prompt",
+        "jobs/prompt_outcomes",
         "jobs/deliveries",
     )
     world = PersistentWorld
@@ -197,7 +197,7 @@ class Mentioned(Tale):
 class TakenBack(Tale):
     """A person deletes a mention soon after its status message is there."""
 
-    watched = (*INBOX, "jobs/decisions", "jobs/submit")
+    watched = (*INBOX, "jobs/job_acts", "jobs/submit")
     world = PersistentWorld
 
     async def act(self, story: Story) -> Sequence[Json]:

@@ -10,9 +10,9 @@ import pytest
 
 from bot.commands.command import Answer, Invocation
 from bot.context import Context
+from bot.features import COMMANDS
 from bot.ids import Message
 from bot.messages.blocks import LINKS
-from bot.subjects import COMMANDS
 from bot.visitors.commands import COMMAND as VISITORS
 from tests.slack.intake import open_intake
 from tests.talk import Talk

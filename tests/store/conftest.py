@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.engine import make_url
 
-import bot.app  # noqa: F401 - declares the queues and the retention rules of all subjects
+import bot.app  # noqa: F401 - declares the queues and the retention rules of all features
 from bot.store import Store
 from bot.store.database import Database
 from bot.store.upgrade import upgrade_tables

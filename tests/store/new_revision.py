@@ -17,7 +17,7 @@ from alembic import command
 from sqlalchemy import create_engine, text
 from sqlalchemy.pool import StaticPool
 
-import bot.app  # noqa: F401 - declares the tables of all subjects
+import bot.app  # noqa: F401 - declares the tables of all features
 from bot import __version__
 from bot.store.schema import metadata
 from bot.store.upgrade import REVISIONS, list_revisions, number_of, revision_config, upgrade

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bot.app import FEATURES
+from bot.app import OPTIONAL_FEATURES
 from bot.commands.feature import Feature
 from bot.ids import Recommendation
 from bot.visitors.hooks import DigestHooks
@@ -270,7 +270,7 @@ async def test_feature_adds_a_source_of_recommendations(readers: Talk) -> None:
         return [Recommendation(*place, 99, "Write the page about the sandbox.")]
 
     further = Feature(hooks=(DigestHooks(list_recommendations=recommend),))
-    readers.process.features = (*FEATURES, further)
+    readers.process.features = (*OPTIONAL_FEATURES, further)
     digest = await first_digest(readers)
     assert (
         digest.splitlines()[2]

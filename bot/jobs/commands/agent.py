@@ -33,8 +33,8 @@ from bot.jobs.commands.job_lists import see_page, status_of, turn_page
 from bot.jobs.commands.job_references import for_reader
 from bot.jobs.commands.limits import LIMITS
 from bot.jobs.commands.sending import SENDING
-from bot.jobs.conversation import offer_thread
-from bot.jobs.decisions import (
+from bot.jobs.gates import ask_first, note_start
+from bot.jobs.job_acts import (
     dismiss,
     follow_up_anyway,
     run_again,
@@ -43,17 +43,17 @@ from bot.jobs.decisions import (
     to_withdraw,
     withdraw,
 )
-from bot.jobs.gates import ask_first, note_start
 from bot.jobs.messages import forms, status_message
 from bot.jobs.messages import job_answers as say
 from bot.jobs.messages import unsent as unsent_messages
 from bot.jobs.messages.forms import NOT_SERVED
 from bot.jobs.model.jobs import AttachThread, GapRef, Review
 from bot.jobs.model.prompts import Prompt, PromptRequest, PromptState
-from bot.jobs.respond import answer_unless_request, respond
 from bot.jobs.reviews import review
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
+from bot.jobs.thread_context import offer_thread
+from bot.jobs.unsent_texts import answer_unless_request, respond
 from bot.messages import slack_text
 from bot.messages.blocks import Action
 from bot.messages.general import EXAMPLE

@@ -27,8 +27,8 @@ from bot.jobs.messages import forms
 from bot.jobs.messages import job_answers as say
 from bot.jobs.model.jobs import AttachThread, TrackedJob
 from bot.jobs.model.prompts import PromptRequest, Unsent
-from bot.jobs.respond import answer_unless_request, place_of_job
 from bot.jobs.store.jobs import Jobs
+from bot.jobs.unsent_texts import answer_unless_request, place_of_job
 from bot.messages import slack_text
 from bot.messages.blocks import bare, with_prompt
 from bot.messages.help import about_replies

@@ -13,13 +13,13 @@ from bot.ids import Block, MessageTs
 from bot.intent.own_words import FoundWord
 from bot.jobs.access import Readable, steerable
 from bot.jobs.commands.channel_choices import projects_to_choose
-from bot.jobs.conversation import OfferedThread, offer_thread
-from bot.jobs.decisions import withdraw
+from bot.jobs.job_acts import withdraw
 from bot.jobs.job_words import run_job_word, takes_job_word
 from bot.jobs.messages import forms, job_answers, unsent
 from bot.jobs.messages.forms import draft_prompt
 from bot.jobs.model.prompts import PromptState, Unsent
 from bot.jobs.store.prompts import Prompts
+from bot.jobs.thread_context import OfferedThread, offer_thread
 from bot.messages import slack_text
 from bot.ports import ThreadRef, message_key
 

@@ -22,7 +22,7 @@ from bot.messages import blocks as b
 from bot.messages.plain_text import visible
 
 _PART_LENGTH = 8_000
-_SUBJECT_LENGTH = 80
+_MAX_SUMMARY_CHARACTERS = 80
 _TITLE_LENGTH = 80
 SEND_AGAIN = "Send again"
 """A decision about an unconfirmed prompt, as its button calls it."""
@@ -48,12 +48,13 @@ def follow_up_withdrawn(job: TrackedJob, prompt: Prompt, end: JobProblem, by: Us
     )
 
 
-def format_result(job: TrackedJob, subject: str) -> Message:
+def format_result(job: TrackedJob, summary: str) -> Message:
     """Return the reply at the end of an iteration: the result, and the way on.
 
-    ``subject``: the iteration's request. A bot that follows pull requests draws their ends itself.
+    ``summary``: the summary of the iteration's prompt. A bot with the feature *pull requests*
+    formats their ends itself.
     """
-    text = " ".join(fill_end(job, subject, end_texts(job))).rstrip()
+    text = " ".join(fill_end(job, summary, end_texts(job))).rstrip()
     buttons: list[Block] = []
     if job.state is JobState.PULL_REQUEST:
         buttons = view(job, style="primary", called="Review")
@@ -62,9 +63,9 @@ def format_result(job: TrackedJob, subject: str) -> Message:
     return b.message(b.section(b.clip_bytes(text, b.TEXT_BYTES)), *b.actions(buttons))
 
 
-def outdated_end(job: TrackedJob, subject: str) -> Message:
+def outdated_end(job: TrackedJob, summary: str) -> Message:
     """Return the end of a job that goes on: its result, without advice and buttons."""
-    result, _advice = fill_end(job, subject, end_texts(job))
+    result, _advice = fill_end(job, summary, end_texts(job))
     return b.words(result)
 
 
@@ -75,7 +76,7 @@ def end_texts(job: TrackedJob) -> tuple[str, str]:
     return _ENDS[job.state]
 
 
-def fill_end(job: TrackedJob, subject: str, texts: tuple[str, str], **more: str) -> tuple[str, str]:
+def fill_end(job: TrackedJob, summary: str, texts: tuple[str, str], **more: str) -> tuple[str, str]:
     """Fill in the texts of a result and of its advice, which may be empty.
 
     ``more``: further values of the texts.
@@ -83,7 +84,7 @@ def fill_end(job: TrackedJob, subject: str, texts: tuple[str, str], **more: str)
     url = b.web_address(job.pr_link)
     is_live = job.ref and job.branch is None
     values = {
-        "subject": b.quoted(subject, _SUBJECT_LENGTH),
+        "summary": b.quoted(summary, _MAX_SUMMARY_CHARACTERS),
         "link": b.link(url, open_words(url, "PR")) if url else "",
         "odd": b.quoted(job.pr_link or "", 300),
         "live": f" It may be on {b.code(job.ref or '')} already." if is_live else "",
@@ -118,17 +119,17 @@ def _about(job: TrackedJob, text: str, first: Sequence[UserId] = (), **more: str
 
 
 _ODD_ADDRESS = (
-    ":memo: *{subject}* is done, but I can't link to the address of its pull request: `{odd}`.",
+    ":memo: *{summary}* is done, but I can't link to the address of its pull request: `{odd}`.",
     "It must be https, on a host that your bot admin allows. Look for it in the repository.",
 )
 _ENDS = {
-    JobState.PULL_REQUEST: (":memo: *{subject}* is done: {link}{change}.", ""),
+    JobState.PULL_REQUEST: (":memo: *{summary}* is done: {link}{change}.", ""),
     JobState.NO_PULL_REQUEST: (
-        ":heavy_minus_sign: *{subject}*: the agent made no pull request.{live}",
+        ":heavy_minus_sign: *{summary}*: the agent made no pull request.{live}",
         "Which page should change, and what should it say? {Here}.",
     ),
     JobState.FAILED: (
-        ":x: *{subject}* failed{after}, without a reason from the docs service.",
+        ":x: *{summary}* failed{after}, without a reason from the docs service.",
         "*Run again*, or {here} with a smaller step. (One use spent.)",
     ),
     JobState.ARCHIVED: (

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from bot.ids import ServiceJobId, UserId
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
-from bot.jobs.model.prompts import Prompt, PromptKind, PromptState, subject_of
+from bot.jobs.model.prompts import Prompt, PromptKind, PromptState, summary_of
 from bot.ports import Content
 
 J = JobState
@@ -226,11 +226,11 @@ def prompt_edited(
 
 
 def prompt_sent(prompt: Prompt) -> Prompt:
-    """Settle a prompt that the docs service accepted. Of a follow-up's text the subject is kept."""
-    subject = ""
+    """Settle a prompt that the docs service accepted. Keep a follow-up's summary as its text."""
+    summary = ""
     if prompt.kind is PromptKind.FOLLOW_UP:
-        subject = subject_of(prompt.text or "")
-    return replace(prompt, state=P.SENT, response_url=None, text=subject, held_until=None)
+        summary = summary_of(prompt.text or "")
+    return replace(prompt, state=P.SENT, response_url=None, text=summary, held_until=None)
 
 
 def prompt_postponed(prompt: Prompt, due_at: datetime, *, is_refused: bool = False) -> Prompt:

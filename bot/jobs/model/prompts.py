@@ -61,9 +61,9 @@ _NO_NAMES = frozenset((
 ))  # fmt: skip
 """Words before ``page`` that do not belong to its name."""
 _LONGEST = 3
-_SUBJECT_LENGTH = 200
+MAX_SUMMARY_CHARACTERS = 200
 MENDED_PREVIEW = "Fix of the preview"
-"""The subject of a prompt about a preview that does not build, in place of its first line."""
+"""The summary of a prompt to mend a preview, in place of its first line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,10 +241,10 @@ def first_line_of(text: str) -> tuple[str, bool]:
     return line, bool(others)
 
 
-def subject_of(text: str) -> str:
-    """Return the first line of a prompt, cut at a length that an end can show."""
+def summary_of(text: str) -> str:
+    """Return the summary of a prompt: its first line, cut at ``MAX_SUMMARY_CHARACTERS``."""
     line, _ = first_line_of(text)
-    return line[:_SUBJECT_LENGTH]
+    return line[:MAX_SUMMARY_CHARACTERS]
 
 
 def pages_named(text: str) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""A question gap the docs, and the one that a thread has answered."""
+"""A question about the docs, and the newest answered question of a thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ class DocsQuestion:
     draft: Unsent
     """The text, and the request that it came by."""
     is_topic: bool = False
-    """It names a topic and asks nothing: pages gap it are shown, which costs nothing."""
+    """The text names a topic and asks nothing: pages about the topic are shown, without a call of
+    the assistant.
+    """
     is_private: bool = False
     """Only its author sees the answer, where they wrote."""
 

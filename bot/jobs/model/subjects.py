@@ -1,4 +1,4 @@
-"""Subjects of readers' texts, pages and jobs: the words by which two subjects are the same."""
+"""Subjects of texts, pages and jobs, and their comparison by words."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from bot.messages.plain_text import one_line
 
 Item = TypeVar("Item")
 Subject = frozenset[str]
-"""The stems of the words that distinguish a text."""
-_MAX_LENGTH = 300
-"""A long text names many subjects besides its own, which stands at its beginning."""
+"""The stems of the words that distinguish a text from others."""
+_MAX_CHARACTERS = 300
+"""Only the beginning of a text is read, because a long text names many other subjects."""
 _WORD = re.compile(r"[^\W_]+")
 _ENDING = re.compile(r"(?<=...)(?:ing|ies|ed|es|s|e|y)$")
 _COMMON_WORDS = """
@@ -43,21 +43,21 @@ _ABBREVIATIONS = {
 
 
 def find_subject(text: str) -> Subject:
-    """Return the stems of the words that distinguish a text; none if it has only common words."""
+    """Return the subject of a text; empty if all its words are common ones."""
     stems = set[str]()
-    for word in _WORD.findall(one_line(text, _MAX_LENGTH).casefold()):
+    for word in _WORD.findall(one_line(text, _MAX_CHARACTERS).casefold()):
         if word not in _COMMON:
             stems.update(_stem(each) for each in _ABBREVIATIONS.get(word, word).split())
     return frozenset(stems)
 
 
 def find_new_subject(request: str) -> Subject:
-    """Return the subject of a request for something new; none for another request.
+    """Return the subject of a request for something new; empty for another request.
 
-    "Please write a guide about single sign-on" has that of "Add a page on single sign-on". Numbers
-    alone are none.
+    "Please write a guide about single sign-on" and "Add a page on single sign-on" have one subject.
+    Numbers alone are no subject.
     """
-    words = _WORD.findall(one_line(request, _MAX_LENGTH).casefold())
+    words = _WORD.findall(one_line(request, _MAX_CHARACTERS).casefold())
     if _WRITING.isdisjoint(words[:_MAX_WORDS_BEFORE_VERB]):
         return frozenset()
     subject = find_subject(" ".join(word for word in words if word not in _OF_REQUESTS))
@@ -90,7 +90,7 @@ def is_same_subject(one: Subject, other: Subject) -> bool:
 
 
 def group_by_subject(items: Iterable[Item], text_of: Callable[[Item], str]) -> list[list[Item]]:
-    """Group items by subject. The other items of a group are about the subject of its first."""
+    """Group items by subject. Every item of a group is about the subject of the first one."""
     groups = list[tuple[Subject, list[Item]]]()
     for item in items:
         subject = find_subject(text_of(item))

@@ -1,4 +1,4 @@
-"""The audit: prompts asked for, decisions about jobs, and choices for channels, by user."""
+"""The audit: prompts asked for, acts on jobs, and choices for channels, by user."""
 
 from __future__ import annotations
 

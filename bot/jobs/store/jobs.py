@@ -28,7 +28,7 @@ from bot.jobs.model.jobs import JobFilter, JobState, TrackedJob
 from bot.jobs.model.prompts import PromptKind
 from bot.jobs.model.pull_request import PullRequestSnapshot
 from bot.jobs.model.quota import MAY_NOT_WRITE
-from bot.jobs.model.topics import JobTopic
+from bot.jobs.model.targets import JobTarget
 from bot.jobs.store.audit import write_job_end
 from bot.jobs.store.tables import (
     SNAPSHOT,
@@ -164,10 +164,10 @@ def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
     )
 
 
-def _read_topic(row: RowMapping) -> JobTopic:
+def _read_target(row: RowMapping) -> JobTarget:
     gap = row["gap"]
     snapshot = row["pull_request"]
-    return JobTopic(
+    return JobTarget(
         row["number"],
         row["requester"],
         row["text"],
@@ -295,11 +295,11 @@ class Jobs(Rows[TrackedJob]):
         times = sorted(end - begin for begin, end in self.connection.execute(newest))
         return times[len(times) // 2] if len(times) >= _MIN_USUAL else None
 
-    def list_topics(self, project: ProjectId, limit: int) -> Sequence[JobTopic]:
+    def list_targets(self, project: ProjectId, limit: int) -> Sequence[JobTarget]:
         """Return what a project's newest jobs that are open or to review are about."""
         values = {"of_project": project, LIMIT.key: limit}
         rows = self.connection.execute(_UNREVIEWED_TOPICS, values).mappings().all()
-        return read_rows(jobs, rows, _read_topic)
+        return read_rows(jobs, rows, _read_target)
 
     def newest(self, limit: int, **only: Unpack[JobFilter]) -> Sequence[TrackedJob]:
         """Return the newest jobs of all channels that have these values.

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, 
 from bot.ids import JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import AttachThread, JobState, TrackedJob, WaitReason
-from bot.jobs.model.prompts import MENDED_PREVIEW, Prompt, PromptKind, PromptState, subject_of
+from bot.jobs.model.prompts import MENDED_PREVIEW, Prompt, PromptKind, PromptState, summary_of
 from bot.jobs.model.quota import QUOTA_PERIOD, Queued, Use
 from bot.jobs.store.audit import write_prompt_end
 from bot.jobs.store.limits import SKEW
@@ -262,19 +262,19 @@ class Prompts(Rows[Prompt]):
         rows = self.connection.execute(select(prompts).where(condition).order_by(prompts.c.id))
         return [self.read(row) for row in rows.mappings()]
 
-    def subject(self, job: TrackedJob) -> str:
-        """Return the subject of the prompt that made a job's current version.
+    def summary(self, job: TrackedJob) -> str:
+        """Return the summary of the prompt that made a job's current version.
 
-        A prompt that the bot suggested at a row is about the row.
+        For a prompt that the bot suggested for a content gap it is the gap's title.
         """
         newest = self._newest_of_version(job)
         if newest is not None and newest.is_preview_fix:
             return MENDED_PREVIEW
         if newest is not None and newest.text:
-            return subject_of(newest.text)
+            return summary_of(newest.text)
         if job.gap is not None and job.gap.title:
-            return subject_of(job.gap.title)
-        return subject_of(job.text)
+            return summary_of(job.gap.title)
+        return summary_of(job.text)
 
     def is_preview_fix(self, job: TrackedJob) -> bool:
         """Return whether the prompt that made a job's current version is to mend its preview."""

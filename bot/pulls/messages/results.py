@@ -22,7 +22,7 @@ _BRIEF_HEADINGS = 2
 
 def format_pull_request(
     job: TrackedJob,
-    subject: str,
+    summary: str,
     *,
     is_first: bool = True,
     is_newcomer: bool = False,
@@ -32,15 +32,16 @@ def format_pull_request(
 ) -> Message:
     """Return the reply at the end of an iteration with a pull request: the result, and the way on.
 
-    ``subject``: the iteration's request. ``is_first``: no other job in the thread offers its pull
-    request, so this one's button stands out. ``is_newcomer``: it is the requester's first job.
+    ``summary``: the summary of the iteration's prompt. ``is_first``: no other job in the thread
+    offers its pull request, so this one's button stands out. ``is_newcomer``: it is the
+    requester's first job.
     ``is_preview_fix``: the iteration was to mend the preview.
     """
     is_ready = preview is not None and preview.state is PreviewState.READY
     is_of_this = preview is not None and preview.iteration == job.iteration
     is_mended = is_preview_fix and is_ready and is_of_this
     teaches = is_newcomer and job.result_number < 2 and not _is_over(job)
-    result, advice = _end(job, subject, is_mended=is_mended, is_brief=teaches)
+    result, advice = _end(job, summary, is_mended=is_mended, is_brief=teaches)
     if teaches and not advice:
         advice = _STEERING[job.needs_mention]
     lines = [f"{result} {advice}".rstrip()]
@@ -57,9 +58,9 @@ def format_pull_request(
     return b.message(b.section(text), *b.actions(buttons))
 
 
-def outdated_pull_request(job: TrackedJob, subject: str) -> Message:
+def outdated_pull_request(job: TrackedJob, summary: str) -> Message:
     """Return the end of a job that goes on: its result, without advice and buttons."""
-    result, _advice = _end(job, subject)
+    result, _advice = _end(job, summary)
     return b.words(result)
 
 
@@ -78,19 +79,19 @@ def _is_over(job: TrackedJob) -> bool:
 
 
 def _end(
-    job: TrackedJob, subject: str, *, is_mended: bool = False, is_brief: bool = False
+    job: TrackedJob, summary: str, *, is_mended: bool = False, is_brief: bool = False
 ) -> tuple[str, str]:
     """Return the result of a job, and the advice, which may be empty.
 
     ``is_mended``: its preview builds again. ``is_brief``: a sentence follows on the same line.
     """
-    result, advice = _end_texts(job, subject)
+    result, advice = _end_texts(job, summary)
     if is_mended and not _is_over(job):
         result = _MENDED
     is_merged = job.pull_request is not None and job.pull_request.is_merged
     return fill_end(
         job,
-        subject,
+        summary,
         (result, advice),
         change=_change(job),
         page=_page(job, b.web_address(job.pr_link) or "", is_brief=is_brief),
@@ -99,13 +100,13 @@ def _end(
     )
 
 
-def _end_texts(job: TrackedJob, subject: str) -> tuple[str, str]:
+def _end_texts(job: TrackedJob, summary: str) -> tuple[str, str]:
     """Return the texts of the result and the advice, to be filled in."""
     result, advice = end_texts(job)
     pull = job.pull_request
     if b.web_address(job.pr_link) is None:
         return result, advice
-    by_page = _named_by_page(job, subject)
+    by_page = _named_by_page(job, summary)
     if pull is None or pull.ended_at is None:
         return by_page or result, advice
     if job.ended_at is not None and pull.ended_at < job.ended_at:
@@ -115,7 +116,7 @@ def _end_texts(job: TrackedJob, subject: str) -> tuple[str, str]:
     return _OVER[pull.is_merged], ""
 
 
-def _named_by_page(job: TrackedJob, subject: str) -> str:
+def _named_by_page(job: TrackedJob, summary: str) -> str:
     """Return the text of a result that is named by the page that it adds or changes.
 
     Return "" where its pages are unknown, or its own words say more.
@@ -125,7 +126,7 @@ def _named_by_page(job: TrackedJob, subject: str) -> str:
         return ""
     if pull.pages[0].is_new:
         return _NEW_PAGE
-    is_short = len(subject.split()) <= _SHORT_WORDS and len(subject) <= _SHORT_LENGTH
+    is_short = len(summary.split()) <= _SHORT_WORDS and len(summary) <= _SHORT_LENGTH
     return _CHANGED_PAGE if job.result_number > 1 and is_short else ""
 
 
@@ -189,12 +190,12 @@ _TOO_LATE = (
     "ask me in the channel for a job with a pull request of its own."
 )
 _OVER = {
-    True: ":white_check_mark: *{subject}* is done: {link}{change}.",
-    False: ":no_entry_sign: *{subject}* was closed without being merged: {link}{change}.",
+    True: ":white_check_mark: *{summary}* is done: {link}{change}.",
+    False: ":no_entry_sign: *{summary}* was closed without being merged: {link}{change}.",
 }
 _MENDED = ":wrench: Preview builds again{change}."
 _NEW_PAGE = "{sign} New page {page}"
-_CHANGED_PAGE = "{sign} {page}: changed after “{subject}”{change}."
+_CHANGED_PAGE = "{sign} {page}: changed after “{summary}”{change}."
 _SHORT_WORDS = 3
 _SHORT_LENGTH = 30
 """A follow-up of so few words and characters does not say what it is about."""

@@ -24,7 +24,7 @@ from bot.visitors.messages.numbers import (
     visitors_answer,
 )
 from bot.visitors.messages.reasons import REASON_LENGTH, next_step, not_read
-from bot.visitors.model.gaps import Topic, page_row_key
+from bot.visitors.model.gaps import ReportType, page_row_key
 from bot.visitors.model.periods import Period
 from bot.visitors.model.questions import FileDestination, Query, SortBy, in_section
 from bot.visitors.model.readings import Counts, ReadingProblem, is_passing
@@ -42,10 +42,10 @@ _IN_LINE = 3
 _TABLE_ROWS = 20
 _MAX_OPTIONS = 40
 _ABOUT = {
-    Topic.VISITORS: "who read {docs}",
-    Topic.SEARCHES: "what readers searched in {docs}",
-    Topic.FEEDBACK: "what readers said of {docs}",
-    Topic.QUESTIONS: "what readers of {docs} asked without an answer",
+    ReportType.VISITORS: "who read {docs}",
+    ReportType.SEARCHES: "what readers searched in {docs}",
+    ReportType.FEEDBACK: "what readers said of {docs}",
+    ReportType.QUESTIONS: "what readers of {docs} asked without an answer",
 }
 
 
@@ -420,7 +420,7 @@ def csv_file(query: Query, pages: Mapping[str, Counts], *, complete: bool) -> tu
 
 def about(query: Query) -> str:
     """Return the subject of a question with its days: "who read the docs, 14–20 Nov 2026"."""
-    return f"{_ABOUT[query.topic].format(docs=the_docs(query))}, {query.period}"
+    return f"{_ABOUT[query.report_type].format(docs=the_docs(query))}, {query.period}"
 
 
 def progress_note(query: Query) -> Message:

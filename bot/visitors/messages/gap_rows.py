@@ -14,12 +14,12 @@ from bot.messages.plain_text import BOM, csv_line, one_line
 from bot.messages.quotations import Quotation, QuoteSource, in_quotes
 from bot.visitors.messages.numbers import path_code
 from bot.visitors.model.gaps import (
-    GAP_TOPICS,
+    GAP_REPORT_TYPES,
     SOURCES,
     GapRow,
     PageFeedback,
+    ReportType,
     Source,
-    Topic,
     add_search,
     group_feedback,
     group_questions,
@@ -31,7 +31,7 @@ from bot.visitors.model.gaps import (
 from bot.visitors.model.questions import Numbers, Query, in_section
 
 _QUOTE_LENGTH = 150
-_SUBJECT_LENGTH = 60
+_MAX_QUOTE_CHARACTERS = 60
 _PAGE_LENGTH = 300
 _PROMPT_QUOTES_LENGTH = 1_500
 """Characters of all quotes in a prompt, so that the form has room for the text after them."""
@@ -71,7 +71,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """The rows and the texts of a topic."""
+    """The rows and the texts of a report type."""
 
     none: str
     heading: str
@@ -111,7 +111,7 @@ def _search_row(first: GapRow, *others: GapRow) -> Row:
     wordings = [first.text, *(other.text for other in others)]
     hits = counted(search.events, "search", "searches")
     clicked = _clicked(search.met)
-    quoted = ", ".join(in_quotes(text, _SUBJECT_LENGTH) for text in wordings[:_MAX_QUOTES])
+    quoted = ", ".join(in_quotes(text, _MAX_QUOTE_CHARACTERS) for text in wordings[:_MAX_QUOTES])
     facts = f"Readers searched the docs for {quoted}: {hits}, {clicked}."
     if search.page and search.met != 0:
         facts += f" The page clicked most is {in_quotes(search.page, _PAGE_LENGTH)}."
@@ -272,7 +272,7 @@ def _group_asked(numbers: Numbers) -> list[list[GapRow]]:
 def _question_row(group: Sequence[GapRow]) -> Row:
     first = group[0]
     count = counted(len(group), "question", "questions")
-    subject = in_quotes(first.text, _SUBJECT_LENGTH)
+    subject = in_quotes(first.text, _MAX_QUOTE_CHARACTERS)
     facts = f"Readers asked the docs' assistant {subject}, without an answer: {count}."
     if first.page:
         facts += f" The first was asked on {in_quotes(first.page, _PAGE_LENGTH)}."
@@ -304,8 +304,8 @@ def _question_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
     return f"*{len(questions.rows):,} unanswered* of {which}", events
 
 
-FORMATS: Mapping[Topic, _Format] = {
-    Topic.SEARCHES: _Format(
+FORMATS: Mapping[ReportType, _Format] = {
+    ReportType.SEARCHES: _Format(
         none="searches",
         heading="Readers didn't find",
         unmet="searches without a click",
@@ -314,7 +314,7 @@ FORMATS: Mapping[Topic, _Format] = {
         subjects=_search_subjects,
         total=_search_total,
     ),
-    Topic.FEEDBACK: _Format(
+    ReportType.FEEDBACK: _Format(
         none="feedback",
         heading="Readers dislike",
         unmet="votes against",
@@ -323,7 +323,7 @@ FORMATS: Mapping[Topic, _Format] = {
         subjects=_feedback_rows,
         total=_feedback_total,
     ),
-    Topic.QUESTIONS: _Format(
+    ReportType.QUESTIONS: _Format(
         none="unanswered questions",
         heading="Readers asked",
         unmet="questions without an answer",
@@ -337,7 +337,7 @@ FORMATS: Mapping[Topic, _Format] = {
 
 def gap_table(numbers: Numbers) -> Sequence[Row]:
     """Return the rows of an answer in their order."""
-    return FORMATS[numbers.query.topic].rows(numbers)
+    return FORMATS[numbers.query.report_type].rows(numbers)
 
 
 # ---- recommendations
@@ -345,13 +345,13 @@ def gap_table(numbers: Numbers) -> Sequence[Row]:
 
 def gap_recommendations(numbers: Numbers) -> Iterator[Recommendation]:
     """Yield the subjects of a week that stand out."""
-    for topic in GAP_TOPICS:
-        is_page = topic is Topic.FEEDBACK
-        for row in FORMATS[topic].subjects(numbers):
+    for report_type in GAP_REPORT_TYPES:
+        is_page = report_type is ReportType.FEEDBACK
+        for row in FORMATS[report_type].subjects(numbers):
             if not row.evidence:
                 continue
             yield Recommendation(
-                heading=FORMATS[topic].heading,
+                heading=FORMATS[report_type].heading,
                 key=row.key,
                 title=row.title,
                 evidence=row.evidence,
@@ -365,20 +365,20 @@ def gap_recommendations(numbers: Numbers) -> Iterator[Recommendation]:
 
 def compare_unmet(then: Numbers, now: Numbers, key: str) -> str:
     """Return how a row's unmet needs changed between two weeks; "" if that is unknown."""
-    for topic in GAP_TOPICS:
-        before = _count_unmet(then, topic, key)
+    for report_type in GAP_REPORT_TYPES:
+        before = _count_unmet(then, report_type, key)
         if before:
-            count = _count_unmet(now, topic, key)
-            return "" if count is None else f"{FORMATS[topic].unmet} {before:,} → {count:,}"
+            count = _count_unmet(now, report_type, key)
+            return "" if count is None else f"{FORMATS[report_type].unmet} {before:,} → {count:,}"
     return ""
 
 
-def _count_unmet(numbers: Numbers, topic: Topic, key: str) -> int | None:
+def _count_unmet(numbers: Numbers, report_type: ReportType, key: str) -> int | None:
     """Return the unmet needs of a row, 0 if there is no such row; None if rows are missing."""
-    for row in FORMATS[topic].rows(numbers):
+    for row in FORMATS[report_type].rows(numbers):
         if row.key == key:
             return row.unmet
-    rows = numbers.gap_rows(SOURCES[topic][0])
+    rows = numbers.gap_rows(SOURCES[report_type][0])
     return 0 if rows and not rows.is_part else None
 
 
@@ -389,12 +389,12 @@ def gap_file(numbers: Numbers) -> tuple[str, str]:
     """Return the file with all rows, and the text that accompanies it."""
     query = numbers.query
     rows = gap_table(numbers)
-    lines = [FORMATS[query.topic].header, *(row.cells for row in rows)]
+    lines = [FORMATS[query.report_type].header, *(row.cells for row in rows)]
     of = f" of {b.label(query.label)}" if query.label else ""
     is_part = any(reading.gap_rows.is_part for reading in numbers.readings if reading.gap_rows)
     most = ", the first that the docs service names" if is_part else ""
     count = counted(len(rows), "row", "rows")
-    text = f"{query.topic.capitalize()}{of}, {query.period}: {count}{most}."
+    text = f"{query.report_type.capitalize()}{of}, {query.period}: {count}{most}."
     return BOM + "".join(map(csv_line, lines)), text
 
 
@@ -409,7 +409,9 @@ def gap_prompt(query: Query, row: Row) -> str:
 def quote_more(prompt: str, quotes: Sequence[tuple[str, str]]) -> str:
     """Return a suggested prompt with further texts of the same subject, each with its numbers."""
     lines = [
-        str(Quotation(QuoteSource.EVIDENCE, f"{one_line(text, _SUBJECT_LENGTH)} ({evidence})"))
+        str(
+            Quotation(QuoteSource.EVIDENCE, f"{one_line(text, _MAX_QUOTE_CHARACTERS)} ({evidence})")
+        )
         for text, evidence in quotes
     ]
     facts, *paragraphs = prompt.split("\n\n")

@@ -13,7 +13,7 @@ from bot.messages import blocks as b
 from bot.visitors.messages.answers import TIME, about, around, more_button, share_button
 from bot.visitors.messages.gap_rows import FEW_EVENTS, FORMATS, Row, gap_table
 from bot.visitors.messages.reasons import unread_sources
-from bot.visitors.model.gaps import Topic
+from bot.visitors.model.gaps import ReportType
 from bot.visitors.model.questions import Numbers, Query
 
 _MORE_ROWS = 20
@@ -30,7 +30,7 @@ def gap_answer(
     query = numbers.query
     rows = gap_table(numbers)
     if not rows:
-        none = f"The docs service has no {FORMATS[query.topic].none} for {query.period}."
+        none = f"The docs service has no {FORMATS[query.report_type].none} for {query.period}."
         return b.words(
             " ".join([none, *around(query, shared_by), *unread_sources(numbers.readings)])
         )
@@ -54,11 +54,11 @@ def _message(
 ) -> Message:
     """Return rows with a button each: as many as fit into a message."""
     query = numbers.query
-    total, events = FORMATS[query.topic].total(numbers, gap_table(numbers))
+    total, events = FORMATS[query.report_type].total(numbers, gap_table(numbers))
     subject = about(query)
     heading = b.section(f"*{subject[:1].upper()}{subject[1:]}*\n{total}")
     blocks = [
-        _row_block(row, rank, question, is_page=query.topic is Topic.FEEDBACK)
+        _row_block(row, rank, question, is_page=query.report_type is ReportType.FEEDBACK)
         for rank, row in enumerate(rows, 1)
     ]
     notes = b.context(*_notes(numbers, events, shared_by))
@@ -97,7 +97,7 @@ def draft_button(question: QuestionId, key: str, *, is_page: bool = False) -> Bl
 
 def not_offered(query: Query) -> Message:
     return b.words(
-        f"The docs service gives no {query.topic} here: its plan may have none, or the bot's "
+        f"The docs service gives no {query.report_type} here: its plan may have none, or the bot's "
         "key may not read them. I'll ask it again in a day. "
         "Your bot admin finds more in `docs-bot doctor`."
     )

@@ -6,7 +6,7 @@ from bot.ids import Block, Message
 from bot.messages import blocks as b
 from bot.messages import slack_text
 from bot.messages.plain_text import one_line
-from bot.visitors.model.gaps import GAP_TOPICS
+from bot.visitors.model.gaps import GAP_REPORT_TYPES
 
 _GUESS_LENGTH = 100
 
@@ -37,11 +37,11 @@ def suggest_help() -> Message:
 
 def period_help() -> str:
     """Return the lines of the command's help about periods and options, in mrkdwn."""
-    topics = ", ".join(b.code(str(topic)) for topic in GAP_TOPICS)
+    report_types = ", ".join(b.code(str(report_type)) for report_type in GAP_REPORT_TYPES)
     return (
         "*Periods*: `7d`, `last month`, `this quarter`, `2026-10-01..2026-10-15`.\n"
         "*Options*: `compare none`, `sort ai`, `top 20`, `path /api`, `csv`.\n"
-        f"*What readers miss*: {topics}."
+        f"*What readers miss*: {report_types}."
     )
 
 

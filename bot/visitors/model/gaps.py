@@ -23,8 +23,8 @@ MAX_ROWS_READ = 100
 """Maximum rows of each source: one call returns no more."""
 
 
-class Topic(StrEnum):
-    """The subject of a question."""
+class ReportType(StrEnum):
+    """The numbers or texts of readers that a question asks for."""
 
     VISITORS = "visitors"
     SEARCHES = "searches"
@@ -33,10 +33,10 @@ class Topic(StrEnum):
 
     @property
     def is_gaps(self) -> bool:
-        return self is not Topic.VISITORS
+        return self is not ReportType.VISITORS
 
 
-GAP_TOPICS = tuple(topic for topic in Topic if topic.is_gaps)
+GAP_REPORT_TYPES = tuple(report_type for report_type in ReportType if report_type.is_gaps)
 
 
 class Source(StrEnum):
@@ -51,10 +51,10 @@ class Source(StrEnum):
 
 
 SOURCES = {
-    Topic.VISITORS: (Source.VISITORS,),
-    Topic.SEARCHES: (Source.SEARCHES,),
-    Topic.FEEDBACK: (Source.VOTES, Source.COMMENTS),
-    Topic.QUESTIONS: (Source.QUESTIONS,),
+    ReportType.VISITORS: (Source.VISITORS,),
+    ReportType.SEARCHES: (Source.SEARCHES,),
+    ReportType.FEEDBACK: (Source.VOTES, Source.COMMENTS),
+    ReportType.QUESTIONS: (Source.QUESTIONS,),
 }
 
 

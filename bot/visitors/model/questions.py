@@ -10,7 +10,7 @@ from enum import StrEnum
 from pydantic import SecretStr
 
 from bot.ids import ChannelId, MessageTs, ProjectId, QuestionId, ReadingId, SubscriptionId, UserId
-from bot.visitors.model.gaps import GapRow, GapRows, Source, Topic
+from bot.visitors.model.gaps import GapRow, GapRows, ReportType, Source
 from bot.visitors.model.own_questions import OwnQuestions
 from bot.visitors.model.periods import Period
 from bot.visitors.model.readings import Counts, Reading, ReadingProblem
@@ -61,7 +61,7 @@ class Query:
     file_to: FileDestination = FileDestination.NOWHERE
     label: str | None = None
     """The project's label; None if the bot serves only one."""
-    topic: Topic = Topic.VISITORS
+    report_type: ReportType = ReportType.VISITORS
     chart: tuple[Period, ...] = ()
     """The points of the chart."""
     recommended: tuple[str, ...] = ()
@@ -125,7 +125,7 @@ class Question:
     @property
     def has_gaps(self) -> bool:
         """Whether its answer shows content gaps, with readers' words."""
-        return self.kind is QuestionKind.DIGEST or self.query.topic.is_gaps
+        return self.kind is QuestionKind.DIGEST or self.query.report_type.is_gaps
 
 
 @dataclass(frozen=True, slots=True)

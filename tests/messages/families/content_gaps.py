@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.visitors.messages import gap_rows as gap_row_messages
 from bot.visitors.messages import gaps as gap_messages
-from bot.visitors.model.gaps import GapRow, GapRows, Source, Topic
+from bot.visitors.model.gaps import GapRow, GapRows, ReportType, Source
 from bot.visitors.model.questions import FileDestination, Numbers, Query
 from bot.visitors.model.readings import ReadingProblem
 from tests.builders import BEN
@@ -44,24 +44,24 @@ QUESTIONS = GapRows(
     events=9,
 )
 READ = {
-    Topic.SEARCHES: ((Source.SEARCHES, SEARCHES),),
-    Topic.FEEDBACK: ((Source.VOTES, VOTES), (Source.COMMENTS, COMMENTS)),
-    Topic.QUESTIONS: ((Source.QUESTIONS, QUESTIONS),),
+    ReportType.SEARCHES: ((Source.SEARCHES, SEARCHES),),
+    ReportType.FEEDBACK: ((Source.VOTES, VOTES), (Source.COMMENTS, COMMENTS)),
+    ReportType.QUESTIONS: ((Source.QUESTIONS, QUESTIONS),),
 }
 
 
-def numbers(topic: Topic, *, is_part: bool = False, **query: Any) -> Numbers:
-    """Return the readings of a question about a topic."""
+def numbers(report_type: ReportType, *, is_part: bool = False, **query: Any) -> Numbers:
+    """Return the readings of a question about a report type."""
     readings = (
         reading(source=source, gap_rows=replace(rows, is_part=is_part))
-        for source, rows in READ[topic]
+        for source, rows in READ[report_type]
     )
-    return Numbers(Query(WEEK, topic=topic, **query), tuple(readings))
+    return Numbers(Query(WEEK, report_type=report_type, **query), tuple(readings))
 
 
-def frequent(topic: Topic) -> Numbers:
+def frequent(report_type: ReportType) -> Numbers:
     """Return numbers that are large enough to recommend rows."""
-    numbers_of = numbers(topic)
+    numbers_of = numbers(report_type)
     searches = (
         GapRow("sso", events=41, unmet=41),
         GapRow("audit log", events=34, unmet=33),
@@ -78,25 +78,28 @@ def frequent(topic: Topic) -> Numbers:
 
 
 def samples() -> Mapping[str, object]:
-    """Return answers by topic, their files, and the prompts of their rows."""
-    by_topic = {topic: numbers(topic) for topic in READ}
+    """Return answers by report type, their files, and the prompts of their rows."""
+    by_report_type = {report_type: numbers(report_type) for report_type in READ}
     failed = reading(source=Source.VOTES, totals=None, problem=ReadingProblem.UNWELL)
     unread = reading(source=Source.COMMENTS, totals=None)
-    searches, feedback = by_topic[Topic.SEARCHES], by_topic[Topic.FEEDBACK]
+    searches, feedback = by_report_type[ReportType.SEARCHES], by_report_type[ReportType.FEEDBACK]
     return {
-        **{f"{topic}": gap_messages.gap_answer(read, QUESTION) for topic, read in by_topic.items()},
         **{
-            f"{topic}: the first rows of the service": gap_messages.gap_answer(
-                numbers(topic, is_part=True, top=1, label="Acme"), QUESTION
-            )
-            for topic in READ
+            f"{report_type}": gap_messages.gap_answer(read, QUESTION)
+            for report_type, read in by_report_type.items()
         },
         **{
-            f"{topic}: none": gap_messages.gap_answer(replace(read, readings=()), QUESTION)
-            for topic, read in by_topic.items()
+            f"{report_type}: the first rows of the service": gap_messages.gap_answer(
+                numbers(report_type, is_part=True, top=1, label="Acme"), QUESTION
+            )
+            for report_type in READ
+        },
+        **{
+            f"{report_type}: none": gap_messages.gap_answer(replace(read, readings=()), QUESTION)
+            for report_type, read in by_report_type.items()
         },
         "a file": gap_messages.gap_answer(
-            numbers(Topic.SEARCHES, file_to=FileDestination.PRIVATE), QUESTION
+            numbers(ReportType.SEARCHES, file_to=FileDestination.PRIVATE), QUESTION
         ),
         "shared": gap_messages.gap_answer(searches, QUESTION, shared_by=BEN),
         "not to share": gap_messages.gap_answer(searches, QUESTION, can_share=False),
@@ -116,25 +119,27 @@ def samples() -> Mapping[str, object]:
         ),
         "recommendations": [
             item.evidence
-            for topic in READ
-            for item in gap_row_messages.gap_recommendations(frequent(topic))
+            for report_type in READ
+            for item in gap_row_messages.gap_recommendations(frequent(report_type))
         ],
         **{
-            f"{topic}: a month later": gap_row_messages.compare_unmet(
-                read, numbers(topic), gap_row_messages.gap_table(read)[0].key
+            f"{report_type}: a month later": gap_row_messages.compare_unmet(
+                read, numbers(report_type), gap_row_messages.gap_table(read)[0].key
             )
-            for topic, read in by_topic.items()
+            for report_type, read in by_report_type.items()
         },
         **{
-            f"{topic}: the file": list(gap_row_messages.gap_file(read))
-            for topic, read in by_topic.items()
+            f"{report_type}: the file": list(gap_row_messages.gap_file(read))
+            for report_type, read in by_report_type.items()
         },
         "a part of one of several docs, as a file": list(
-            gap_row_messages.gap_file(numbers(Topic.SEARCHES, is_part=True, label="Acme <docs>"))
+            gap_row_messages.gap_file(
+                numbers(ReportType.SEARCHES, is_part=True, label="Acme <docs>")
+            )
         ),
         **{
-            f"{topic}: the prompt of row {at}": gap_row_messages.gap_prompt(read.query, row)
-            for topic, read in by_topic.items()
+            f"{report_type}: the prompt of row {at}": gap_row_messages.gap_prompt(read.query, row)
+            for report_type, read in by_report_type.items()
             for at, row in enumerate(gap_row_messages.gap_table(read), 1)
         },
     }

@@ -13,7 +13,7 @@ from bot.outbox.model import NotPosted
 from bot.visitors.messages import answers as answer_messages
 from bot.visitors.messages import digests as digest_messages
 from bot.visitors.messages import prompts, reasons, usage
-from bot.visitors.model.gaps import Topic
+from bot.visitors.model.gaps import ReportType
 from bot.visitors.model.periods import Period
 from bot.visitors.model.questions import FileDestination, Query, SortBy
 from bot.visitors.model.readings import NO_VISITORS, Counts, ReadingProblem
@@ -130,8 +130,10 @@ def samples() -> Mapping[str, object]:
             QUESTION,
         ),
         **{
-            f"reading: {topic}": answer_messages.progress_note(replace(query, topic=topic))
-            for topic in Topic
+            f"reading: {report_type}": answer_messages.progress_note(
+                replace(query, report_type=report_type)
+            )
+            for report_type in ReportType
         },
         "reading: one of several docs": answer_messages.progress_note(
             replace(query, label="Acme <docs>")

@@ -1,4 +1,4 @@
-"""The names of users, channels and user groups in texts."""
+"""Resolve the mentions of users, channels and user groups in texts to their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write the outcome of a prompt, and the messages about it."""
+"""The outcomes of prompts: their states, and the messages about them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
 from bot.jobs.service_health import poll_wait_seconds, service_is_well
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread import edit, say, take_buttons
+from bot.jobs.thread import edit, remove_buttons, say
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
 from bot.projects import Project
@@ -53,7 +53,7 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
         uses_left=free if free * 5 <= limit else None,
     )
     Jobs(tx).save(job, begun)
-    take_buttons(context, tx, job, now)
+    remove_buttons(context, tx, job, now)
 
 
 def _settle_asked(

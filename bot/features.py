@@ -1,4 +1,4 @@
-"""The subjects of the bot, and what they have together: its workers, commands, words and hooks."""
+"""The features of the bot, and their workers, commands, words and hooks together."""
 
 from __future__ import annotations
 
@@ -35,10 +35,7 @@ _HOUR_SECONDS = 3_600.0
 
 
 async def sweep_due_times(context: WorkerContext) -> int:
-    """Sweep due times that a clock wrote while it was ahead.
-
-    Return how many there were.
-    """
+    """Sweep the due times that a clock wrote while it was ahead, and return their number."""
     swept = await context.store.write(lambda tx: DueTimes(tx).sweep(context.clock()))
     if swept:
         context.wake()
@@ -47,10 +44,7 @@ async def sweep_due_times(context: WorkerContext) -> int:
 
 
 async def forget_old(context: WorkerContext) -> int:
-    """Forget some rows that are older than the settings allow.
-
-    Return how many were forgotten.
-    """
+    """Forget some rows that are older than the settings allow, and return their number."""
     days = context.settings.keep_days
     if not days:
         return 0
@@ -60,16 +54,16 @@ async def forget_old(context: WorkerContext) -> int:
     return forgotten.total()
 
 
-SUBJECTS: tuple[Feature, ...] = (JOBS, INBOX)
-"""The subjects without which there is no bot."""
-FEATURES: tuple[Feature, ...] = (PULLS, VISITORS, ANSWERS, USAGE)
-"""The subjects that a bot can do without."""
+REQUIRED_FEATURES: tuple[Feature, ...] = (JOBS, INBOX)
+"""The features that every bot has."""
+OPTIONAL_FEATURES: tuple[Feature, ...] = (PULLS, VISITORS, ANSWERS, USAGE)
+"""The features that a bot can do without."""
 
 
 def list_commands(features: Sequence[Feature]) -> tuple[Command, ...]:
     """Return the commands of a bot with these features."""
     (agent, prefix), *others = catalogue.JOB_COMMANDS
-    for feature in (*SUBJECTS, *features):
+    for feature in (*REQUIRED_FEATURES, *features):
         words = (*agent.words, *feature.agent_words)
         buttons = {**agent.buttons, **feature.buttons}
         labels = (*agent.labels, *feature.labels)
@@ -86,14 +80,16 @@ def list_vocabulary(features: Sequence[Feature], projects: Projects) -> Vocabula
 def list_hooks(features: Sequence[Feature]) -> tuple[Hooks, ...]:
     """Return the hooks of a bot with these features."""
     words = WordHooks(run_word=partial(run_own_word, list_commands(features)))
-    of_subjects = [hooks for feature in (*SUBJECTS, *features) for hooks in feature.hooks]
-    return (words, *of_subjects)
+    of_features = [hooks for feature in (*REQUIRED_FEATURES, *features) for hooks in feature.hooks]
+    return (words, *of_features)
 
 
-COMMANDS = list_commands(FEATURES)
+COMMANDS = list_commands(OPTIONAL_FEATURES)
 
 
-def all_workers(context: WorkerContext, features: Sequence[Feature] = FEATURES) -> list[Worker]:
+def all_workers(
+    context: WorkerContext, features: Sequence[Feature] = OPTIONAL_FEATURES
+) -> list[Worker]:
     """Return the workers of a bot with these features."""
     workers = [
         queue_worker(
@@ -109,6 +105,6 @@ def all_workers(context: WorkerContext, features: Sequence[Feature] = FEATURES) 
         alone("forget", partial(forget_old, context), every_seconds=_HOUR_SECONDS),
         alone("sweep", partial(sweep_due_times, context), every_seconds=_MINUTE_SECONDS),
     ]
-    for feature in (*SUBJECTS, *features):
+    for feature in (*REQUIRED_FEATURES, *features):
         workers += feature.workers(context)
     return workers

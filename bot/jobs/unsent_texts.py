@@ -1,4 +1,4 @@
-"""The answers to texts that are not sent to the agent, by their meaning: the same at every door."""
+"""Answer texts that are not sent to the agent, by their meaning: the same at every door."""
 
 from __future__ import annotations
 

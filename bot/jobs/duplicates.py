@@ -1,4 +1,4 @@
-"""Open jobs about the page or subject of a new request, to prevent a duplicate."""
+"""Duplicates of a new request: open jobs about the same page or subject."""
 
 from __future__ import annotations
 
@@ -12,57 +12,56 @@ from bot.ids import ChannelId, JobNumber, ProjectId
 from bot.jobs.ask import is_public_channel
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.subjects import Subject, find_subject, is_about
-from bot.jobs.model.topics import topic_of
+from bot.jobs.model.targets import target_of
 from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
 from bot.messages import slack_text
 from bot.store import Transaction
 
-_MAX_RIVALS = 100
+_MAX_DUPLICATES = 100
 _MAX_JOBS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Rival:
+class Duplicate:
     """An open job about the page or subject of a new request."""
 
     job: TrackedJob
     has_page: bool
-    """Whether it changes a page that the request names; False if both want the same new page."""
+    """Whether the job changes a page that the request names; else both add the same new page."""
 
 
-async def find_rival(
+async def find_duplicate(
     context: Context,
     allowed: Allowed,
     raw: str,
     project: ProjectId | None,
     besides: JobNumber | None = None,
-) -> Rival | None:
-    """Return an open job about the page of a prompt, or another person's about its new subject.
+) -> Duplicate | None:
+    """Return an open job about a page of a prompt, or another person's about its subject.
 
-    Everybody in the channel may know of that job. A person's own equal prompt is no rival:
-    another question asks about it.
-    ``besides``: the prompt's own job.
+    Everybody in the channel may know of that job. A person's own equal prompt is no duplicate:
+    the bot asks about it elsewhere. ``besides``: the prompt's own job.
     """
     place = allowed.origin.channel
-    topic = topic_of(slack_text.to_plain(raw, {}, {}))
-    if not topic.pages and not topic.subject:
+    target = target_of(slack_text.to_plain(raw, {}, {}))
+    if not target.pages and not target.subject:
         return None
 
-    def find_rivals(tx: Transaction) -> Sequence[Rival]:
+    def list_duplicates(tx: Transaction) -> Sequence[Duplicate]:
         of_project = project or context.project_of(tx, place).id
-        rivals = []
-        for job in Jobs(tx).list_topics(of_project, _MAX_RIVALS):
+        duplicates = []
+        for job in Jobs(tx).list_targets(of_project, _MAX_DUPLICATES):
             is_own = job.requester == allowed.user
             if job.number == besides or (is_own and job.text.strip() == raw.strip()):
                 continue
-            has_page = job.has_page_of(topic)
-            if has_page or (not is_own and job.has_subject_of(topic)):
-                rivals.append(Rival(Jobs(tx).get_or_raise(job.number), has_page))
-        return rivals
+            has_page = job.shares_page(target)
+            if has_page or (not is_own and job.adds_same_page(target)):
+                duplicates.append(Duplicate(Jobs(tx).get_or_raise(job.number), has_page))
+        return duplicates
 
-    for rival in await context.store.read(find_rivals):
-        if await _may_be_named(context, place, rival.job):
-            return rival
+    for duplicate in await context.store.read(list_duplicates):
+        if await _may_be_named(context, place, duplicate.job):
+            return duplicate
     return None
 
 
@@ -89,10 +88,7 @@ async def find_open_job(
 def list_open_jobs(
     tx: Transaction, project: ProjectId, now: datetime
 ) -> list[tuple[TrackedJob, list[Subject]]]:
-    """Return a project's open jobs.
-
-    Each comes with the subjects of its pull request and of its request.
-    """
+    """Return a project's open jobs, each with the subjects of its pull request and its request."""
     found = []
     for job in Jobs(tx).list_unreviewed(project, _MAX_JOBS):
         if _is_known_open(job, now):
@@ -105,7 +101,7 @@ def list_open_jobs(
 def _is_known_open(job: TrackedJob, now: datetime) -> bool:
     """Return whether a job goes on, or its pull request is open.
 
-    One that the bot cannot see counts as open for as long as a gap counts as in work.
+    A pull request that the bot cannot read counts as open for as long as a gap counts as in work.
     """
     if not job.awaits_review or job.sees_pull_request:
         return True

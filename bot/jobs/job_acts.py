@@ -1,4 +1,4 @@
-"""Decisions about a job by button: run again, send, dismiss, withdraw, stop watching."""
+"""The acts of people on a job, by button: run again, send, dismiss, withdraw, stop watching."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.jobs.messages import jobs as messages
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Act, Prompt, PromptKind, PromptRequest, PromptState
-from bot.jobs.settle_prompt import drop_follow_ups, show_decision
+from bot.jobs.prompt_outcomes import drop_follow_ups, show_decision
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts

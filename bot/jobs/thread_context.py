@@ -1,4 +1,4 @@
-"""The earlier messages of a thread, for the agent and for the form."""
+"""The thread context: the earlier messages of a thread, for the agent and for the form."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from bot.context import Context, WorkerContext
 from bot.ids import ChannelId, MessageTs, ProjectId, Refusal, UserId, is_direct_message
 from bot.intent.kinds import SILENT, STARTS_JOB, Kind, Place
 from bot.jobs.hooks import JobHooks
+from bot.jobs.mentions import names_in
 from bot.jobs.messages import agent_text
 from bot.jobs.model.jobs import AttachThread, NotTaken, OmitReason, ThreadContext
 from bot.jobs.model.prompts import Prompt, PromptKind
-from bot.jobs.names import names_in
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.masking import masked
@@ -216,7 +216,7 @@ def _find_handled(
         if occasion not in _NOT_TAKEN:
             handled.add(ts)
     for hooks in context.hooks_of(JobHooks):
-        handled.update(hooks.find_sent(tx, place, first, last))
+        handled.update(hooks.list_sent_messages(tx, place, first, last))
     return handled
 
 
