@@ -21,8 +21,8 @@ from bot.ids import ChannelId, JobNumber, UserId
 from bot.jobs.model.jobs import JobFilter, JobState
 from bot.loading import SettingsError
 from bot.operator.running import (
-    CANNOT_START,
-    INTERRUPTED,
+    CANNOT_START_EXIT_CODE,
+    INTERRUPTED_EXIT_CODE,
     database_errors,
     echo,
     load_settings,
@@ -58,7 +58,7 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            raise Exit(INTERRUPTED) from None
+            raise Exit(INTERRUPTED_EXIT_CODE) from None
 
 
 def _day(text: str) -> date:
@@ -369,7 +369,7 @@ def sandbox(context: click.Context) -> None:
             "In a clone: make sandbox, or pip install '.[sandbox]'.",
             err=True,
         )
-        raise Exit(CANNOT_START) from None
+        raise Exit(CANNOT_START_EXIT_CODE) from None
     main(context.args)
 
 

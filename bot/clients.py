@@ -60,7 +60,9 @@ async def connect(
     proxy = settings.proxy_for(settings.slack_api_url)
     session = doors.slack if doors else await stack.enter_async_context(open_session(proxy))
     slack = web_client(settings.slack_bot_token, settings.slack_api_url, session, proxy)
-    docs = await stack.enter_async_context(_docs(settings, doors.docs if doors else None, now))
+    docs = await stack.enter_async_context(
+        _make_docs_client(settings, doors.docs if doors else None, now)
+    )
     address = settings.github_api_url
     github = GithubClient(
         api_url=address,
@@ -80,13 +82,15 @@ async def connect(
         settings.allowed_bots,
         cache_clock,
     )
-    discovery = _discovery(settings, doors.docs if doors else None, now)
+    discovery = _make_discovery_client(settings, doors.docs if doors else None, now)
     for client in discovery.values():
         stack.push_async_callback(client.aclose)
     return Clients(slack, identity, messenger, docs, github, discovery)
 
 
-def _docs(settings: Settings, transport: httpx.AsyncBaseTransport | None, now: Clock) -> DocsClient:
+def _make_docs_client(
+    settings: Settings, transport: httpx.AsyncBaseTransport | None, now: Clock
+) -> DocsClient:
     """Return a client for each project.
 
     Without DOCS_PROJECTS, the one is also used for former projects.
@@ -104,7 +108,7 @@ def _docs(settings: Settings, transport: httpx.AsyncBaseTransport | None, now: C
     return DocsClients(clients) if settings.docs_projects else clients[settings.projects[0].id]
 
 
-def _discovery(
+def _make_discovery_client(
     settings: Settings, transport: httpx.AsyncBaseTransport | None, now: Clock
 ) -> Mapping[ProjectId, DiscoveryClient]:
     """Return a client of the discovery API for each project with a key for it.

@@ -73,15 +73,15 @@ async def wait_for_ends(
     """
     until = monotonic() + seconds
     left_seconds = seconds
-    running = _running(tasks)
+    running = _list_running(tasks)
     while running and left_seconds >= 0:
         await asyncio.wait(running, timeout=left_seconds)
         left_seconds = until - monotonic()
-        running = _running(tasks)
+        running = _list_running(tasks)
     return running
 
 
-def _running(tasks: Collection[asyncio.Task[None]]) -> list[asyncio.Task[None]]:
+def _list_running(tasks: Collection[asyncio.Task[None]]) -> list[asyncio.Task[None]]:
     return [task for task in tasks if not task.done()]
 
 
@@ -266,7 +266,9 @@ class Workers:
         """
         self._workers = {worker.name: worker for worker in workers}
         self._find_due = find_due
-        self._workers[LOOK] = Worker(LOOK, self._look, _ignore, every_seconds=self._look_seconds)
+        self._workers[LOOK] = Worker(
+            LOOK, self._wake_due_workers, _ignore, every_seconds=self._look_seconds
+        )
         for worker in self._workers.values():
             self.scheduler.add_job(
                 self._run,
@@ -333,7 +335,7 @@ class Workers:
             if not self._is_stopping:
                 raise
         except Exception as error:
-            self._failed(worker, error, rests=True)
+            self._log_failure(worker, error, rests=True)
         finally:
             worker.is_claiming = False
             self._tasks.discard(run)
@@ -366,7 +368,7 @@ class Workers:
         try:
             has_more = await worker.work(row) is True
         except Exception as error:
-            self._failed(worker, error, rests=worker.places == 1)
+            self._log_failure(worker, error, rests=worker.places == 1)
         else:
             worker.well_at = monotonic()
             worker.failures = 0
@@ -377,7 +379,7 @@ class Workers:
         elif worker.queue:
             self.wake_after(2 * self._least_seconds)  # it may have put rows back for a moment later
 
-    def _failed(self, worker: Worker, error: Exception, *, rests: bool) -> None:
+    def _log_failure(self, worker: Worker, error: Exception, *, rests: bool) -> None:
         """Log a failure and let the worker rest, longer after each failure."""
         worker.failures += 1
         if rests:
@@ -386,7 +388,7 @@ class Workers:
             asyncio.get_running_loop().call_later(rest_seconds + 0.01, self.wake, worker.name)
         log.error("run_failed", worker=worker.name, failures=worker.failures, **error_fields(error))
 
-    async def _look(self, _limit: int, _full: Collection[str]) -> Sequence[None]:
+    async def _wake_due_workers(self, _limit: int, _full: Collection[str]) -> Sequence[None]:
         """Wake the workers whose queues have due rows.
 
         Look again when the next row comes due.

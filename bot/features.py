@@ -99,7 +99,7 @@ def all_workers(
             claim_deliveries,
             deliver,
             key=attrgetter("id"),
-            group=attrgetter("what.channel"),
+            group=attrgetter("content.channel"),
             places_of_group=10,
         ),
         alone("forget", partial(forget_old, context), every_seconds=_HOUR_SECONDS),

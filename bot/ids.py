@@ -148,9 +148,9 @@ class Recommendation:
     """Whether the title is the path of a page, to be improved and not written."""
     added_evidence: str = ""
     """Its numbers beside those of another heading; empty if ``evidence`` is clear there, too."""
-    same: tuple[str, ...] = ()
+    merged_keys: tuple[str, ...] = ()
     """The keys of the recommendations of the same subject that are one with it."""
 
     @property
     def keys(self) -> tuple[str, ...]:
-        return (self.key, *self.same)
+        return (self.key, *self.merged_keys)

@@ -114,8 +114,8 @@ class LoadedSettings(BaseSettings):
             else:
                 warnings.append(f"{similar} is no setting: did you mean {name}?")
         if problems:
-            raise _error(sorted(problems, key=cls._order))
-        settings._warnings = (*warnings, *cls._unused(source.env_vars))
+            raise _make_settings_error(sorted(problems, key=cls._order))
+        settings._warnings = (*warnings, *cls._warn_of_unused(source.env_vars))
         return settings
 
     @classmethod
@@ -139,7 +139,7 @@ class LoadedSettings(BaseSettings):
         return variables.index(name) if name in variables else len(variables)
 
     @classmethod
-    def _unused(cls, values: Mapping[str, str | None]) -> Iterator[str]:
+    def _warn_of_unused(cls, values: Mapping[str, str | None]) -> Iterator[str]:
         """Yield a warning for each variable that has no effect."""
         oauth = {"slack_client_id", "slack_client_secret"}
         if oauth <= values.keys() and "slack_bot_token" in values:
@@ -166,7 +166,7 @@ class LoadedSettings(BaseSettings):
         yield from ()
 
 
-def _error(problems: Sequence[str]) -> SettingsError:
+def _make_settings_error(problems: Sequence[str]) -> SettingsError:
     listed = "".join(f"  - {problem}\n" for problem in problems)
     text = f"These settings cannot work:\n{listed}See .env.example and docs/settings.md."
     return SettingsError(text, problems)

@@ -19,7 +19,7 @@ from typing import Any, Protocol, runtime_checkable
 import structlog
 from structlog.types import EventDict, Processor, WrappedLogger
 
-from bot.masking import HIDDEN, without_keys
+from bot.masking import HIDDEN, redact_keys
 from bot.ttl_cache import TtlCache
 
 _REPEAT_SECONDS = 60.0
@@ -37,7 +37,7 @@ _MIN_SECRET_LENGTH = 6
 """Shorter values are not hidden: they would hide parts of ordinary words."""
 _OWN_FIELDS = frozenset({"level", "logger", "timestamp"})
 """Fields whose values are made here."""
-_BEARER = re.compile(r"(?i)(?<=bearer )\S+")
+_BEARER_PATTERN = re.compile(r"(?i)(?<=bearer )\S+")
 _QUIET = {
     # Slack's libraries log whole requests, with people's texts, at levels up to WARNING.
     "slack_bolt": logging.ERROR,
@@ -110,9 +110,9 @@ class Redactor:
             return text
         for secret in self._secrets:
             text = text.replace(secret, HIDDEN)
-        text = without_keys(text)
+        text = redact_keys(text)
         if "bearer " in text.lower():
-            text = _BEARER.sub(HIDDEN, text)
+            text = _BEARER_PATTERN.sub(HIDDEN, text)
         return text
 
 
@@ -137,7 +137,7 @@ _WRITING = RLock()
 """Held for each line, because the database's threads log, too."""
 
 
-def _as_json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:
+def _format_json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:
     return json.dumps(event)
 
 
@@ -219,9 +219,9 @@ def _make_rendering(secrets: Sequence[str], *, for_people: bool) -> list[Process
     # Before the Redactor: tracebacks become text, without local variables, and are cleaned too.
     cleaning: list[Processor] = [structlog.processors.format_exc_info, Redactor(secrets)]
     if not for_people:
-        return [*cleaning, _as_json]
+        return [*cleaning, _format_json]
     plain = structlog.dev.plain_traceback
-    return [*cleaning, _safe_values, structlog.dev.ConsoleRenderer(exception_formatter=plain)]
+    return [*cleaning, _make_values_safe, structlog.dev.ConsoleRenderer(exception_formatter=plain)]
 
 
 def is_terminal() -> bool:
@@ -240,7 +240,7 @@ def terminal_safe(text: str) -> str:
     return text.translate({ord(sign): sign.encode("unicode_escape").decode() for sign in steering})
 
 
-def _safe_values(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+def _make_values_safe(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Make every text safe for a terminal; only tracebacks keep their lines."""
     safe = dict(event)
     for key, value in event.items():
@@ -252,7 +252,7 @@ def _safe_values(_logger: WrappedLogger, _method: str, event: EventDict) -> Even
 
 
 @contextmanager
-def about_request(key: str | None) -> Iterator[None]:
+def log_reference(key: str | None) -> Iterator[None]:
     """Put the reference of a request into each line until the block ends.
 
     ``key``: the key under which the request is stored; None for no request.

@@ -2,7 +2,7 @@
 
 One list of their shapes, for logs, for texts that leave, and for the question before a send.
 
-- `without_keys` hides the secrets of a text that goes to a log.
+- `redact_keys` hides the secrets of a text that goes to a log.
 - `masked` also hides personal numbers, in texts that go to a channel or a prompt.
 - `has_key` returns whether somebody should be asked before a prompt is sent. Made-up secrets do not
   count.
@@ -58,13 +58,13 @@ _PARTS_OF_KEYS = (
 
 They are looked for first, because few texts have one.
 """
-_PRIVATE_KEY = re.compile(
+_PRIVATE_KEY_PATTERN = re.compile(
     "-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|\\Z)", re.DOTALL
 )
-_SIGNATURE = re.compile(r"\bv0=[0-9a-f]{16,}")
+_SIGNATURE_PATTERN = re.compile(r"\bv0=[0-9a-f]{16,}")
 """Slack's signature of a request."""
-_DOTTED_RUN = re.compile(r"[A-Za-z0-9_.-]+")
-_PREFIX = re.compile(
+_DOTTED_RUN_PATTERN = re.compile(r"[A-Za-z0-9_.-]+")
+_PREFIX_PATTERN = re.compile(
     r"(?<![A-Za-z0-9])"
     r"(?:(xox[a-z][-.]|xapp-|mint_|github_pat_|gh[opsur]_|glpat-|GOCSPX-|dop_v1_|dckr_pat_)"
     r"|(?:[spr]k|npm|hf)[_-]|shp(?:at|ca|pa|ss)_|whsec_|pypi-|ya29\.|SG\."
@@ -72,7 +72,7 @@ _PREFIX = re.compile(
 )
 """Beginnings of keys. The first group is of services whose keys need no digit to be one."""
 _BASE64_LENGTH = 40
-_BASE64 = re.compile(r"(?<![A-Za-z0-9/+])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+])")
+_BASE64_PATTERN = re.compile(r"(?<![A-Za-z0-9/+])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+])")
 """As long as a secret access key of AWS.
 
 https://docs.aws.amazon.com/IAM/latest/UserGuide/id_credentials_access-keys.html
@@ -84,24 +84,24 @@ The classes are small letters, large letters, digits, and signs.
 
 Of 40 random ones 99 % turn more often, and paths and sums turn less often.
 """
-_CLASS = re.compile("[a-z]+|[A-Z]+|[0-9]+|[/+]+")
-_IN_ADDRESS = re.compile("://[^\\s\"'<>]+")
-_WEBHOOK = re.compile(
+_CLASS_PATTERN = re.compile("[a-z]+|[A-Z]+|[0-9]+|[/+]+")
+_IN_ADDRESS_PATTERN = re.compile("://[^\\s\"'<>]+")
+_WEBHOOK_PATTERN = re.compile(
     r"hooks\.slack(?:-gov)?\.com|(?:[a-z]+\.)?discord(?:app)?\.com(?=/api/webhooks/)"
     r"|[a-z0-9-]+\.webhook\.office\.com|outlook\.office(?:365)?\.com(?=/webhook/)"
     r"|[a-z0-9-]+\.logic\.azure\.com"
 )
 """Hosts, with the beginning of a path where needed, of which the whole path grants something."""
-_GRANT = re.compile(
+_GRANT_PATTERN = re.compile(
     r"(/(?:response|commands|actions)/).+|((?:token|key|secret|sig|signature|password)=)[^&#]+",
     re.IGNORECASE,
 )
 """Parts of an address that grant something: of response URLs, the sandbox's too, and of queries."""
-_IBAN = re.compile(r"\b[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?\b")
-_DIGITS_OF_NUMBERS = re.compile("[0-9]{4}")
+_IBAN_PATTERN = re.compile(r"\b[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?\b")
+_DIGITS_OF_NUMBERS_PATTERN = re.compile("[0-9]{4}")
 """A part of every number of a card or an account."""
-_CARD = re.compile(r"(?<![A-Za-z0-9])[0-9](?:[ -]?[0-9]){12,18}(?![A-Za-z0-9])")
-_ISSUER = re.compile(r"4|5[0-8]|2[2-7]|3[0-9]|6")
+_CARD_PATTERN = re.compile(r"(?<![A-Za-z0-9])[0-9](?:[ -]?[0-9]){12,18}(?![A-Za-z0-9])")
+_ISSUER_PATTERN = re.compile(r"4|5[0-8]|2[2-7]|3[0-9]|6")
 """First digits of cards. https://www.iso.org/standard/70484.html"""
 
 
@@ -112,23 +112,25 @@ def _replace_secrets(text: str, replace: Replace) -> str:
         return replace(match[0], Kind.KEY)
 
     if any(map(text.__contains__, _PARTS_OF_KEYS)):
-        text = _PRIVATE_KEY.sub(key, text)
-        text = _IN_ADDRESS.sub(lambda match: _in_address(match[0], replace), text)
-        text = _SIGNATURE.sub(key, text)
-        text = _DOTTED_RUN.sub(lambda run: _with_prefix(run[0], replace), text)
+        text = _PRIVATE_KEY_PATTERN.sub(key, text)
+        text = _IN_ADDRESS_PATTERN.sub(lambda match: _mask_in_address(match[0], replace), text)
+        text = _SIGNATURE_PATTERN.sub(key, text)
+        text = _DOTTED_RUN_PATTERN.sub(lambda run: _mask_prefixed_key(run[0], replace), text)
     if len(text) >= _BASE64_LENGTH:
-        text = _BASE64.sub(lambda match: key(match) if _is_random(match[0]) else match[0], text)
-    if _DIGITS_OF_NUMBERS.search(text):
-        text = _CARD.sub(lambda match: _card(match[0], replace), text)
-        text = _IBAN.sub(lambda match: _iban(match[0], replace), text)
+        text = _BASE64_PATTERN.sub(
+            lambda match: key(match) if _is_random(match[0]) else match[0], text
+        )
+    if _DIGITS_OF_NUMBERS_PATTERN.search(text):
+        text = _CARD_PATTERN.sub(lambda match: _mask_card(match[0], replace), text)
+        text = _IBAN_PATTERN.sub(lambda match: _mask_iban(match[0], replace), text)
     if any(map(text.lower().__contains__, _NAMES)):
-        text = _each_token(text, lambda token, name: _named(token, name, replace))
+        text = _replace_tokens(text, lambda token, name: _mask_named_secret(token, name, replace))
     return text
 
 
-def _with_prefix(run: str, replace: Replace) -> str:
+def _mask_prefixed_key(run: str, replace: Replace) -> str:
     """Replace the key that begins in a run of letters, digits and signs."""
-    match = _PREFIX.search(run)
+    match = _PREFIX_PATTERN.search(run)
     if match is None:
         return run
     key = run[match.start() :]
@@ -136,24 +138,24 @@ def _with_prefix(run: str, replace: Replace) -> str:
     return f"{run[: match.start()]}{replace(key, Kind.KEY)}" if is_key else run
 
 
-def _in_address(after_scheme: str, replace: Replace) -> str:
+def _mask_in_address(after_scheme: str, replace: Replace) -> str:
     """Replace passwords and tokens in the part of an address after its scheme."""
     place, slash, path = after_scheme[3:].partition("/")
     user, at, host = place.rpartition("@")
     if ":" in user:
         user = replace(user, Kind.KEY)
-    if path and _WEBHOOK.match(f"{host}/{path[:20]}"):
+    if path and _WEBHOOK_PATTERN.match(f"{host}/{path[:20]}"):
         path = replace(path, Kind.KEY if _has_digit(path) else Kind.GRANT)
     else:
-        path = _GRANT.sub(lambda grant: _granting(grant, replace), f"/{path}")[1:]
+        path = _GRANT_PATTERN.sub(lambda grant: _mask_grant(grant, replace), f"/{path}")[1:]
     return f"://{user}{at}{host}{slash}{path}"
 
 
-def _granting(grant: re.Match[str], replace: Replace) -> str:
+def _mask_grant(grant: re.Match[str], replace: Replace) -> str:
     begin = grant[1] or grant[2]
     value = grant[0][len(begin) :]
     if grant[1]:
-        is_key = any(_is_solid_key(part, len(value) + 1) for part in _SOLID.findall(value))
+        is_key = any(_is_solid_key(part, len(value) + 1) for part in _SOLID_PATTERN.findall(value))
     else:
         is_key = _is_value_of_secret(value)
     return f"{begin}{replace(value, Kind.KEY if is_key else Kind.GRANT)}"
@@ -161,28 +163,28 @@ def _granting(grant: re.Match[str], replace: Replace) -> str:
 
 def _is_random(run: str) -> bool:
     """Return whether a run of 40 characters looks like a key and not like a path or a hash sum."""
-    turns = len(_CLASS.findall(run)) - 1
+    turns = len(_CLASS_PATTERN.findall(run)) - 1
     counts = [sum(map(is_of, run)) for is_of in (str.isdigit, str.isupper, str.islower)]
     return turns >= _MIN_TURNS and min(counts) >= 2
 
 
-def _card(number: str, replace: Replace) -> str:
+def _mask_card(number: str, replace: Replace) -> str:
     """Replace the number of a card."""
     sizes = [len(group) for group in re.split("[ -]", number)]
     digits = "".join(filter(str.isdigit, number))
     is_grouped = len(sizes) == 1 or set(sizes[:-1]) <= {4, 5, 6}
-    is_card = is_grouped and _ISSUER.match(digits) is not None and _fits_luhn(digits)
+    is_card = is_grouped and _ISSUER_PATTERN.match(digits) is not None and _fits_luhn(digits)
     return replace(number, Kind.NUMBER) if is_card else number
 
 
-def _iban(number: str, replace: Replace) -> str:
+def _mask_iban(number: str, replace: Replace) -> str:
     """Replace the number of a bank account. https://www.iso.org/standard/81090.html"""
     account = "".join(filter(str.isalnum, number))
     value = int("".join(str(int(sign, 36)) for sign in account[4:] + account[:4]))
     return replace(number, Kind.NUMBER) if value % 97 == 1 else number
 
 
-def _named(token: str, name: str, replace: Replace) -> str:
+def _mask_named_secret(token: str, name: str, replace: Replace) -> str:
     """Replace the value after the name of a secret."""
     return replace(token, Kind.KEY) if name and _is_value_of_secret(token) else token
 
@@ -194,8 +196,10 @@ def _is_value_of_secret(value: str) -> bool:
 
 # ---- secrets that somebody made up
 
-_MADE_UP = re.compile(r"your|example|xxx|\*\*\*|placeholder|dummy|sample|1234|abcd", re.IGNORECASE)
-_COMMON_PASSWORD = re.compile(
+_MADE_UP_PATTERN = re.compile(
+    r"your|example|xxx|\*\*\*|placeholder|dummy|sample|1234|abcd", re.IGNORECASE
+)
+_COMMON_PASSWORD_PATTERN = re.compile(
     r"(?:my|db|the)?[_-]?"
     r"(?:password|passwd|pass|pwd|secret|token|key|change_?me|test|admin|root|postgres|guest)"
     r"|\$.*|%.*|\{.*|<.*|\[.*|\.+|\**",
@@ -216,14 +220,14 @@ def _is_made_up(secret: str, kind: Kind) -> bool:
         digits = "".join(filter(str.isdigit, secret))
         return digits in _TEST_CARDS or len(set(digits)) <= _MAX_DIGITS_OF_TEST_CARD
     _user, colon, password = secret.partition(":")
-    is_placeholder = colon == ":" and _COMMON_PASSWORD.fullmatch(password) is not None
-    return is_placeholder or _MADE_UP.search(secret) is not None
+    is_placeholder = colon == ":" and _COMMON_PASSWORD_PATTERN.fullmatch(password) is not None
+    return is_placeholder or _MADE_UP_PATTERN.search(secret) is not None
 
 
 # ---- the three uses
 
 
-def without_keys(text: str) -> str:
+def redact_keys(text: str) -> str:
     """Return a text for a log, with ``HIDDEN`` in the place of secrets."""
     return _replace_secrets(text, lambda _secret, _kind: HIDDEN)
 
@@ -256,32 +260,32 @@ def masked(text: str, *, is_readers: bool = False) -> str:
         if _is_address(token):  # of which the secret parts are replaced
             return token
         min_letters = _MIN_LETTERS if is_readers else len(token) + 1
-        return _RUN.sub(lambda run: _KEY if _is_key(run[0], min_letters) else run[0], token)
+        return _RUN_PATTERN.sub(lambda run: _KEY if _is_key(run[0], min_letters) else run[0], token)
 
     def hide(_secret: str, kind: Kind) -> str:
         return _NUMBER if kind is Kind.NUMBER else _KEY
 
     if is_readers:
-        text = _TOKEN.sub(_without_address, text)
+        text = _TOKEN_PATTERN.sub(_hide_address, text)
     text = _replace_secrets(text, hide)
-    return _each_token(_NUMERAL.sub(_masked_number, text), mask)
+    return _replace_tokens(_NUMERAL_PATTERN.sub(_hide_number, text), mask)
 
 
 # ---- tokens, names and numbers
 
-_TOKEN = re.compile(r"[^\s<>()\[\]{},;\"'`“”‘’|]+")
-_RUN = re.compile(r"[A-Za-z0-9_-]+")
-_SOLID = re.compile(r"[A-Za-z0-9]+")
-_IP = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?::[0-9]{1,5})?")
+_TOKEN_PATTERN = re.compile(r"[^\s<>()\[\]{},;\"'`“”‘’|]+")
+_RUN_PATTERN = re.compile(r"[A-Za-z0-9_-]+")
+_SOLID_PATTERN = re.compile(r"[A-Za-z0-9]+")
+_IP_PATTERN = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?::[0-9]{1,5})?")
 _PASSWORDS = ("password", "passwd", "pwd", "passwort", "passcode", "passphrase")
 _NAMES = (*_PASSWORDS, "secret", "token", "key", "authorization", "bearer")
-_NAME_LENGTH = max(map(len, _NAMES))
+_MAX_NAME_CHARACTERS = max(map(len, _NAMES))
 _SCHEMES = ("basic", "bearer")
 _WIDE = str.maketrans("＠：＝", "@:=")
-_NUMERAL = re.compile(r"\+?\(?[0-9](?:[ \u00a0\u202f()/.-]{0,3}[0-9])+")
+_NUMERAL_PATTERN = re.compile(r"\+?\(?[0-9](?:[ \u00a0\u202f()/.-]{0,3}[0-9])+")
 
 
-def _each_token(text: str, mask: Callable[[str, str], str]) -> str:
+def _replace_tokens(text: str, mask: Callable[[str, str], str]) -> str:
     """Replace each token by ``mask`` of it and of the name of a secret before it; "" for none."""
     before = ""
 
@@ -290,16 +294,16 @@ def _each_token(text: str, mask: Callable[[str, str], str]) -> str:
         raw = match[0]
         token = raw.translate(_WIDE).lower()
         if not token.strip(":="):  # stands by itself, as in JSON
-            before = before[-_NAME_LENGTH:] + token[0]
+            before = before[-_MAX_NAME_CHARACTERS:] + token[0]
             return raw
-        name = _name_in(before)
+        name = _find_secret_name(before)
         if name and token in _SCHEMES:
             return raw
         if token.rstrip(":") == "is" and before.endswith(_PASSWORDS):
             before += " is"
             return raw
         is_plain_word = before.endswith(" is") and not _has_digit(token)
-        before = token[-_NAME_LENGTH - 1 :]
+        before = token[-_MAX_NAME_CHARACTERS - 1 :]
         if name and not is_plain_word:
             return mask(raw, name)
         end = token.replace("=", ":").find(":")
@@ -307,10 +311,10 @@ def _each_token(text: str, mask: Callable[[str, str], str]) -> str:
             return raw[: end + 1] + mask(raw[end + 1 :], token[:end])
         return mask(raw, "")
 
-    return _TOKEN.sub(replace, text)
+    return _TOKEN_PATTERN.sub(replace, text)
 
 
-def _name_in(before: str) -> str:
+def _find_secret_name(before: str) -> str:
     """Return the secret's name in the text before a value; "" for another text.
 
     Such as "password is".
@@ -321,7 +325,7 @@ def _name_in(before: str) -> str:
     return name if name.endswith(_NAMES) else ""
 
 
-def _without_address(match: re.Match[str]) -> str:
+def _hide_address(match: re.Match[str]) -> str:
     """Return a token of readers' words, or a placeholder for a web, email or IP address."""
     token = match[0].translate(_WIDE)
     name, _, domain = token.replace("%40", "@").partition("@")
@@ -345,7 +349,7 @@ def _is_web_address(token: str) -> bool:
 
 def _is_ip(token: str) -> bool:
     if token.count(":") < 2 or not _has_digit(token):
-        return _IP.fullmatch(token) is not None
+        return _IP_PATTERN.fullmatch(token) is not None
     try:
         return bool(ip_address(token))
     except ValueError:
@@ -362,7 +366,7 @@ def _is_key(run: str, min_letters: int) -> bool:
     is_number = digits == len(run.replace("-", "")) >= _MIN_DIGITS
     if is_uuid or is_number:
         return True
-    return any(_is_solid_key(part, min_letters) for part in _SOLID.findall(run))
+    return any(_is_solid_key(part, min_letters) for part in _SOLID_PATTERN.findall(run))
 
 
 def _is_solid_key(part: str, min_letters: int) -> bool:
@@ -374,7 +378,7 @@ def _has_digit(text: str) -> bool:
     return any(map(str.isdigit, text))
 
 
-def _masked_number(match: re.Match[str]) -> str:
+def _hide_number(match: re.Match[str]) -> str:
     """Return the placeholder of a card or phone number that is written in groups of digits."""
     number = match[0]
     before = match.string[max(match.start() - 1, 0) : match.start()]

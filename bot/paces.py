@@ -9,18 +9,18 @@ from datetime import datetime, timedelta
 from bot.ids import ChannelId
 from bot.ports import Method
 
-_TIER_3 = (2, 48)
-_TIER_4 = (5, 95)
+_TIER_3_RATE = (2, 48)
+_TIER_4_RATE = (5, 95)
 _RATES: Mapping[Method, tuple[int, int]] = {
     Method.POST: (12, 240),
-    Method.EDIT: _TIER_3,
-    Method.WHISPER: _TIER_4,
-    Method.REACT: _TIER_3,
-    Method.OPEN: _TIER_3,
-    Method.SEARCH_CHANNEL: _TIER_3,
-    Method.SEARCH_THREAD: _TIER_3,
-    Method.BEGIN_UPLOAD: _TIER_4,
-    Method.END_UPLOAD: _TIER_4,
+    Method.EDIT: _TIER_3_RATE,
+    Method.WHISPER: _TIER_4_RATE,
+    Method.REACT: _TIER_3_RATE,
+    Method.OPEN: _TIER_3_RATE,
+    Method.SEARCH_CHANNEL: _TIER_3_RATE,
+    Method.SEARCH_THREAD: _TIER_3_RATE,
+    Method.BEGIN_UPLOAD: _TIER_4_RATE,
+    Method.END_UPLOAD: _TIER_4_RATE,
 }
 """How many calls of a method may come at once, and how many a minute after them: together the most.
 
@@ -90,7 +90,7 @@ class Paces:
                 del self.free_at[bucket]
         return [bucket for bucket in self.free_at if bucket not in _RATES]
 
-    def next_seconds(self, now: datetime) -> float | None:
+    def seconds_to_next(self, now: datetime) -> float | None:
         """Return the seconds until the next channel or method is free.
 
         Returns None if all are free.

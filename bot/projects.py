@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from bot.ids import ProjectId
 
-_STOPS = ",;:.!"
+_SENTENCE_STOPS = ",;:.!"
 """Signs after a name that belong to the sentence."""
-_OPTION = re.compile(rf"`?project:([^\s`]+)`?[{_STOPS}]*", re.IGNORECASE)
+_OPTION_PATTERN = re.compile(rf"`?project:([^\s`]+)`?[{_SENTENCE_STOPS}]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Projects:
 
         Raises UnknownProject, with the text that goes with the name.
         """
-        bare = name.rstrip(_STOPS)
+        bare = name.rstrip(_SENTENCE_STOPS)
         for project in self.known:
             if project.name == bare.lower():
                 return project
@@ -124,12 +124,12 @@ class Projects:
         if not self.are_several or not text.strip():
             return text, None
         first, *after_first = text.split(maxsplit=1)
-        option = _OPTION.fullmatch(first)
+        option = _OPTION_PATTERN.fullmatch(first)
         if option is not None:
             rest = "".join(after_first)
             return rest, self.named(option[1], rest)
         *before_last, last = text.rsplit(maxsplit=1)
-        option = _OPTION.fullmatch(last)
+        option = _OPTION_PATTERN.fullmatch(last)
         if option is not None:
             rest = "".join(before_last)
             return rest, self.named(option[1], rest)
@@ -142,7 +142,7 @@ class Projects:
         """
         parts = text.split() if self.are_several else []
         for place, word in enumerate(parts):
-            option = _OPTION.fullmatch(word)
+            option = _OPTION_PATTERN.fullmatch(word)
             if option is not None:
                 rest = " ".join([*parts[:place], *parts[place + 1 :]])
                 return rest, self.named(option[1], rest)

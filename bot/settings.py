@@ -27,9 +27,9 @@ from bot.ids import ChannelId, UserId
 from bot.loading import LoadedSettings, explain_problem
 
 MAX_PROJECTS = 20
-_PROJECT_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,28}[a-z0-9])?")
+_PROJECT_NAME_PATTERN = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,28}[a-z0-9])?")
 _MAX_LABEL_LENGTH = 60
-_THIS_MACHINE = re.compile(r"localhost|::1|127(?:\.\d{1,3}){3}")
+_THIS_MACHINE_PATTERN = re.compile(r"localhost|::1|127(?:\.\d{1,3}){3}")
 _TOKENS = {
     "xoxb-": "a bot token, which belongs in SLACK_BOT_TOKEN",
     "xapp-": "an app token, which belongs in SLACK_APP_TOKEN",
@@ -39,7 +39,7 @@ _TOKENS = {
 """The kinds of Slack's tokens: https://docs.slack.dev/authentication/tokens."""
 
 
-def _secret(check: Callable[[str], object]) -> AfterValidator:
+def _validate_secret(check: Callable[[str], object]) -> AfterValidator:
     """Return a validator that applies a check to a secret, whose ValueError quotes nothing."""
 
     def validate(value: SecretStr) -> SecretStr:
@@ -61,7 +61,7 @@ def _check_header_value(secret: str) -> None:
         raise ValueError("has a sign in it that is not ASCII: copy it again")
 
 
-def _token(prefix: str) -> AfterValidator:
+def _validate_token(prefix: str) -> AfterValidator:
     """Return a validator of Slack's tokens that begin with ``prefix``.
 
     An empty one is for the signing secret, which is no token.
@@ -81,7 +81,7 @@ def _token(prefix: str) -> AfterValidator:
         if token == prefix:
             raise ValueError(f"has nothing after {prefix}")
 
-    return _secret(check_token)
+    return _validate_secret(check_token)
 
 
 def _parse_http(value: str, expected: str) -> SplitResult:
@@ -172,10 +172,10 @@ def sqlalchemy_url(value: str) -> str:
 
 
 def _is_this_machine(parts: SplitResult) -> bool:
-    return _THIS_MACHINE.fullmatch(parts.hostname or "") is not None
+    return _THIS_MACHINE_PATTERN.fullmatch(parts.hostname or "") is not None
 
 
-def _listed(pattern: str, expected: str, read: Callable[[str], str] = str) -> BeforeValidator:
+def _parse_list(pattern: str, expected: str, read: Callable[[str], str] = str) -> BeforeValidator:
     """Return a parser of a list with commas or blanks between; ``read`` parses one item."""
 
     def parse(value: str) -> frozenset[str]:
@@ -190,14 +190,14 @@ def _listed(pattern: str, expected: str, read: Callable[[str], str] = str) -> Be
     return BeforeValidator(parse)
 
 
-def _ids(letters: str) -> BeforeValidator:
+def _parse_ids(letters: str) -> BeforeValidator:
     """Return a parser of Slack ids. Names are refused: they can change."""
     letters_text = " or ".join(f"{letter}…" for letter in letters)
     expected = f"ids of Slack ({letters_text}) with commas between them, not names"
-    return _listed(f"[{letters}][A-Z0-9]*", expected)
+    return _parse_list(f"[{letters}][A-Z0-9]*", expected)
 
 
-_HOSTS = _listed(
+_HOSTS = _parse_list(
     r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*",
     "names of hosts such as github.com with commas between them, not addresses",
     lambda name: name.lower().encode("idna").decode(),  # those of other scripts become Punycode
@@ -218,10 +218,10 @@ def _read_zone(value: str) -> ZoneInfo:
         raise ValueError("must be the name of a time zone such as UTC or Europe/Berlin") from None
 
 
-Key = Annotated[SecretStr, _secret(_check_header_value)]
+Key = Annotated[SecretStr, _validate_secret(_check_header_value)]
 Address = Annotated[str, AfterValidator(_check_address)]
 _WITH_SLASH = AfterValidator(lambda url: f"{url.rstrip('/')}/")
-_PROXY = _secret(
+_PROXY = _validate_secret(
     lambda url: _parse_http(url, "the address of a proxy, such as http://proxy.example:3128")
 )
 Port = Annotated[int, Field(ge=0, le=65_535)]
@@ -286,7 +286,7 @@ def _read_projects(text: str) -> dict[str, ProjectEntry]:
         try:
             entry = _read_project(name, fields)
         except ValueError as error:
-            shown = f" ({name})" if _PROJECT_NAME.fullmatch(name) else ""
+            shown = f" ({name})" if _PROJECT_NAME_PATTERN.fullmatch(name) else ""
             wrong.append(f"entry {place}{shown} {error}")
             continue
         if name in entries:
@@ -301,7 +301,7 @@ def _read_projects(text: str) -> dict[str, ProjectEntry]:
 
 
 def _read_project(name: str, fields: object) -> ProjectEntry:
-    if not _PROJECT_NAME.fullmatch(name):
+    if not _PROJECT_NAME_PATTERN.fullmatch(name):
         raise ValueError(
             "needs a name of small letters, digits and hyphens, at most 30, such as acme-api"
         )
@@ -322,9 +322,9 @@ def _read_project(name: str, fields: object) -> ProjectEntry:
 class SlackSettings(LoadedSettings):
     """Slack's side, and where this process listens."""
 
-    slack_bot_token: Annotated[SecretStr, _token("xoxb-")] = SecretStr("")
-    slack_app_token: Annotated[SecretStr, _token("xapp-")] | None = None
-    slack_signing_secret: Annotated[SecretStr, _token("")] | None = None
+    slack_bot_token: Annotated[SecretStr, _validate_token("xoxb-")] = SecretStr("")
+    slack_app_token: Annotated[SecretStr, _validate_token("xapp-")] | None = None
+    slack_signing_secret: Annotated[SecretStr, _validate_token("")] | None = None
     slack_api_url: Annotated[Address, _WITH_SLASH] = "https://slack.com/api/"
     port: Port = 3000
     host: Host = "127.0.0.1"
@@ -477,7 +477,7 @@ class DocsSettings(LoadedSettings):
 class DatabaseSettings(LoadedSettings):
     """The settings of the database, for commands that use nothing else."""
 
-    database_url: Annotated[SecretStr, _secret(_check_database)] = SecretStr(
+    database_url: Annotated[SecretStr, _validate_secret(_check_database)] = SecretStr(
         "sqlite:///var/docs-bot.db"
     )
 
@@ -509,11 +509,11 @@ class Settings(DatabaseSettings, DocsSettings, SlackSettings):
     poll_max_seconds: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)] = 60.0
     context: Annotated[Literal["thread", "none"], BeforeValidator(str.lower)] = "thread"
     prompt_signature: bool = True
-    allowed_channels: Annotated[frozenset[ChannelId], _ids("CGD")] = frozenset()
-    allowed_users: Annotated[frozenset[UserId], _ids("UW")] = frozenset()
-    allowed_user_groups: Annotated[frozenset[str], _ids("S")] = frozenset()
-    allowed_bots: Annotated[frozenset[UserId], _ids("AUW")] = frozenset()
-    admins: Annotated[frozenset[UserId], _ids("UW")] = frozenset()
+    allowed_channels: Annotated[frozenset[ChannelId], _parse_ids("CGD")] = frozenset()
+    allowed_users: Annotated[frozenset[UserId], _parse_ids("UW")] = frozenset()
+    allowed_user_groups: Annotated[frozenset[str], _parse_ids("S")] = frozenset()
+    allowed_bots: Annotated[frozenset[UserId], _parse_ids("AUW")] = frozenset()
+    admins: Annotated[frozenset[UserId], _parse_ids("UW")] = frozenset()
     allowed_link_hosts: Annotated[frozenset[str], _HOSTS] = frozenset()
     log_level: Annotated[
         Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(str.upper)

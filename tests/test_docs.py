@@ -10,9 +10,15 @@ import pytest
 import yaml
 from pydantic import SecretStr
 
-from bot.health.stopping import CUT_SHORT
+from bot.health.stopping import STOPPED_EARLY_EXIT_CODE
 from bot.jobs.model.jobs import JobState
-from bot.operator.running import BAD_SETTINGS, CANNOT_START, CRASHED, INTERRUPTED, TERMINATED
+from bot.operator.running import (
+    BAD_SETTINGS_EXIT_CODE,
+    CANNOT_START_EXIT_CODE,
+    CRASHED_EXIT_CODE,
+    INTERRUPTED_EXIT_CODE,
+    TERMINATED_EXIT_CODE,
+)
 from bot.settings import Settings
 from tests.papers import (
     CONTRIBUTING,
@@ -121,12 +127,12 @@ def test_the_runbook_has_every_exit_code() -> None:
         0,
         1,
         2,
-        BAD_SETTINGS,
-        CANNOT_START,
-        CRASHED,
-        CUT_SHORT,
-        TERMINATED,
-        INTERRUPTED,
+        BAD_SETTINGS_EXIT_CODE,
+        CANNOT_START_EXIT_CODE,
+        CRASHED_EXIT_CODE,
+        STOPPED_EARLY_EXIT_CODE,
+        TERMINATED_EXIT_CODE,
+        INTERRUPTED_EXIT_CODE,
     }
     assert {int(code) for row in table for code in row[0].split(", ")} == ends
 

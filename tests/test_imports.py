@@ -9,7 +9,7 @@ import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from bot.operator.running import BAD_SETTINGS
+from bot.operator.running import BAD_SETTINGS_EXIT_CODE
 
 ROOT = Path(__file__).parents[1]
 
@@ -41,7 +41,7 @@ def test_running_bot_loads_no_module_of_other_commands_and_collects_garbage(
         [sys.executable, "-c", _RUNNING], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     told = json.loads(ran.stdout)
-    assert told == {"unwanted": [], "code": BAD_SETTINGS, "collects": True, "light": True}
+    assert told == {"unwanted": [], "code": BAD_SETTINGS_EXIT_CODE, "collects": True, "light": True}
 
 
 def test_no_imports_go_in_a_circle() -> None:

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from bot.logs import (
     Redactor,
     RepeatFilter,
-    about_request,
     configure,
+    log_reference,
     mask,
     reference,
     terminal_safe,
@@ -148,9 +148,9 @@ def test_same_trouble_is_logged_once_a_minute() -> None:
 def test_line_is_json_with_its_source_and_reference(capsys: pytest.CaptureFixture[str]) -> None:
     configure("INFO")
     log = structlog.get_logger("bot.test")
-    with about_request("command:1.2.3"):
+    with log_reference("command:1.2.3"):
         log.info("job_ended", job=42)
-    with about_request(None):
+    with log_reference(None):
         log.info("something else")
     first, second = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     assert first.pop("timestamp").endswith("Z")

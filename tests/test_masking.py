@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.masking import has_key, masked, without_keys
+from bot.masking import has_key, masked, redact_keys
 from tests.growth import SIGNS, texts_of, too_slow
 from tests.messages.anything import ANY_TEXT
 
@@ -158,7 +158,7 @@ def test_masking_is_never_slow() -> None:
 )
 def test_known_keys_are_masked_anywhere_in_a_text(key: str, around: str) -> None:
     text = around.format(key)
-    for safe in (without_keys(text), masked(text), masked(text, is_readers=True)):
+    for safe in (redact_keys(text), masked(text), masked(text, is_readers=True)):
         assert not [part for part in key.splitlines() if part in safe], safe
 
 
@@ -220,7 +220,7 @@ def test_prompts_have_a_key_unless_it_is_made_up(text: str) -> None:
 
 @pytest.mark.parametrize("text", [*SECRETS, *NAMED_KEYS])
 def test_what_is_asked_about_is_masked_and_hidden_from_logs_too(text: str) -> None:
-    for safe in (without_keys(text), masked(text), masked(text, is_readers=True)):
+    for safe in (redact_keys(text), masked(text), masked(text, is_readers=True)):
         assert safe != text
         assert not has_key(safe)
 
@@ -241,12 +241,12 @@ def test_random_secrets_are_found_nearly_always() -> None:
 @given(ANY_TEXT)
 def test_masking_any_text_twice_changes_nothing(text: str) -> None:
     has_key(text)
-    for once in (without_keys(text), masked(text), masked(text, is_readers=True)):
-        assert without_keys(once) == once
+    for once in (redact_keys(text), masked(text), masked(text, is_readers=True)):
+        assert redact_keys(once) == once
 
 
 @given(st.sampled_from(KEYS), st.text(st.sampled_from(" \n,.:;()[]{}<>\"'=/@|"), max_size=5))
 def test_key_between_any_signs_is_masked(key: str, sign: str) -> None:
     assert not [
-        part for part in key.splitlines() if part in without_keys(f"a{sign or ' '}{key}{sign}b")
+        part for part in key.splitlines() if part in redact_keys(f"a{sign or ' '}{key}{sign}b")
     ]

@@ -44,7 +44,7 @@ def test_caller_that_never_waits_gets_the_whole_pace(method: Method) -> None:
     while at < 600:
         while take(paces, method, at):
             made += 1
-        wait = paces.next_seconds(NOW + at * SECOND)
+        wait = paces.seconds_to_next(NOW + at * SECOND)
         assert wait is not None
         at += wait
     assert made >= 9.5 * SLACK_TAKES[method] * 0.8

@@ -28,7 +28,7 @@ from bot.store.deadline import Deadline, current_deadline, within
 log = structlog.get_logger(__name__)
 _CACHED_SECONDS = 300.0
 """How long this process remembers a member."""
-_REMEMBERED = timedelta(hours=6)
+_CACHE_PERIOD = timedelta(hours=6)
 _ASK_SLACK_SECONDS = 1.5
 """How long Slack may be asked about one request, which it expects to be acknowledged within 3 s."""
 _STORE_SECONDS = 1.0
@@ -173,7 +173,7 @@ async def _find_access(context: Context, user: UserId) -> Access:
     if not is_listed and not settings.allowed_user_groups:
         return Access.NOT_LISTED
     rule = access_fingerprint(settings)
-    since = context.clock() - _REMEMBERED
+    since = context.clock() - _CACHE_PERIOD
 
     def find(tx: Transaction) -> Access | None:
         return Members(tx).access(user, rule, since)
@@ -297,7 +297,7 @@ async def zone_of(context: Context, user: UserId) -> str:
         return "UTC"
 
 
-_WHY: Mapping[Access, str] = {
+_REASONS: Mapping[Access, str] = {
     Access.GUEST: "Guests can't use this bot{here}. Ask a teammate to send this for you.",
     Access.BOT: "Bots can't use this bot{here}. Ask a teammate to send this.",
     Access.STRANGER: (
@@ -318,4 +318,4 @@ _WHY: Mapping[Access, str] = {
 def not_allowed(access: Access, channel: ChannelId | None = None) -> Message:
     """Return the reason and the contact for a user without access."""
     here = f" in {b.channel(channel)}" if channel else ""
-    return b.words(f":no_entry: {_WHY[access].format(here=here)}")
+    return b.words(f":no_entry: {_REASONS[access].format(here=here)}")

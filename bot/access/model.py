@@ -80,7 +80,7 @@ members = Table(
     Column("refused_at", UtcDateTime),
 )
 MEMBERS_RULE = RetentionRule("access checks", members, true(), members.c.checked_at)
-_TOLD_AGAIN_AFTER = timedelta(hours=1)
+_DENIAL_PAUSE = timedelta(hours=1)
 
 
 class Members(Repository):
@@ -121,8 +121,6 @@ class Members(Repository):
         if insert_unless_there(self.connection, members, new):
             return True
         is_member = and_(members.c.access == Access.MEMBER, members.c.fingerprint == fingerprint)
-        long_ago = or_(
-            members.c.refused_at.is_(None), members.c.refused_at <= now - _TOLD_AGAIN_AFTER
-        )
+        long_ago = or_(members.c.refused_at.is_(None), members.c.refused_at <= now - _DENIAL_PAUSE)
         may_tell = update(members).where(members.c.user == user, or_(is_member, long_ago))
         return self.connection.execute(may_tell.values(refused_at=now)).rowcount == 1

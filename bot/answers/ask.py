@@ -16,14 +16,14 @@ from bot.access.obstacles import find_exclusion, find_obstacle
 from bot.answers import messages
 from bot.answers.gaps import answer_key, audience_in, gap_key, hash_question, settle_notice
 from bot.answers.hooks import AnswerHooks
-from bot.answers.model import UNWRITTEN, Audience, DocsPage, Inquiry, InquiryId, InquiryState
+from bot.answers.model import UNWRITTEN_STATES, Audience, DocsPage, Inquiry, InquiryId, InquiryState
 from bot.answers.store import Inquiries, SentQuestions
 from bot.context import Context, WorkerContext, make_claim
 from bot.docs_api import AssistantReply, DiscoveryClient, DocsApiError, Passage
 from bot.engine import unless_taken_over
 from bot.ids import Message, MessageTs, ProjectId, RequestKey, UserId
 from bot.jobs.hooks import Also
-from bot.jobs.messages.unsent import READING, cannot_answer
+from bot.jobs.messages.unsent import READING_DOCS, cannot_answer
 from bot.jobs.model.questions import DocsQuestion
 from bot.jobs.model.quota import share
 from bot.jobs.service_health import is_key_problem
@@ -42,7 +42,7 @@ from bot.store.upgrade import hash_key
 
 log = structlog.get_logger(__name__)
 _DAY = timedelta(days=1)
-_PASSAGES = 3
+_MAX_PASSAGES = 3
 _LONG = 4_000
 MAX_WAITING = 5
 """The questions of one person that wait for their answers, so that others' come soon."""
@@ -74,12 +74,12 @@ async def ask_docs(
             return cannot_answer(draft)
         is_new = Inquiries(tx).with_key(origin.key) is None
         if is_new and Inquiries(tx).count_waiting(origin.user) >= MAX_WAITING:
-            return messages.TOO_MANY
-        inquiry = _new_inquiry(context, tx, allowed, question, project.id, text, thread)
+            return messages.TOO_MANY_QUESTIONS
+        inquiry = _make_inquiry(context, tx, allowed, question, project.id, text, thread)
         Inquiries(tx).add(inquiry)
         also(tx)
         if thread is None:
-            return READING
+            return READING_DOCS
         if inquiry.thread_job is None:
             _show_read(tx, allowed, context)
         return None
@@ -87,7 +87,7 @@ async def ask_docs(
     return await context.write(add)
 
 
-def _new_inquiry(
+def _make_inquiry(
     context: Context,
     tx: Transaction,
     allowed: Allowed,
@@ -138,7 +138,7 @@ def take_back_question(tx: Transaction, key: RequestKey) -> bool:
     Return False if it was taken back before, or its asker has read that the docs answer it.
     """
     inquiry = Inquiries(tx).with_key(key)
-    if inquiry is None or inquiry.state not in UNWRITTEN:
+    if inquiry is None or inquiry.state not in UNWRITTEN_STATES:
         return False
     Inquiries(tx).save(inquiry, replace(inquiry, state=InquiryState.DISMISSED))
     return True
@@ -247,7 +247,7 @@ async def _ask_assistant(
     name = await context.store.read(lambda tx: Repositories(tx).of(inquiry.project))
     repository = context.github.address_of(name) if context.github and name else None
     site = messages.site_of(pages, repository)
-    is_gap = _found_nothing(inquiry, reply, {client.domain, *context.settings.allowed_link_hosts})
+    is_gap = _is_no_answer(inquiry, reply, {client.domain, *context.settings.allowed_link_hosts})
 
     def format_reply() -> Message | None:
         text = parse(reply.text, site)
@@ -289,7 +289,7 @@ async def _ask_service(context: WorkerContext, inquiry: Inquiry) -> _Reply:
                     reply.refusal = error if is_key_problem(error) else None
             if reply.found is None:
                 await _note_sent(context, inquiry, is_search=True)
-                reply.found = await client.search(inquiry.text, limit=_PASSAGES)
+                reply.found = await client.search(inquiry.text, limit=_MAX_PASSAGES)
     except (DocsApiError, TimeoutError) as error:
         log.warning("docs_not_read", inquiry=inquiry.id, reason=reason_of(error))
         reply.refusal = error if is_key_problem(error) else reply.refusal
@@ -337,7 +337,7 @@ async def _find_answer(context: WorkerContext, inquiry: Inquiry) -> Callable[[Tr
         # Its channel may have got another id since.
         stored = Inquiries(tx).get(inquiry.id) or inquiry
         asked = replace(inquiry, channel=stored.channel)
-        Outbox(tx).add(_delivery(asked, answer.message), context.clock())
+        Outbox(tx).add(_make_delivery(asked, answer.message), context.clock())
 
     return settle
 
@@ -349,8 +349,8 @@ def on_refused(
 
     That its asker reads, alone, as of every answer.
     """
-    number = _ANSWER_KEY.fullmatch(delivery.what.key)
-    if number is None or delivery.what.kind is not DeliveryKind.POST:
+    number = _ANSWER_KEY_PATTERN.fullmatch(delivery.content.key)
+    if number is None or delivery.content.kind is not DeliveryKind.POST:
         return
     inquiry = Inquiries(tx).get(int(number[1]))
     if inquiry is None:
@@ -358,12 +358,12 @@ def on_refused(
     Inquiries(tx).save(inquiry, replace(inquiry, state=InquiryState.DISMISSED))
 
 
-_ANSWER_KEY = re.compile("inquiry:([0-9]{1,9}):answer")
-_LINK = re.compile(r"\]\(/|https?://([^\s/<>()\[\]\"'`?#]{1,300})", re.IGNORECASE)
+_ANSWER_KEY_PATTERN = re.compile("inquiry:([0-9]{1,9}):answer")
+_LINK_PATTERN = re.compile(r"\]\(/|https?://([^\s/<>()\[\]\"'`?#]{1,300})", re.IGNORECASE)
 """A link to a page of the site itself, or to a host."""
 
 
-def _found_nothing(inquiry: Inquiry, reply: AssistantReply, hosts: Collection[str]) -> bool:
+def _is_no_answer(inquiry: Inquiry, reply: AssistantReply, hosts: Collection[str]) -> bool:
     """Return whether the assistant's words answer nothing, whatever they say.
 
     They cite no page, have no link to the docs, ask nothing back, and go on with no earlier answer.
@@ -373,7 +373,7 @@ def _found_nothing(inquiry: Inquiry, reply: AssistantReply, hosts: Collection[st
         return False
     if reply.text.rstrip().rstrip("*_ ").endswith("?"):
         return False
-    for match in _LINK.finditer(reply.text):
+    for match in _LINK_PATTERN.finditer(reply.text):
         host = (match[1] or "").casefold()
         names = {host, *host.split(".")}
         if not host or any(name in names or host.endswith(f".{name}") for name in hosts):
@@ -381,7 +381,7 @@ def _found_nothing(inquiry: Inquiry, reply: AssistantReply, hosts: Collection[st
     return True
 
 
-def _delivery(inquiry: Inquiry, message: Message) -> NewDelivery:
+def _make_delivery(inquiry: Inquiry, message: Message) -> NewDelivery:
     key = answer_key(inquiry)
     channel = inquiry.channel
     user = inquiry.user

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from bot.answers import messages
 from bot.answers.gaps import answer_key, is_in_work, shared_key
-from bot.answers.model import UNWRITTEN, Inquiry
+from bot.answers.model import UNWRITTEN_STATES, Inquiry
 from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext
 from bot.ids import UserId
@@ -20,7 +20,7 @@ from bot.outbox.store import Outbox
 from bot.ports import ThreadRef
 from bot.store import Transaction
 
-_POST_KEY = re.compile("inquiry:([0-9]{1,9}):(?:answer|shared)")
+_POST_KEY_PATTERN = re.compile("inquiry:([0-9]{1,9}):(?:answer|shared)")
 
 
 def awaits_reply(tx: Transaction, thread: ThreadRef, author: UserId) -> bool:
@@ -34,7 +34,7 @@ def _find_unanswered(tx: Transaction, thread: ThreadRef) -> Inquiry | None:
     inquiry = Inquiries(tx).newest_in(thread) or Inquiries(tx).shared_in(thread)
     if inquiry is None or inquiry.is_topic or inquiry.has_reply:
         return None
-    return inquiry if inquiry.state in UNWRITTEN else None
+    return inquiry if inquiry.state in UNWRITTEN_STATES else None
 
 
 def note_reply(context: Context, tx: Transaction, thread: ThreadRef, author: UserId) -> None:
@@ -54,9 +54,9 @@ def note_reply(context: Context, tx: Transaction, thread: ThreadRef, author: Use
 
 def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     """Store the place of a shared answer, and offer a page if a colleague has replied before."""
-    key = delivery.what.key
-    number = _POST_KEY.fullmatch(key)
-    if number is None or delivery.what.kind is not DeliveryKind.POST:
+    key = delivery.content.key
+    number = _POST_KEY_PATTERN.fullmatch(key)
+    if number is None or delivery.content.kind is not DeliveryKind.POST:
         return
     inquiry = Inquiries(tx).get(int(number[1]))
     if inquiry is None:

@@ -25,7 +25,7 @@ from bot.answers.gaps import (
     share_answer,
 )
 from bot.answers.model import Inquiry, InquiryState
-from bot.answers.publications import claim_publications, look_for_page
+from bot.answers.publications import claim_publications, poll_publication
 from bot.commands.command import Answer, FormState, Invocation, Press, Word, number_in
 from bot.commands.feature import Feature, queue_worker
 from bot.context import Context, WorkerContext
@@ -36,7 +36,7 @@ from bot.jobs.duplicates import find_open_job
 from bot.jobs.hooks import JobHooks
 from bot.jobs.messages import forms
 from bot.jobs.messages.agent_text import MAX_FORM_CHARACTERS
-from bot.jobs.model.prompts import Unsent
+from bot.jobs.model.prompts import UnsentText
 from bot.jobs.model.questions import DocsQuestion
 from bot.jobs.thread import status_message_link
 from bot.jobs.thread_context import offer_replies
@@ -46,13 +46,13 @@ from bot.ports import ThreadRef, message_key
 from bot.projects import with_project
 from bot.visitors.hooks import DigestHooks
 
-_NOT_HERE = Answer(message=messages.NOT_HERE)
+_QUESTION_GONE = Answer(message=messages.QUESTION_GONE)
 
 
 async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
     origin = invocation.origin
     text = invocation.text.split(maxsplit=1)[1]
-    draft = Unsent(origin.key, origin.thread, with_project(invocation.project, text))
+    draft = UnsentText(origin.key, origin.thread, with_project(invocation.project, text))
     return Answer(message=await ask_docs(context, invocation.allowed, DocsQuestion(draft)))
 
 
@@ -72,7 +72,7 @@ async def _draft(context: Context, press: Press) -> Answer:
     number = number_in(press.value)
     inquiry = await context.store.read(lambda tx: find_inquiry(context, tx, press.allowed, number))
     if inquiry is None:
-        return _NOT_HERE
+        return _QUESTION_GONE
     thread = inquiry.answer_thread if inquiry.channel == press.origin.channel else None
     if inquiry.is_topic or thread is None or context.settings.context == "none":
         return Answer(modal=await _draft_form(context, press, inquiry, thread))
@@ -126,14 +126,14 @@ async def _draft_form(
 async def _did_not_help(context: Context, press: Press) -> Answer:
     inquiry = await mark(context, press.allowed, number_in(press.value), InquiryState.GAP)
     if inquiry is None:
-        return _NOT_HERE
+        return _QUESTION_GONE
     return Answer(message=messages.noted(inquiry, press.allowed.user))
 
 
 async def _dismiss(context: Context, press: Press) -> Answer:
     inquiry = await mark(context, press.allowed, number_in(press.value), InquiryState.DISMISSED)
     if inquiry is None:
-        return _NOT_HERE
+        return _QUESTION_GONE
     gaps = await context.store.read(lambda tx: list_gaps(tx, inquiry.channel, context.clock()))
     return Answer(message=messages.gap_list(gaps), replaces=True)
 
@@ -148,7 +148,7 @@ async def _share(context: Context, press: Press) -> Answer:
     return Answer(message=await share_answer(context, press.allowed, number_in(press.value)))
 
 
-def _workers(context: WorkerContext) -> Sequence[Worker]:
+def _list_workers(context: WorkerContext) -> Sequence[Worker]:
     return [
         queue_worker(
             context,
@@ -164,7 +164,7 @@ def _workers(context: WorkerContext) -> Sequence[Worker]:
             "publications",
             "publication",
             claim_publications,
-            look_for_page,
+            poll_publication,
             key=attrgetter("job"),
             places=5,
         ),
@@ -186,7 +186,7 @@ ANSWERS = Feature(
         Action.GAPS_NEWER: _turn_page,
         Action.SHARE_ANSWER: _share,
     },
-    workers=_workers,
+    workers=_list_workers,
     hooks=(
         OutboxHooks(on_posted=on_posted, on_refused=on_refused),
         JobHooks(

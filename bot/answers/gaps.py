@@ -30,7 +30,7 @@ from bot.ids import (
 )
 from bot.jobs.messages.forms import draft_prompt
 from bot.jobs.model.jobs import GapRef, JobState, TrackedJob
-from bot.jobs.model.questions import Answered
+from bot.jobs.model.questions import AnsweredQuestion
 from bot.jobs.model.subjects import group_by_subject
 from bot.jobs.store.jobs import Jobs
 from bot.masking import masked
@@ -43,17 +43,17 @@ from bot.store import Transaction
 from bot.visitors.model.gaps import clean_text, question_key
 from bot.visitors.model.own_questions import hash_text
 
-_RETRY = timedelta(minutes=1)
-_KEY_CHARACTERS = 2_000
+_RETRY_PAUSE = timedelta(minutes=1)
+_MAX_KEY_CHARACTERS = 2_000
 """The characters of a question that are masked for its key, more than its row has."""
 _MAX_CHECKED = 3
 """The questions whose channels are looked at before they are shown elsewhere."""
-_TITLE_LENGTH = 60
+_MAX_TITLE_CHARACTERS = 60
 
 
 def gap_key(text: str) -> str:
     """Return the key of a question's row, which is the same as in the service's own list."""
-    return question_key(clean_text(text[:_KEY_CHARACTERS]))
+    return question_key(clean_text(text[:_MAX_KEY_CHARACTERS]))
 
 
 def hash_question(text: str, key: bytes) -> str:
@@ -61,7 +61,7 @@ def hash_question(text: str, key: bytes) -> str:
 
     ``key``: the database's.
     """
-    return hash_text(clean_text(text[:_KEY_CHARACTERS]), key)
+    return hash_text(clean_text(text[:_MAX_KEY_CHARACTERS]), key)
 
 
 def find_inquiry(
@@ -77,24 +77,24 @@ def find_inquiry(
     return inquiry
 
 
-def find_answered(tx: Transaction, thread: ThreadRef) -> Answered | None:
+def find_answered(tx: Transaction, thread: ThreadRef) -> AnsweredQuestion | None:
     """Return the newest question of a thread, for the job that makes a page of its answer."""
     inquiry = Inquiries(tx).newest_in(thread)
     if inquiry is None:
         return None
-    return Answered(gap_of(inquiry), messages.conversation(inquiry))
+    return AnsweredQuestion(gap_of(inquiry), messages.conversation(inquiry))
 
 
 def gap_of(inquiry: Inquiry) -> GapRef:
     """Return the row of a question, whose askers are told when a job answers it."""
-    return GapRef(inquiry.gap_key, f"“{one_line(inquiry.text, _TITLE_LENGTH)}”")
+    return GapRef(inquiry.gap_key, f"“{one_line(inquiry.text, _MAX_TITLE_CHARACTERS)}”")
 
 
 async def did_not_help(context: Context, allowed: Allowed, thread: ThreadRef) -> Message:
     """Make the newest question of a thread a gap, and confirm that."""
     inquiry = await context.store.read(lambda tx: Inquiries(tx).newest_in(thread))
     marked = await mark(context, allowed, inquiry.id, InquiryState.GAP) if inquiry else None
-    return messages.noted(marked, allowed.user) if marked else messages.NOT_HERE
+    return messages.noted(marked, allowed.user) if marked else messages.QUESTION_GONE
 
 
 async def mark(
@@ -172,7 +172,7 @@ def _recommend(same: Sequence[Sequence[Inquiry]]) -> Recommendation:
         events=count,
         prompt=draft_prompt(title),
         added_evidence=f"asked in Slack by {people}",
-        same=tuple(rows[0].gap_key for rows in same[1:]),
+        merged_keys=tuple(rows[0].gap_key for rows in same[1:]),
     )
 
 
@@ -203,7 +203,7 @@ async def refresh_privacy(context: Context, project: ProjectId) -> None:
     silent counts as private.
     """
     rows = await context.store.read(lambda tx: Inquiries(tx).said_to_everybody(project))
-    for channels in _channels_of_largest(rows):
+    for channels in _list_channels_of_largest(rows):
         for channel in channels:
             if await audience_in(context, channel) is Audience.WORKSPACE:
                 break
@@ -219,7 +219,7 @@ def on_made_private(tx: Transaction, channel: ChannelId) -> None:
     Inquiries(tx).make_private(channel)
 
 
-def _channels_of_largest(rows: Sequence[Inquiry]) -> list[list[ChannelId]]:
+def _list_channels_of_largest(rows: Sequence[Inquiry]) -> list[list[ChannelId]]:
     """Return the channels of each of the questions that most people asked, gaps first."""
     groups: dict[str, list[Inquiry]] = {}
     for inquiry in rows:
@@ -240,7 +240,7 @@ def on_merged(context: Context, tx: Transaction, number: JobNumber) -> bool:
     stand in the job's thread.
     """
     job = Jobs(tx).get_or_raise(number)
-    answered = _answered_by(tx, job)
+    answered = _find_answered_inquiries(tx, job)
     if not answered:
         return False
     now = context.clock()
@@ -257,7 +257,7 @@ def on_merged(context: Context, tx: Transaction, number: JobNumber) -> bool:
     return any(_is_in_thread(inquiry, job) for inquiry in answered)
 
 
-def _answered_by(tx: Transaction, job: TrackedJob) -> Sequence[Inquiry]:
+def _find_answered_inquiries(tx: Transaction, job: TrackedJob) -> Sequence[Inquiry]:
     """Return the questions that a job has answered, the newest first.
 
     These are gaps, and the questions under whose answers it was asked for.
@@ -267,7 +267,7 @@ def _answered_by(tx: Transaction, job: TrackedJob) -> Sequence[Inquiry]:
     answered: list[Inquiry] = []
     for inquiry in Inquiries(tx).with_gap_key(job.project, job.gap.key):
         is_answered = inquiry.state is InquiryState.ANSWERED
-        if inquiry.state is InquiryState.GAP or (is_answered and _began(inquiry, job)):
+        if inquiry.state is InquiryState.GAP or (is_answered and _is_job_of_inquiry(inquiry, job)):
             answered.append(inquiry)
     return answered
 
@@ -278,7 +278,7 @@ def _is_in_thread(inquiry: Inquiry, job: TrackedJob) -> bool:
     return here is not None and (inquiry.channel, inquiry.thread_ts) == (here.channel, here.ts)
 
 
-def _began(inquiry: Inquiry, job: TrackedJob) -> bool:
+def _is_job_of_inquiry(inquiry: Inquiry, job: TrackedJob) -> bool:
     """Return whether a job was asked for under the answer of an inquiry."""
     if inquiry.channel != job.channel:
         return False
@@ -307,10 +307,10 @@ async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[T
     owner = context.owner
     try:
         is_public = await _is_public(context, job.channel)
-        is_reader = await _still_reads(context, inquiry)
+        is_reader = await _can_still_read(context, inquiry)
     except SlackError as error:
         if not _is_for_good(error):
-            later = replace(inquiry, due_at=context.clock() + _RETRY)
+            later = replace(inquiry, due_at=context.clock() + _RETRY_PAUSE)
             return lambda tx: Inquiries(tx).save(inquiry, later, owner=owner)
         is_public = is_reader = False
     is_here = job.channel == inquiry.channel
@@ -319,7 +319,7 @@ async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[T
         state = InquiryState.NOTIFIED if is_public or is_here else InquiryState.GAP
         Inquiries(tx).save(inquiry, replace(inquiry, state=state), owner=owner)
         if (is_public or is_here) and is_reader:
-            notice = _notice(inquiry, job, publication, is_public=is_public)
+            notice = _make_notice(inquiry, job, publication, is_public=is_public)
             Outbox(tx).add(notice, context.clock())
 
     return settle
@@ -335,7 +335,7 @@ async def _is_public(context: WorkerContext, channel: ChannelId) -> bool:
         return False
 
 
-async def _still_reads(context: WorkerContext, inquiry: Inquiry) -> bool:
+async def _can_still_read(context: WorkerContext, inquiry: Inquiry) -> bool:
     """Return whether an asker can still read the channel in which they asked.
 
     Raises a SlackError.
@@ -353,7 +353,7 @@ def _is_for_good(error: SlackError) -> bool:
     return not error.meaning.needs_operator and error.meaning is not Refusal.PASSING
 
 
-def _notice(
+def _make_notice(
     inquiry: Inquiry, job: TrackedJob, publication: Publication | None, *, is_public: bool
 ) -> NewDelivery:
     """Return the notice. In a direct message it names no job or page of a private channel."""
@@ -376,7 +376,7 @@ async def share_answer(context: Context, allowed: Allowed, number: int) -> Messa
         inquiry = find_inquiry(context, tx, allowed, number)
         is_private = inquiry is not None and inquiry.thread_ts is None
         if inquiry is None or inquiry.answer is None or not is_private:
-            return messages.NOT_HERE
+            return messages.QUESTION_GONE
         if inquiry.channel == allowed.origin.channel:
             Inquiries(tx).set_audience(inquiry, audience)
         key = shared_key(inquiry)

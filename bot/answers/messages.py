@@ -12,31 +12,33 @@ from bot.answers.model import DocsPage, Inquiry, Publication, PublicationState
 from bot.ids import Block, Message, UserId
 from bot.jobs.messages.status_message import open_words
 from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.model.prompts import Unsent
+from bot.jobs.model.prompts import UnsentText
 from bot.messages import blocks as b
 from bot.messages.links import Site, host_of
 from bot.messages.markdown import Node, write
 from bot.messages.plain_text import clip, one_line
 from bot.messages.slack_text import from_plain, to_plain
 
-_ANSWER_LENGTH = 3_000
-_PASSAGE_LENGTH = 400
-_QUESTION_LENGTH = 500
-_SHOWN_ANSWER_LENGTH = 800
-_TITLE_LENGTH = 120
+_MAX_ANSWER_CHARACTERS = 3_000
+_MAX_PASSAGE_CHARACTERS = 400
+_MAX_QUESTION_CHARACTERS = 500
+_MAX_SHOWN_ANSWER_CHARACTERS = 800
+_MAX_TITLE_CHARACTERS = 120
 _MAX_SOURCES = 4
 MAX_GAPS = 10
-_REST = "*See the pages for the rest.*"
+_REST_NOTE = "*See the pages for the rest.*"
 
-NOT_HERE = b.words("I no longer have that question. Ask it again.")
-TOO_MANY = b.words(
+QUESTION_GONE = b.words("I no longer have that question. Ask it again.")
+TOO_MANY_QUESTIONS = b.words(
     ":no_entry: Five questions of yours wait already, so I haven't taken this one. "
     "Ask it again when one of them is answered."
 )
 NO_GAPS = b.words("No open questions here.")
 
 
-def _buttons(inquiry: Inquiry, *, is_gap: bool = False, is_shared: bool = False) -> list[Block]:
+def _build_buttons(
+    inquiry: Inquiry, *, is_gap: bool = False, is_shared: bool = False
+) -> list[Block]:
     number = str(inquiry.id)
     if inquiry.is_topic:
         return [
@@ -56,8 +58,8 @@ def _buttons(inquiry: Inquiry, *, is_gap: bool = False, is_shared: bool = False)
 
 def _send_on(inquiry: Inquiry) -> list[Block]:
     """Return the button that sends a question to the job in whose thread it was said."""
-    draft = Unsent(inquiry.key, inquiry.thread_ts, from_plain(inquiry.text), inquiry.thread_job)
-    if inquiry.thread_job is None or len(draft.raw) > Unsent.LONGEST:
+    draft = UnsentText(inquiry.key, inquiry.thread_ts, from_plain(inquiry.text), inquiry.thread_job)
+    if inquiry.thread_job is None or len(draft.raw) > UnsentText.LONGEST:
         return []
     return [b.button("Send it to the agent", b.Action.SEND_ANYWAY, draft.dumps())]
 
@@ -74,21 +76,24 @@ def format_answer(
 
     ``is_gap``: it answers nothing, so the question is a gap.
     """
-    sources = _page_links(pages[:_MAX_SOURCES])
-    markdown: Block = {"type": "markdown", "text": write(answer, _ANSWER_LENGTH, end=_REST)}
+    sources = _format_page_links(pages[:_MAX_SOURCES])
+    markdown: Block = {
+        "type": "markdown",
+        "text": write(answer, _MAX_ANSWER_CHARACTERS, end=_REST_NOTE),
+    }
     cited = [b.context(f"From {' · '.join(sources)}")] if sources else []
     noted = [b.context("Noted. I'll tell you when it's written.")]
     rows = noted if is_gap else cited
-    return b.message(markdown, *rows, *b.actions(_buttons(inquiry, is_gap=is_gap)))
+    return b.message(markdown, *rows, *b.actions(_build_buttons(inquiry, is_gap=is_gap)))
 
 
-def _page_links(pages: Sequence[DocsPage]) -> list[str]:
+def _format_page_links(pages: Sequence[DocsPage]) -> list[str]:
     """Return links to pages. Pages of several hosts show their hosts."""
     addresses = [b.web_address(page.address) for page in pages]
     hosts = {host_of(address) for address in addresses if address}
     links: list[str] = []
     for page, address in zip(pages, addresses, strict=True):
-        title = clip(page.title or page.address, _TITLE_LENGTH)
+        title = clip(page.title or page.address, _MAX_TITLE_CHARACTERS)
         if address and len(hosts) > 1:
             title = f"{title} ({host_of(address)})"
         links.append(b.link(page.address, title))
@@ -98,33 +103,33 @@ def _page_links(pages: Sequence[DocsPage]) -> list[str]:
 def passages_found(inquiry: Inquiry, pages: Sequence[DocsPage]) -> Message:
     """Return the best passages of the docs with their pages."""
     passages = [
-        f"*{page_link}*\n{b.quoted(page.passage, _PASSAGE_LENGTH)}"
-        for page, page_link in zip(pages, _page_links(pages), strict=True)
+        f"*{page_link}*\n{b.quoted(page.passage, _MAX_PASSAGE_CHARACTERS)}"
+        for page, page_link in zip(pages, _format_page_links(pages), strict=True)
     ]
     return b.message(
-        b.section("From the docs:"), *map(b.section, passages), *b.actions(_buttons(inquiry))
+        b.section("From the docs:"), *map(b.section, passages), *b.actions(_build_buttons(inquiry))
     )
 
 
 def nothing_found(inquiry: Inquiry) -> Message:
     """Return the answer that the docs have nothing on it, which makes a question a gap."""
     if inquiry.is_topic:
-        return b.with_buttons("The docs have nothing on that.", _buttons(inquiry))
+        return b.with_buttons("The docs have nothing on that.", _build_buttons(inquiry))
     text = "The docs have nothing on that. I'll tell you when it's written."
-    return b.with_buttons(text, _buttons(inquiry, is_gap=True))
+    return b.with_buttons(text, _build_buttons(inquiry, is_gap=True))
 
 
 def pages_unreadable(inquiry: Inquiry) -> Message:
     """Return the answer while the docs service fails."""
     text = "I couldn't read the docs just now. Ask again in a minute."
-    return b.with_buttons(text, _buttons(inquiry, is_gap=True))
+    return b.with_buttons(text, _build_buttons(inquiry, is_gap=True))
 
 
 def shared(inquiry: Inquiry, answer: Message) -> Message:
     """Return a private answer for its channel, with the question and without *Share*."""
     headline = b.section(f"{b.mention(inquiry.user)} asked: {quoted_question(inquiry)}")
     content = (block for block in answer.blocks if block["type"] != "actions")
-    return b.message(headline, *content, *b.actions(_buttons(inquiry, is_shared=True)))
+    return b.message(headline, *content, *b.actions(_build_buttons(inquiry, is_shared=True)))
 
 
 def with_offer(inquiry: Inquiry, answer: Message) -> Message:
@@ -136,7 +141,7 @@ def with_offer(inquiry: Inquiry, answer: Message) -> Message:
 
 def quoted_question(inquiry: Inquiry) -> str:
     """Return the question in quotation marks, in mrkdwn."""
-    return f"“{b.quoted(inquiry.text, _TITLE_LENGTH)}”"
+    return f"“{b.quoted(inquiry.text, _MAX_TITLE_CHARACTERS)}”"
 
 
 def noted(inquiry: Inquiry, by: UserId) -> Message:
@@ -177,9 +182,11 @@ def gap_list(gaps: Sequence[Sequence[Inquiry]], first: int = 0) -> Message:
 
 def conversation_lines(inquiry: Inquiry) -> Sequence[str]:
     """Return a question and its answer, a line each, for a form."""
-    lines = [f"Question: {one_line(inquiry.text, _QUESTION_LENGTH)}"]
+    lines = [f"Question: {one_line(inquiry.text, _MAX_QUESTION_CHARACTERS)}"]
     if inquiry.answer is not None:
-        lines.append(f"Answer: {one_line(_answer_text(inquiry.answer), _SHOWN_ANSWER_LENGTH)}")
+        lines.append(
+            f"Answer: {one_line(_answer_text(inquiry.answer), _MAX_SHOWN_ANSWER_CHARACTERS)}"
+        )
     return lines
 
 
@@ -213,29 +220,31 @@ def written_notice(
     request = b.link(link, open_words(link)) if link else ""
     state = publication.state if publication else PublicationState.UNKNOWN
     if publication is not None and state is PublicationState.LIVE:
-        news, where = _live_words(publication, request, is_named=job is not None)
+        news, where = _format_live_words(publication, request, is_named=job is not None)
     else:
-        news = _NEWS[state]
+        news = _NEWS_BY_STATE[state]
         where = request
     return b.words(f"{asked} {news}: {where}" if where else f"{asked} {news}.")
 
 
-_NEWS = {
+_NEWS_BY_STATE = {
     PublicationState.AWAITED: "It is written now",
     PublicationState.UNKNOWN: "It is written now",
     PublicationState.UNSEEN: "The change is merged; I can't see it in the docs yet",
 }
 
 
-def _live_words(publication: Publication, request: str, *, is_named: bool) -> tuple[str, str]:
+def _format_live_words(
+    publication: Publication, request: str, *, is_named: bool
+) -> tuple[str, str]:
     """Return the news of a live page, and the page. ``request``: the link to the pull request."""
     change = publication.change
     is_removed = change is not None and change.is_removed
     news = "Its page is gone from the docs now" if is_removed else "It's in the docs now"
     if change is None or not is_named:
         return news, ""
-    title = clip(publication.title or change.title, _TITLE_LENGTH)
+    title = clip(publication.title or change.title, _MAX_TITLE_CHARACTERS)
     if b.web_address(publication.address) is not None and not is_removed:
         return news, b.link(publication.address, title)
-    page = f"“{b.quoted(title, _TITLE_LENGTH)}”"
+    page = f"“{b.quoted(title, _MAX_TITLE_CHARACTERS)}”"
     return news, f"{page} ({request})" if request else page

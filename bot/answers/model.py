@@ -35,7 +35,7 @@ class InquiryState(StrEnum):
     NOTIFIED = "notified"
 
 
-UNWRITTEN = (InquiryState.ASKED, InquiryState.ANSWERED, InquiryState.GAP)
+UNWRITTEN_STATES = (InquiryState.ASKED, InquiryState.ANSWERED, InquiryState.GAP)
 """The states in which the docs may lack the answer, and its author may take the question back."""
 
 

@@ -18,7 +18,7 @@ from bot.pulls.model.changes import MAX_PATCH_LENGTH, ChangedFile, title_of
 _MAX_FILES = 100
 _MAX_READ_LENGTH = 200_000
 """Characters of all patches together that are read."""
-_PAGES = (".md", ".mdx", ".markdown")
+_PAGE_ENDINGS = (".md", ".mdx", ".markdown")
 _FENCES = ("```", "~~~")
 _MIN_LENGTH = 8
 """Letters and digits of a line that is looked for. A shorter one may stand on any page."""
@@ -26,15 +26,15 @@ _MAX_FORBIDDEN = 20
 """Removed lines that are looked for, the longest ones."""
 _MAX_FOLDERS = 4
 """Leading folders that are left out of a path, one after another."""
-_NOT_WORDS = re.compile(
+_NOT_WORDS_PATTERN = re.compile(
     r"\]\([^()\s]*\)"  # the address of a link
     r"|</?[A-Za-z!][^<>\n]*>"  # a tag or a comment
     r"|\{[^{}\n]*\}"  # an expression of MDX
 )
-_WORD = re.compile(r"[^\W_]+")
-_CODE_OF_PAGE = re.compile(r"(?:import|export)\s")
-_END_OF_PATH = re.compile(r"[?#]")
-_FIRST_LINE = re.compile(r"@@ -[01](?:,[0-9]+)? ")
+_WORD_PATTERN = re.compile(r"[^\W_]+")
+_CODE_OF_PAGE_PATTERN = re.compile(r"(?:import|export)\s")
+_END_OF_PATH_PATTERN = re.compile(r"[?#]")
+_FIRST_LINE_PATTERN = re.compile(r"@@ -[01](?:,[0-9]+)? ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ class _Lines:
 
 def words_of(text: str) -> str:
     """Return the words of a text with single spaces, in lower case and without Markdown."""
-    plain = unescape(_NOT_WORDS.sub(" ", text))
-    words = " ".join(_WORD.findall(plain.casefold()))
+    plain = unescape(_NOT_WORDS_PATTERN.sub(" ", text))
+    words = " ".join(_WORD_PATTERN.findall(plain.casefold()))
     return f" {words} " if words else ""
 
 
@@ -123,7 +123,7 @@ def may_be_at(change: PageChange, address: str, title: str) -> bool:
     """
     if words_of(title) and words_of(title) == words_of(change.title):
         return True
-    path = _END_OF_PATH.split(address, maxsplit=1)[0].rstrip("/")
+    path = _END_OF_PATH_PATTERN.split(address, maxsplit=1)[0].rstrip("/")
     *_, name = path.split("/")
     return name.casefold() in {at.split("/")[-1].casefold() for at in paths_on_site(change.path)}
 
@@ -145,7 +145,7 @@ def paths_on_site(path: str) -> tuple[str, ...]:
 
 
 def _is_page(file: ChangedFile) -> bool:
-    return file.path.lower().endswith(_PAGES) and file.patch is not None
+    return file.path.lower().endswith(_PAGE_ENDINGS) and file.patch is not None
 
 
 def _rank(file: ChangedFile, change: PageChange) -> tuple[int, int]:
@@ -159,25 +159,25 @@ def _rank(file: ChangedFile, change: PageChange) -> tuple[int, int]:
 def _change_of(file: ChangedFile, titles: Mapping[str, str]) -> PageChange | None:
     patch = (file.patch or "")[:MAX_PATCH_LENGTH]
     title = titles.get(file.path) or title_of(file.path, patch)
-    lines = _lines_of(patch)
+    lines = _read_patch(patch)
     if file.status == "removed":
-        required = _longest(lines.removed, "")
+        required = _find_longest_line(lines.removed, "")
         return PageChange(file.path, title, required, is_removed=True) if required else None
-    added = _longest(lines.added, _joined(lines.old))
+    added = _find_longest_line(lines.added, _join_hunks(lines.old))
     if added:
         return PageChange(file.path, title, added)
     if any(words_of(line) for line in lines.added):
         return None
-    after = _joined(lines.new)
+    after = _join_hunks(lines.new)
     missing = [words for words in map(words_of, lines.removed) if _is_long(words)]
     forbidden = sorted((words for words in missing if words not in after), key=len, reverse=True)
-    kept = _longest(lines.kept, "")
+    kept = _find_longest_line(lines.kept, "")
     if not forbidden or not kept:
         return None
     return PageChange(file.path, title, kept, tuple(forbidden[:_MAX_FORBIDDEN]))
 
 
-def _longest(lines: Sequence[str], other: str) -> str:
+def _find_longest_line(lines: Sequence[str], other: str) -> str:
     """Return the words of the longest line that another text does not contain; "" without one."""
     every = sorted({words for words in map(words_of, lines) if _is_long(words)}, key=len)
     for words in reversed(every[-_MAX_FORBIDDEN:]):
@@ -190,7 +190,7 @@ def _is_long(words: str) -> bool:
     return len(words.replace(" ", "")) >= _MIN_LENGTH
 
 
-def _joined(hunks: Sequence[str]) -> str:
+def _join_hunks(hunks: Sequence[str]) -> str:
     """Return the words of all hunks as one text, with ``|`` between hunks.
 
     A phrase may go from line to line, since a writer may wrap it anew, but not from hunk to hunk.
@@ -198,13 +198,13 @@ def _joined(hunks: Sequence[str]) -> str:
     return "|".join(words_of(hunk) for hunk in hunks)
 
 
-def _lines_of(patch: str) -> _Lines:
+def _read_patch(patch: str) -> _Lines:
     found = _Lines()
     for hunk in re.split(r"^(?=@@)", patch, flags=re.MULTILINE):
         heading, _, body = hunk.partition("\n")
         if not heading.startswith("@@"):
             body = hunk
-        begins_page = bool(_FIRST_LINE.match(heading))
+        begins_page = bool(_FIRST_LINE_PATTERN.match(heading))
         _add_hunk(found, body, begins_page=begins_page)
     return found
 
@@ -246,4 +246,4 @@ def _read_hunk(body: str, *, begins_page: bool) -> Iterator[tuple[str, str, bool
             is_first[side] = False
         side = sides[-1]
         is_apart = is_edge or in_code[side] or in_front_matter[side]
-        yield sign, text, not is_apart and not _CODE_OF_PAGE.match(stripped)
+        yield sign, text, not is_apart and not _CODE_OF_PAGE_PATTERN.match(stripped)

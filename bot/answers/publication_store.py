@@ -10,7 +10,7 @@ from bot.answers.model import Publication, PublicationState
 from bot.answers.page_changes import PageChange
 from bot.ids import JobNumber
 from bot.store import schema
-from bot.store.leases import FREE, Claimer, Rows
+from bot.store.leases import FREE_LEASE, Claimer, Rows
 from bot.store.queues import QueueTable
 from bot.store.retention import RetentionRule
 
@@ -31,8 +31,10 @@ publications = Table(
     Index("ix_publications_state", "state", "due_at"),
     Index("ix_publications_merged_at", "merged_at"),
 )
-_AWAITED = QueueTable("publications", publications, PublicationState.AWAITED, publications.c.due_at)
-_CLAIM = _AWAITED.claiming()
+_PUBLICATION_QUEUE = QueueTable(
+    "publications", publications, PublicationState.AWAITED, publications.c.due_at
+)
+_CLAIM = _PUBLICATION_QUEUE.claiming()
 PUBLICATIONS_RULE = RetentionRule(
     "merged pages",
     publications,
@@ -51,8 +53,8 @@ class Publications(Rows[Publication]):
     def begin(self, publication: Publication) -> None:
         """Add a publication. It replaces one of the job's earlier pull request."""
         values = {name: getattr(publication, name) for name in Publication.__dataclass_fields__}
-        if not schema.insert_unless_there(self.connection, publications, values | FREE):
-            self._write(publication.job, None, values | FREE)
+        if not schema.insert_unless_there(self.connection, publications, values | FREE_LEASE):
+            self._write(publication.job, None, values | FREE_LEASE)
 
     def get(self, job: JobNumber) -> Publication | None:
         """Return the publication of a job; None if its page is not looked for."""
@@ -64,4 +66,6 @@ class Publications(Rows[Publication]):
 
     def save(self, publication: Publication, new: Publication, *, owner: str) -> None:
         """Write the changed columns of a publication, and free its lease. Raises LeaseLost."""
-        self._write(publication.job, owner, schema.diff(publication, new, publications) | FREE)
+        self._write(
+            publication.job, owner, schema.diff(publication, new, publications) | FREE_LEASE
+        )

@@ -34,7 +34,7 @@ from bot.pulls.pull_requests import read_changed_files
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
-_LINK = re.compile(r"<(https?://[^|<>\s\\\"]{1,2000})\|")
+_LINK_PATTERN = re.compile(r"<(https?://[^|<>\s\\\"]{1,2000})\|")
 """A link to a page in the row under an answer that names its sources."""
 _MAX_RESULTS = 3
 """Pages of a search that are read."""
@@ -71,7 +71,7 @@ claim_publications = make_claim(
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _PageCheck:
     """The outcome of one look for a page."""
 
     publication: Publication
@@ -82,33 +82,35 @@ class _Look:
     """Whether the docs service answered."""
 
 
-async def look_for_page(context: WorkerContext, publication: Publication) -> None:
+async def poll_publication(context: WorkerContext, publication: Publication) -> None:
     """Look once for a merged page. Its askers are told when it is live, or after a day."""
     with unless_taken_over("publication", publication.job):
-        found = await _look(context, publication)
+        found = await _check_page(context, publication)
         await context.settle(lambda tx: _settle(context, tx, publication, found))
         context.wake()
 
 
-async def _look(context: WorkerContext, publication: Publication) -> _Look:
+async def _check_page(context: WorkerContext, publication: Publication) -> _PageCheck:
     client = context.discovery.get(publication.project)
     if client is None:
-        return _Look(replace(publication, state=PublicationState.UNKNOWN))
+        return _PageCheck(replace(publication, state=PublicationState.UNKNOWN))
     change = publication.change
     try:
         async with asyncio.timeout(context.timeouts.answer_seconds):
             if change is None:
                 change = await _read_change(context, publication)
                 if change is None:
-                    return _Look(replace(publication, state=PublicationState.UNKNOWN))
+                    return _PageCheck(replace(publication, state=PublicationState.UNKNOWN))
                 publication = replace(publication, change=change)
-            cited = await _addresses_cited(context, publication)
-            return _Look(await _find_page(client, publication, change, cited), was_answered=True)
+            cited = await _list_cited_addresses(context, publication)
+            return _PageCheck(
+                await _find_page(client, publication, change, cited), was_answered=True
+            )
     except (DocsApiError, GithubError, TimeoutError) as error:
         log.warning("page_not_searched", job=publication.job, reason=reason_of(error))
         if isinstance(error, DocsApiError) and is_key_problem(error):
-            return _Look(publication, key_error=error)
-        return _Look(publication)
+            return _PageCheck(publication, key_error=error)
+        return _PageCheck(publication)
 
 
 async def _read_change(context: WorkerContext, publication: Publication) -> PageChange | None:
@@ -123,14 +125,14 @@ async def _read_change(context: WorkerContext, publication: Publication) -> Page
     return await asyncio.to_thread(find_change, files, titles) if files else None
 
 
-async def _addresses_cited(context: WorkerContext, publication: Publication) -> Sequence[str]:
+async def _list_cited_addresses(context: WorkerContext, publication: Publication) -> Sequence[str]:
     """Return the addresses that the assistant cited in its answers to the waiting questions."""
     waiting = await context.store.read(lambda tx: Inquiries(tx).awaiting(publication.job))
     addresses: list[str] = []
     for inquiry in waiting:
         if inquiry.answer is not None:
             rows = [block for block in inquiry.answer.blocks if block["type"] == "context"]
-            addresses += map(unescape, _LINK.findall(json.dumps(rows)))
+            addresses += map(unescape, _LINK_PATTERN.findall(json.dumps(rows)))
     return list(dict.fromkeys(addresses))[:_MAX_RESULTS]
 
 
@@ -149,7 +151,7 @@ async def _find_page(
     for address in [*titles, *cited]:
         if not address or not may_be_at(change, address, titles.get(address, "")):
             continue
-        text = await _page_or_none(client, address)
+        text = await _read_page(client, address)
         if text is None or not await asyncio.to_thread(matches, change, text):
             continue
         is_found = True
@@ -164,13 +166,13 @@ async def _find_page(
 
 async def _is_at_its_path(client: DiscoveryClient, change: PageChange) -> bool:
     for path in paths_on_site(change.path):
-        text = await _page_or_none(client, path)
+        text = await _read_page(client, path)
         if text is not None and await asyncio.to_thread(matches, change, text):
             return True
     return False
 
 
-async def _page_or_none(client: DiscoveryClient, path: str) -> str | None:
+async def _read_page(client: DiscoveryClient, path: str) -> str | None:
     try:
         return await client.page(path)
     except NotFound:
@@ -178,7 +180,7 @@ async def _page_or_none(client: DiscoveryClient, path: str) -> str | None:
 
 
 def _settle(
-    context: WorkerContext, tx: Transaction, publication: Publication, found: _Look
+    context: WorkerContext, tx: Transaction, publication: Publication, found: _PageCheck
 ) -> None:
     """Write the outcome of a look, and release the notices once it is known."""
     new = found.publication

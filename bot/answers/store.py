@@ -39,7 +39,7 @@ from bot.ids import (
 )
 from bot.ports import ThreadRef
 from bot.store import schema
-from bot.store.leases import FREE, Claimer, Rows, claiming_oldest
+from bot.store.leases import FREE_LEASE, Claimer, Rows, claiming_oldest
 from bot.store.queues import QueueTable
 from bot.store.retention import RetentionRule
 
@@ -78,9 +78,9 @@ inquiries = Table(
     schema.if_set("ix_inquiries_shared_ts", "shared_ts"),
     sqlite_autoincrement=True,
 )
-_TO_ANSWER = QueueTable("inquiries", inquiries, InquiryState.ASKED, inquiries.c.due_at)
-_TO_TELL = QueueTable("inquiries", inquiries, InquiryState.WRITTEN, inquiries.c.due_at)
-_CLAIM = claiming_oldest(inquiries, or_(_TO_ANSWER.waits, _TO_TELL.waits))
+_ANSWER_QUEUE = QueueTable("inquiries", inquiries, InquiryState.ASKED, inquiries.c.due_at)
+_NOTICE_QUEUE = QueueTable("inquiries", inquiries, InquiryState.WRITTEN, inquiries.c.due_at)
+_CLAIM = claiming_oldest(inquiries, or_(_ANSWER_QUEUE.waits, _NOTICE_QUEUE.waits))
 INQUIRIES_RULE = RetentionRule(
     "questions about the docs",
     inquiries,
@@ -89,7 +89,7 @@ INQUIRIES_RULE = RetentionRule(
 )
 
 
-KEPT_FOR = timedelta(days=400)
+SENT_QUESTIONS_KEPT_FOR = timedelta(days=400)
 """How long a sent question is kept: the service may list its words."""
 sent_questions = Table(
     "sent_questions",
@@ -162,7 +162,7 @@ class Inquiries(Rows[Inquiry]):
 
     def save(self, inquiry: Inquiry, new: Inquiry, *, owner: str | None = None) -> None:
         """Write an inquiry, and free its lease. Raises LeaseLost unless ``owner`` holds it."""
-        self._write(inquiry.id, owner, schema.diff(inquiry, new, inquiries) | FREE)
+        self._write(inquiry.id, owner, schema.diff(inquiry, new, inquiries) | FREE_LEASE)
 
     def conversation_in(
         self, project: ProjectId, channel: ChannelId, thread: MessageTs
@@ -276,7 +276,7 @@ class SentQuestions(schema.Repository):
 
         ``text_hash``: see ``hash_text``.
         """
-        too_old = sent_questions.c.sent_at < now - KEPT_FOR
+        too_old = sent_questions.c.sent_at < now - SENT_QUESTIONS_KEPT_FOR
         self.connection.execute(sent_questions.delete().where(too_old))
         values = {
             "inquiry": inquiry.id,

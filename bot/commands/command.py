@@ -189,7 +189,7 @@ Request = TypeVar("Request", Invocation, Press, Submission, ShortcutUse)
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived(Generic[Request]):
+class ArrivedRequest(Generic[Request]):
     """A request whose sender is not yet admitted."""
 
     origin: Origin
@@ -209,7 +209,7 @@ SubmitRun = Callable[[Context, Submission], Awaitable[FormErrors | None]]
 ShortcutRun = Callable[[Context, ShortcutUse], Awaitable[Answer]]
 
 
-_compiled = cache(partial(re.compile, flags=re.IGNORECASE | re.DOTALL))
+_compile_shape = cache(partial(re.compile, flags=re.IGNORECASE | re.DOTALL))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ class Word:
     """The text to type. Words in capitals stand for people's own text."""
     shape: str
     """A regular expression that the whole plain text matches, in any case and in linear time."""
-    tells: str
+    help_text: str
     """Its effect, in one sentence."""
     run: WordRun
     """Its handler, which gets the match of ``shape``. ``of_job`` makes one that gets a job."""
@@ -234,13 +234,13 @@ class Word:
     """Its name in the usage hint; empty if it is not there."""
     after_mention: str | None = ""
     """Its shape after a mention of the bot, if another; None if it does not work there."""
-    if_several: bool = False
+    needs_several_projects: bool = False
     """Whether it works only where the bot serves several projects."""
-    in_help: bool = False
+    is_in_help: bool = False
     """Whether it is in the short help of its command."""
     head: str = ""
     """Its first word, if ``usage`` does not begin with it."""
-    takes: Callable[[str], bool] | None = None
+    accepts: Callable[[str], bool] | None = None
     """Returns whether its own parser takes the text after ``head``.
 
     After a mention, other texts are prompts.
@@ -258,17 +258,17 @@ class Word:
         self, plain: str, projects: Projects, *, after_mention: bool = False
     ) -> re.Match[str] | None:
         """Return the match if a plain text means this word."""
-        if self.if_several and not projects.are_several:
+        if self.needs_several_projects and not projects.are_several:
             return None
         if not after_mention:
-            return _compiled(self.shape).fullmatch(plain)
+            return _compile_shape(self.shape).fullmatch(plain)
         if self.after_mention is None:
             return None
         # The shape first: a parser of options takes longer.
-        match = _compiled(self.after_mention or self.shape).fullmatch(plain)
-        if match is None or self.takes is None:
+        match = _compile_shape(self.after_mention or self.shape).fullmatch(plain)
+        if match is None or self.accepts is None:
             return match
-        return match if self.takes(" ".join(plain.split()[1:])) else None
+        return match if self.accepts(" ".join(plain.split()[1:])) else None
 
 
 def _explain_nothing(_error: Exception, _projects: Projects, _text: str) -> None:
@@ -281,12 +281,12 @@ class Command:
 
     name: str
     summary: str
-    other: Word
+    fallback_word: Word
     """Takes the texts that are none of the ``words``."""
-    alone: Word
+    bare_word: Word
     """Takes the command without a text."""
     words: tuple[Word, ...]
-    also: Callable[[Here], str]
+    help_note: Callable[[Here], str]
     """Returns the lines of its short help below its words, in mrkdwn."""
     buttons: Mapping[str, PressRun] = field(default_factory=dict)
     """The handlers of its buttons and menus by action id."""
@@ -310,7 +310,7 @@ class Command:
     @property
     def all_words(self) -> tuple[Word, ...]:
         """The words in the order of the help."""
-        return self.other, self.alone, *self.words
+        return self.fallback_word, self.bare_word, *self.words
 
     @property
     def usage_hint(self) -> str:
@@ -331,7 +331,7 @@ class Command:
             plain = slack_text.without_quotation_marks(plain)
         if slack_text.is_blank(plain):
             plain = ""
-        for word in (*self.words, self.alone, self.other):
+        for word in (*self.words, self.bare_word, self.fallback_word):
             if match := word.match(plain, projects, after_mention=after_mention):
                 return word, match
         return None
@@ -357,7 +357,7 @@ class Command:
 
 async def run_if_allowed(
     context: Context,
-    arrived: Arrived[Request],
+    arrived: ArrivedRequest[Request],
     run: Callable[[Context, Request], Awaitable[Answer | FormErrors | None]],
 ) -> Answer | FormErrors | None:
     """Run a request if its sender may use the bot.
@@ -368,13 +368,13 @@ async def run_if_allowed(
         allowed = await admit(context, arrived.origin, channel=arrived.channel)
         return await run(context, arrived.request_of(allowed))
     except Declined as error:
-        return _told(arrived, error.answer(arrived.text, is_form=arrived.is_form))
+        return _to_answer(arrived, error.answer(arrived.text, is_form=arrived.is_form))
     except UnknownProject as unknown:
         text = slack_text.to_plain(unknown.text, {}, {})
-        return _told(arrived, unknown_project(unknown.name, context.projects, text))
+        return _to_answer(arrived, unknown_project(unknown.name, context.projects, text))
 
 
-def _told(arrived: Arrived[Request], message: Message) -> Answer | FormErrors:
+def _to_answer(arrived: ArrivedRequest[Request], message: Message) -> Answer | FormErrors:
     return FormErrors({"prompt": bare(message)}) if arrived.is_form else Answer(message=message)
 
 
@@ -386,7 +386,7 @@ def number_in(value: str | None) -> int:
     return int(value) if value and value.isdecimal() and len(value) < 10 else 0
 
 
-_SHAPE = r"help(?:\s+all)?"
+_HELP_SHAPE = r"help(?:\s+all)?"
 
 
 def with_help(*commands: tuple[Command, str | None]) -> tuple[Command, ...]:
@@ -400,7 +400,7 @@ def with_help(*commands: tuple[Command, str | None]) -> tuple[Command, ...]:
     every: list[Command] = []
 
     async def more(context: Context, press: Press) -> Answer:
-        return await _full(context, press.origin, every)
+        return await _answer_full_help(context, press.origin, every)
 
     for command, before in commands:
         every.append(_with_help(command, before))
@@ -411,20 +411,20 @@ def with_help(*commands: tuple[Command, str | None]) -> tuple[Command, ...]:
 
 def _with_help(command: Command, before: str | None) -> Command:
     async def show(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
-        return await _short(context, invocation.origin, command)
+        return await _answer_short_help(context, invocation.origin, command)
 
     word = Word(
         usage="help",
-        shape=f"(?:{before})?{_SHAPE}" if before else _SHAPE,
-        tells="Shows the main words.",
+        shape=f"(?:{before})?{_HELP_SHAPE}" if before else _HELP_SHAPE,
+        help_text="Shows the main words.",
         run=show,
         hint="help",
-        after_mention=None if before is None else f"{before}{_SHAPE}",
+        after_mention=None if before is None else f"{before}{_HELP_SHAPE}",
     )
     return replace(command, words=(*command.words, word))
 
 
-async def _short(context: Context, origin: Origin, command: Command) -> Answer:
+async def _answer_short_help(context: Context, origin: Origin, command: Command) -> Answer:
     def look(tx: Transaction) -> Here:
         return Here(
             context.bot_name,
@@ -439,15 +439,17 @@ async def _short(context: Context, origin: Origin, command: Command) -> Answer:
     place = await context.store.read(look)
     rows = []
     for word in command.all_words:
-        if word.in_help and (word.after_mention == "" or not place.in_thread):
+        if word.is_in_help and (word.after_mention == "" or not place.in_thread):
             text = word.example or word.usage
             typed = place.mentioned(text) if place.in_thread else f"{command.name} {text}".strip()
-            rows.append((typed, word.tells))
+            rows.append((typed, word.help_text))
     command_help = CommandHelp(command.name, command.summary, rows)
-    return Answer(message=short_help(command_help, command.also(place), place))
+    return Answer(message=short_help(command_help, command.help_note(place), place))
 
 
-async def _full(context: Context, origin: Origin, commands: Sequence[Command]) -> Answer:
+async def _answer_full_help(
+    context: Context, origin: Origin, commands: Sequence[Command]
+) -> Answer:
     is_mention_only = await context.store.read(
         lambda tx: Channels(tx).is_mention_only(origin.channel)
     )
@@ -455,8 +457,10 @@ async def _full(context: Context, origin: Origin, commands: Sequence[Command]) -
     for command in commands:
         rows = []
         for word in command.all_words:
-            if word.hint != "help" and (context.projects.are_several or not word.if_several):
+            if word.hint != "help" and (
+                context.projects.are_several or not word.needs_several_projects
+            ):
                 typed = f"{command.name} {word.example or word.usage}".strip()
-                rows.append((typed, word.tells))
+                rows.append((typed, word.help_text))
         pages.append(CommandHelp(command.name, command.summary, rows, command.full_help))
     return Answer(modal=full_help(pages, context.projects, is_mention_only=is_mention_only))

@@ -11,7 +11,7 @@ from bot.intent.kinds import Kind, Place
 from bot.messages import slack_text
 from bot.projects import Project, UnknownProject, with_project
 
-_BETWEEN = " \t\n,:;-"
+_SEPARATORS = " \t\n,:;-"
 """Signs between a mention and the text after it."""
 
 
@@ -76,15 +76,15 @@ def find_meaning(
         is_app=author in context.settings.allowed_bots,
         can_answer=bool(context.discovery),
     )
-    part = unknown or _wire_part(context, text, decision.part)
+    part = unknown or _cut_wire_part(context, text, decision.part)
     return Meaning(decision, part, project)
 
 
-def _wire_part(context: Context, text: str, part: str) -> str:
+def _cut_wire_part(context: Context, text: str, part: str) -> str:
     """Return the part of a wire text after a mention of the bot, or the whole text."""
     for after in slack_text.after_mentions(text, context.bot_user):
         plain = slack_text.to_plain(after, {}, {}).rstrip()
         between = plain.removesuffix(part)
-        if plain.endswith(part) and not between.strip(_BETWEEN):
+        if plain.endswith(part) and not between.strip(_SEPARATORS):
             return after[len(between) :].strip()
     return slack_text.without_outer_mentions(text, context.bot_user).strip()

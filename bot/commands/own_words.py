@@ -41,18 +41,18 @@ class WordHooks(Hooks):
 def list_own_words(commands: Sequence[Command], projects: Projects) -> Vocabulary:
     """Return the words that the commands have at every door, and the labels of their buttons."""
     labels = [label for command in commands for label in command.labels]
-    return Vocabulary(list(_own_words(commands, projects)), labels)
+    return Vocabulary(list(_list_command_words(commands, projects)), labels)
 
 
-def _own_words(commands: Sequence[Command], projects: Projects) -> Iterator[OwnWord]:
+def _list_command_words(commands: Sequence[Command], projects: Projects) -> Iterator[OwnWord]:
     for command in commands:
-        for word in (*command.words, command.other):
+        for word in (*command.words, command.fallback_word):
             is_own = word.is_own_word or not word.has_own_text
             if word.after_mention is not None and is_own:
-                yield _own_word(command, word, projects)
+                yield _to_own_word(command, word, projects)
 
 
-def _own_word(command: Command, word: Word, projects: Projects) -> OwnWord:
+def _to_own_word(command: Command, word: Word, projects: Projects) -> OwnWord:
     def is_match(text: str) -> bool:
         return word.match(text, projects, after_mention=True) is not None
 
@@ -60,7 +60,7 @@ def _own_word(command: Command, word: Word, projects: Projects) -> OwnWord:
         return word.match(text, projects) is not None
 
     name = (word.head or word.usage).split()[0]
-    if word is command.other:
+    if word is command.fallback_word:
         # After its command it takes any text, which is no own word therefore.
         return OwnWord(name, command.name, is_match, _match_nothing)
     return OwnWord(name, command.name, is_match, is_typed_match)

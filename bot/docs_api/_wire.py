@@ -42,7 +42,7 @@ MAX_LIST_BYTES = 1_000_000
 """Bytes of a list that are parsed, which keeps the loop for a hundredth of a second."""
 _MAX_READ_LENGTH = 4 * MAX_TEXT_LENGTH
 """Characters of a text from the service that are read for an error."""
-_SECRET_HEAD = 8
+_SECRET_HEAD_CHARACTERS = 8
 """How many first characters identify a secret.
 
 A shorter field is ordinary words, and not hidden.
@@ -194,8 +194,8 @@ def decode(answer: Response, model: type[ModelT]) -> ModelT:
         places = ", ".join(fields) or "all"
         text = f"The service's answer has not the expected shape: {places}"
     except (ValueError, RecursionError):
-        text = f"The service answered with {_content(answer)} instead of JSON"
-    raise Unavailable(cleaned(text, answer.secrets), status_code=answer.status_code)
+        text = f"The service answered with {_describe_content(answer)} instead of JSON"
+    raise Unavailable(clean_error(text, answer.secrets), status_code=answer.status_code)
 
 
 def decode_page(answer: Response) -> str:
@@ -217,7 +217,7 @@ def decode_list(answer: Response, model: type[ModelT], limit: int) -> tuple[Mode
     try:
         elements = json.loads(answer.body)
     except (ValueError, RecursionError):
-        text = f"The service answered with {_content(answer)} instead of JSON"
+        text = f"The service answered with {_describe_content(answer)} instead of JSON"
         raise Unavailable(text, status_code=answer.status_code) from None
     found: list[ModelT] = []
     for element in elements[:MAX_PAGE_SIZE] if isinstance(elements, list) else ():
@@ -237,24 +237,32 @@ def error_of(answer: Response, now: datetime) -> DocsApiError:
     ``now``: for a `Retry-After` with a date.
     """
     status_code = answer.status_code
-    own_text = _error_text(answer)
+    own_text = _read_error_text(answer)
     text = own_text
     # An HTML page comes from a proxy or gateway, not from the service. A gateway may rightly refuse
     # a key or an address, but its page must not be taken to mean that a job is gone or that a
     # prompt is invalid.
-    kind: type[DocsApiError] = _GATEWAYS.get(status_code, Unavailable)
+    kind: type[DocsApiError] = _ERRORS_BY_STATUS.get(status_code, Unavailable)
     if 300 <= status_code <= 399:
         text = "The service's address redirects elsewhere; redirects are not followed"
-    elif 400 <= status_code <= 499 and status_code not in _OF_TRANSPORT and not answer.is_web_page:
-        kind = {**_GATEWAYS, 404: NotFound}.get(status_code, Rejected)
+    elif (
+        400 <= status_code <= 499
+        and status_code not in _TRANSPORT_STATUSES
+        and not answer.is_web_page
+    ):
+        kind = {**_ERRORS_BY_STATUS, 404: NotFound}.get(status_code, Rejected)
     retry_after = retry_after_seconds(answer.headers.get("retry-after", ""), now)
     quotes = answer.has_texts_of_people and text == own_text != ""
-    text = text or f"The service answered with {_content(answer)}"
+    text = text or f"The service answered with {_describe_content(answer)}"
     return kind(text, status_code=status_code, retry_after_seconds=retry_after, quotes=quotes)
 
 
-_GATEWAYS: Mapping[int, type[DocsApiError]] = {401: Unauthorized, 403: Forbidden, 429: RateLimited}
-_OF_TRANSPORT = frozenset({407, 408, 421, 425})
+_ERRORS_BY_STATUS: Mapping[int, type[DocsApiError]] = {
+    401: Unauthorized,
+    403: Forbidden,
+    429: RateLimited,
+}
+_TRANSPORT_STATUSES = frozenset({407, 408, 421, 425})
 
 
 def retry_after_seconds(header: str, now: datetime) -> float | None:
@@ -278,7 +286,7 @@ def retry_after_seconds(header: str, now: datetime) -> float | None:
     return min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS)
 
 
-def cleaned(text: str, secrets: tuple[str, ...] = ()) -> str:
+def clean_error(text: str, secrets: tuple[str, ...] = ()) -> str:
     """Return the text made safe to show.
 
     It is one line of at most 500 characters, without controls or secrets.
@@ -286,7 +294,7 @@ def cleaned(text: str, secrets: tuple[str, ...] = ()) -> str:
     plain = _one_line(text[:_MAX_READ_LENGTH])
     for secret in secrets:
         # No more of a secret can stand in so short a text.
-        plain = _without(plain, _one_line(secret[:_MAX_READ_LENGTH]))
+        plain = _remove_secret(plain, _one_line(secret[:_MAX_READ_LENGTH]))
     return plain if len(plain) <= MAX_TEXT_LENGTH else plain[: MAX_TEXT_LENGTH - 1] + "…"
 
 
@@ -300,24 +308,24 @@ def _blank_or_same(sign: str) -> str:
     return " " if unicodedata.category(sign)[0] in "CZ" else sign
 
 
-def _without(text: str, secret: str) -> str:
+def _remove_secret(text: str, secret: str) -> str:
     """Replace every part of the text that equals the secret's start.
 
     The part is as long as it matches.
     """
-    if len(secret) < _SECRET_HEAD:
+    if len(secret) < _SECRET_HEAD_CHARACTERS:
         return text
     parts = []
     start = 0
-    position = text.find(secret[:_SECRET_HEAD])
+    position = text.find(secret[:_SECRET_HEAD_CHARACTERS])
     while position >= 0:
         parts += [text[start:position], "[hidden]"]
-        start = position + _common_length(text[position : position + len(secret)], secret)
-        position = text.find(secret[:_SECRET_HEAD], start)
+        start = position + _count_common_characters(text[position : position + len(secret)], secret)
+        position = text.find(secret[:_SECRET_HEAD_CHARACTERS], start)
     return "".join([*parts, text[start:]])
 
 
-def _common_length(text: str, secret: str) -> int:
+def _count_common_characters(text: str, secret: str) -> int:
     """Return how many first characters of two texts are equal."""
     length = 0
     for sign, other in zip(text, secret, strict=False):
@@ -327,7 +335,7 @@ def _common_length(text: str, secret: str) -> int:
     return length
 
 
-def _error_text(answer: Response) -> str:
+def _read_error_text(answer: Response) -> str:
     try:
         content = json.loads(answer.body)
     except (ValueError, RecursionError):
@@ -335,10 +343,10 @@ def _error_text(answer: Response) -> str:
     error = content.get("error") if isinstance(content, dict) else None
     if isinstance(error, dict):
         error = error.get("message")
-    return cleaned(error, answer.secrets) if isinstance(error, str) else ""
+    return clean_error(error, answer.secrets) if isinstance(error, str) else ""
 
 
-def _content(answer: Response) -> str:
+def _describe_content(answer: Response) -> str:
     """Return a description of the body's kind of content."""
     if answer.is_web_page:
         return "a web page"

@@ -99,7 +99,7 @@ class ServiceClient:
         self._max_response_bytes = max_response_bytes
         self._now = now
         self._on_answer = on_answer
-        self._transport = transport or _aiohttp_transport(proxy)
+        self._transport = transport or _make_transport(proxy)
         self._is_closed = False
 
     def __repr__(self) -> str:
@@ -142,7 +142,7 @@ class ServiceClient:
             UnicodeError,
         ) as error:
             # The cause refers to the request with its key and prompt, so only its text is kept.
-            raise _broken(error, secrets) from None
+            raise _to_unavailable(error, secrets) from None
         answer = _wire.Response(response.status_code, response.headers, body, secrets)
         if self._on_answer is not None:
             seconds = monotonic() - begun_at
@@ -343,16 +343,16 @@ def _check_rows(rows: Sized, limit: int) -> None:
         raise Unavailable(f"The service answered with more rows than the {limit} asked for")
 
 
-def _aiohttp_transport(proxy: str | None) -> httpx.AsyncBaseTransport:
+def _make_transport(proxy: str | None) -> httpx.AsyncBaseTransport:
     limits = httpx.Limits(keepalive_expiry=5.0)
     # Given none, httpx loads the known authorities again, in 30 ms and 1 MB. aiohttp uses its own.
     unused = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if proxy is None:
         return _Connections(verify=unused, limits=limits)
-    return _ProxiedConnections(verify=unused, limits=limits, proxy=_proxy(proxy))
+    return _ProxiedConnections(verify=unused, limits=limits, proxy=_make_proxy(proxy))
 
 
-def _proxy(address: str) -> httpx.Proxy:
+def _make_proxy(address: str) -> httpx.Proxy:
     try:
         proxy = httpx.Proxy(address)
     except (ValueError, httpx.InvalidURL):
@@ -388,7 +388,7 @@ class _ProxiedConnections(_Connections):
         return await super().handle_async_request(request)
 
 
-def _broken(error: Exception, secrets: tuple[str, ...]) -> Unavailable:
+def _to_unavailable(error: Exception, secrets: tuple[str, ...]) -> Unavailable:
     # httpx-aiohttp raises ConnectTimeout for every lost connection, even one that broke after the
     # request was sent. Only aiohttp's error, its cause, differs between the two.
     # https://github.com/karpetrosyan/httpx-aiohttp/blob/main/httpx_aiohttp/transport.py
@@ -399,7 +399,7 @@ def _broken(error: Exception, secrets: tuple[str, ...]) -> Unavailable:
         problem = "The service did not answer in time"
     else:
         problem = "The connection to the service broke"
-    text = _wire.cleaned(f"{problem}: {type(root).__name__} {root}", secrets)
+    text = _wire.clean_error(f"{problem}: {type(root).__name__} {root}", secrets)
     return Unavailable(text, sent=not isinstance(root, _NEVER_CONNECTED))
 
 

@@ -22,17 +22,17 @@ MAX_ANSWER_LENGTH = 20_000
 """Upper limit for an answer of the assistant, in characters. The rest is left out."""
 MAX_PARTS = 50_000
 """Upper limit for the lines of a stream with an object. A stream of more lines is an error."""
-_OBJECT = re.compile(r"(?:\A|[\r\n])data:[ \t]*(\{[^\r\n]*)")
+_OBJECT_PATTERN = re.compile(r"(?:\A|[\r\n])data:[ \t]*(\{[^\r\n]*)")
 """An object in a line of a stream.
 
 U+2028 and other signs at which `str.splitlines` splits end no line.
 
 https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
 """
-_FIRST_REST = timedelta(seconds=30)
+_FIRST_PAUSE = timedelta(seconds=30)
 """For how long the assistant is not asked after a failure. It doubles with each further one."""
 _MAX_REST = timedelta(minutes=10)
-_TYPES = frozenset({"text-start", "text-delta", "source-url", "error", "finish"})
+_PART_TYPES = frozenset({"text-start", "text-delta", "source-url", "error", "finish"})
 """The types of the parts that matter."""
 
 
@@ -106,7 +106,7 @@ class DiscoveryClient(ServiceClient):
             reply = read_stream(await self._send(call))
         except (Unavailable, RateLimited) as error:
             self._failures += 1
-            pause = min(_FIRST_REST * 2 ** min(self._failures - 1, 10), _MAX_REST)
+            pause = min(_FIRST_PAUSE * 2 ** min(self._failures - 1, 10), _MAX_REST)
             asked = timedelta(seconds=error.retry_after_seconds or 0)
             self._rests_until = self._now() + min(max(pause, asked), _MAX_REST)
             raise
@@ -142,7 +142,7 @@ def read_stream(answer: _wire.Response) -> AssistantReply:
             case "source-url" if part.url and len(sources) < MAX_SOURCES:
                 sources.setdefault(part.url, CitedPage(url=part.url, title=part.title))
             case "error":
-                text = _wire.cleaned(f"The assistant failed: {part.error_text}", answer.secrets)
+                text = _wire.clean_error(f"The assistant failed: {part.error_text}", answer.secrets)
                 raise Unavailable(text, quotes=answer.has_texts_of_people)
             case "finish":
                 thread_id = part.thread_id or part.message_metadata.thread_id
@@ -160,12 +160,12 @@ def _read_parts(body: str) -> Iterator[StreamPart]:
 
     Raises Unavailable for too many lines with an object.
     """
-    for count, line in enumerate(_OBJECT.finditer(body), 1):
+    for count, line in enumerate(_OBJECT_PATTERN.finditer(body), 1):
         if count > MAX_PARTS:
             raise Unavailable(f"The assistant sent more than {MAX_PARTS} parts")
         try:
             part = json.loads(line[1])
         except (ValueError, RecursionError):
             continue
-        if isinstance(part, dict) and str(part.get("type")) in _TYPES:
+        if isinstance(part, dict) and str(part.get("type")) in _PART_TYPES:
             yield StreamPart.model_validate(part)

@@ -61,26 +61,26 @@ _YEARS = range(1970, 9_999)
 """A time in another year counts as invalid: in some time zone it is outside the range of
 `datetime`.
 """
-_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+_NOT_STORABLE_PATTERN = re.compile("[\x00\ud800-\udfff]")
 """PostgreSQL takes no NUL character; databases and UTF-8 streams refuse lone surrogates.
 
 https://www.postgresql.org/docs/current/datatype-character.html
 """
 
 
-def _usable(raw: str) -> str:
-    if _NOT_STORABLE.search(raw) or raw.strip() in ("", ".", ".."):
+def _clean_text(raw: str) -> str:
+    if _NOT_STORABLE_PATTERN.search(raw) or raw.strip() in ("", ".", ".."):
         raise ValueError("cannot be stored, or be a segment of an address")
     return raw
 
 
-def _without_unstorable(raw: object) -> object:
-    return _NOT_STORABLE.sub("\ufffd", raw) if isinstance(raw, str) else raw
+def _drop_unstorable(raw: object) -> object:
+    return _NOT_STORABLE_PATTERN.sub("\ufffd", raw) if isinstance(raw, str) else raw
 
 
 def _text_or_empty(raw: object) -> str:
     # A blank, because it makes a link unusable: one that was changed could lead elsewhere.
-    return _NOT_STORABLE.sub(" ", raw)[:MAX_TEXT_LENGTH] if isinstance(raw, str) else ""
+    return _NOT_STORABLE_PATTERN.sub(" ", raw)[:MAX_TEXT_LENGTH] if isinstance(raw, str) else ""
 
 
 def _page_or_empty(raw: object) -> str:
@@ -120,18 +120,18 @@ def _object_or_empty(raw: object) -> object:
     return raw if isinstance(raw, dict | BaseModel) else {}
 
 
-def _texts(raw: object) -> tuple[str, ...]:
+def _parse_texts(raw: object) -> tuple[str, ...]:
     texts = raw[-MAX_LINES:] if isinstance(raw, list | tuple) else ()
     return tuple(text for text in map(_text_or_empty, texts) if text)
 
 
-_LenientTexts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
+_LenientTexts = Annotated[tuple[str, ...], BeforeValidator(_parse_texts)]
 _LenientText = Annotated[str | None, BeforeValidator(_text_or_none)]
 _Text = Annotated[str, BeforeValidator(_text_or_empty)]
 _LenientPercent = Annotated[float | None, BeforeValidator(_percent_or_none)]
 _LenientFlag = Annotated[bool | None, BeforeValidator(_flag_or_none)]
 _LenientMoment = Annotated[datetime | None, BeforeValidator(_moment_or_none)]
-_StrictId = Annotated[str, Field(max_length=MAX_ID_LENGTH), AfterValidator(_usable)]
+_StrictId = Annotated[str, Field(max_length=MAX_ID_LENGTH), AfterValidator(_clean_text)]
 _Count = Annotated[int, Field(ge=0, le=_MAX_COUNT, strict=True)]
 
 
@@ -225,7 +225,7 @@ class PageVisitors(Visitors):
     Counts of several pages must not be added.
     """
 
-    path: Annotated[str, BeforeValidator(_without_unstorable)]
+    path: Annotated[str, BeforeValidator(_drop_unstorable)]
 
 
 class VisitorsPage(_Answer):
@@ -250,7 +250,7 @@ class Views(_Answer):
 class PageViews(Views):
     """The views of one documentation page."""
 
-    path: Annotated[str, BeforeValidator(_without_unstorable)]
+    path: Annotated[str, BeforeValidator(_drop_unstorable)]
 
 
 class ViewsPage(_Answer):
@@ -402,7 +402,7 @@ class AssistantReply(_Answer):
     ``thread_id``: continues the conversation; None if the service returned none that can be stored.
     """
 
-    text: Annotated[str, BeforeValidator(_without_unstorable)]
+    text: Annotated[str, BeforeValidator(_drop_unstorable)]
     sources: tuple[CitedPage, ...] = ()
     thread_id: str | None = None
 
@@ -412,7 +412,11 @@ def _str_or_empty(raw: object) -> str:
 
 
 def _id_or_none(raw: object) -> str | None:
-    is_id = isinstance(raw, str) and 0 < len(raw) <= MAX_ID_LENGTH and not _NOT_STORABLE.search(raw)
+    is_id = (
+        isinstance(raw, str)
+        and 0 < len(raw) <= MAX_ID_LENGTH
+        and not _NOT_STORABLE_PATTERN.search(raw)
+    )
     return raw if is_id and isinstance(raw, str) else None
 
 

@@ -45,10 +45,10 @@ GitHub does not count a call that finds them unchanged.
 """
 _MAX_CACHED_BYTES = 200_000
 """The size of the longest answer that stays in memory."""
-_PULL_REQUEST = TypeAdapter(PullRequest)
-_COMPARISON = TypeAdapter(Comparison)
-_CONTENTS = TypeAdapter(FileContents)
-_FILES = TypeAdapter(tuple[PullRequestFile, ...])
+_PULL_REQUEST_ADAPTER = TypeAdapter(PullRequest)
+_COMPARISON_ADAPTER = TypeAdapter(Comparison)
+_CONTENTS_ADAPTER = TypeAdapter(FileContents)
+_FILES_ADAPTER = TypeAdapter(tuple[PullRequestFile, ...])
 ModelT = TypeVar("ModelT")
 
 OnAnswer: TypeAlias = Callable[[str, int, bytes, float], None]
@@ -172,7 +172,9 @@ class GithubClient:
         answer = await self._fetch(which.path, etag)
         if answer.status_code == 304:
             return None
-        return _read(_PULL_REQUEST, answer).model_copy(update={"etag": _etag_of(answer)})
+        return _parse_answer(_PULL_REQUEST_ADAPTER, answer).model_copy(
+            update={"etag": _read_etag(answer)}
+        )
 
     async def files(self, which: PullRequestId) -> Sequence[PullRequestFile]:
         """Return the first 100 files that a pull request changes.
@@ -183,10 +185,10 @@ class GithubClient:
         answer = await self._fetch(f"{which.path}/files?per_page=100", etag)
         if answer.status_code == 304:
             return cached
-        files = _read(_FILES, answer)
+        files = _parse_answer(_FILES_ADAPTER, answer)
         while len(self._files) >= _MAX_CACHED:
             del self._files[next(iter(self._files))]
-        new_etag = _etag_of(answer)
+        new_etag = _read_etag(answer)
         if new_etag and len(answer.body) <= _MAX_CACHED_BYTES:
             self._files[which] = new_etag, files
         return files
@@ -197,7 +199,7 @@ class GithubClient:
         https://docs.github.com/en/rest/repos/contents#get-repository-content
         """
         answer = await self._fetch(which.contents_path(path, commit))
-        return _read(_CONTENTS, answer).text
+        return _parse_answer(_CONTENTS_ADAPTER, answer).text
 
     async def compare(self, which: PullRequestId, base: str, head: str) -> Comparison:
         """Compare two commits of a pull request in the first 300 files.
@@ -206,7 +208,7 @@ class GithubClient:
 
         https://docs.github.com/en/rest/commits/commits#compare-two-commits
         """
-        return _read(_COMPARISON, await self._fetch(which.compare_path(base, head)))
+        return _parse_answer(_COMPARISON_ADAPTER, await self._fetch(which.compare_path(base, head)))
 
     async def _fetch(self, path: str, etag: str = "") -> _Answer:
         """Return an answer with status 200, or with 304 for its ``etag``."""
@@ -261,14 +263,14 @@ class GithubClient:
         is_used_up = headers.get("x-ratelimit-remaining") == "0"
         is_limit = is_used_up or "retry-after" in headers or b"rate limit" in answer.body.lower()
         if status == 429 or (status == 403 and is_limit):
-            return Limited(message, self._until(headers, is_used_up=is_used_up))
+            return Limited(message, self._find_retry_time(headers, is_used_up=is_used_up))
         if status == 401:
             return RefusedToken(message)
         if status in (403, 404, 410, 451):
             return NotVisible(message)
         return GithubUnavailable(message)
 
-    def _until(self, headers: httpx.Headers, *, is_used_up: bool) -> datetime | None:
+    def _find_retry_time(self, headers: httpx.Headers, *, is_used_up: bool) -> datetime | None:
         """Return the time of the next call, within a day.
 
         It comes from the headers of an answer; None without them.
@@ -289,7 +291,7 @@ class GithubClient:
         return min(max(until, now), now + _MAX_PAUSE)
 
 
-def _etag_of(answer: _Answer) -> str:
+def _read_etag(answer: _Answer) -> str:
     """Return the ETag; empty if it cannot be kept or sent.
 
     Without one the next call gets a full answer.
@@ -300,7 +302,7 @@ def _etag_of(answer: _Answer) -> str:
     return etag
 
 
-def _read(kind: TypeAdapter[ModelT], answer: _Answer) -> ModelT:
+def _parse_answer(kind: TypeAdapter[ModelT], answer: _Answer) -> ModelT:
     try:
         return kind.validate_json(answer.body)
     except ValidationError:

@@ -80,11 +80,11 @@ MAX_COMPARED_FILES = 300
 
 https://docs.github.com/en/rest/commits/commits#compare-two-commits
 """
-_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
-_LINK = re.compile(
+_NOT_STORABLE_PATTERN = re.compile("[\x00\ud800-\udfff]")
+_LINK_PATTERN = re.compile(
     r"/([A-Za-z0-9_-][A-Za-z0-9._-]{0,99})/([A-Za-z0-9._-]{1,100})/pull/([1-9][0-9]{0,8})/?"
 )
-_REPOSITORY = re.compile(
+_REPOSITORY_PATTERN = re.compile(
     r"(?:\w+://)?(?:[^/@]*@)?(?:([\w.-]+(?::[0-9]+)?)[/:])?([\w.-]+/[\w.-]+?)(?:\.git)?/?"
 )
 """A repository as its address, as git's ``git@host:owner/repo.git``, or as ``owner/repo``."""
@@ -162,21 +162,21 @@ def pull_request_of(link: str, api_url: str, repository: str | None = None) -> P
         parts = urlsplit(link)
     except ValueError:
         return None
-    match = _LINK.fullmatch(parts.path)
+    match = _LINK_PATTERN.fullmatch(parts.path)
     # A repository cannot be named with dots alone, which would lead to another path of the API.
     if match is None or parts.netloc.lower() != site_of(api_url) or not match[2].strip("."):
         return None
     which = PullRequestId(match[1], match[2], int(match[3]))
     if repository is None:
         return which
-    named = _REPOSITORY.fullmatch(repository.strip().lower())
+    named = _REPOSITORY_PATTERN.fullmatch(repository.strip().lower())
     if named is None or named[1] not in (None, site_of(api_url)):
         return None
     return which if named[2] == which.repository else None
 
 
 def _one_line(text: str) -> str:
-    return " ".join(_NOT_STORABLE.sub(" ", text).split())[:MAX_TEXT_LENGTH]
+    return " ".join(_NOT_STORABLE_PATTERN.sub(" ", text).split())[:MAX_TEXT_LENGTH]
 
 
 def _in_utc(at: datetime) -> datetime:

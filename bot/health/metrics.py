@@ -126,13 +126,13 @@ def read_gauges(context: Context, tx: Transaction) -> Values:
         "waiting_seconds": Waits(tx).waiting_seconds(now),
         "needs_person": Waits(tx).needs_person(),
         "service_failing_seconds": {
-            project.name: _failing_seconds(tx, project.id, now) for project in projects
+            project.name: _count_failing_seconds(tx, project.id, now) for project in projects
         },
-        "key_refused": _refused_keys(context, tx),
+        "key_refused": _find_refused_keys(context, tx),
     }
 
 
-def _refused_keys(context: Context, tx: Transaction) -> Mapping[str, float]:
+def _find_refused_keys(context: Context, tx: Transaction) -> Mapping[str, float]:
     """Return for each project whether its key is refused, and for each key of an assistant."""
     refused = {
         f"docs:{project.name}": float(is_refused(tx, project.id))
@@ -147,7 +147,7 @@ def _refused_keys(context: Context, tx: Transaction) -> Mapping[str, float]:
     return refused
 
 
-def _failing_seconds(tx: Transaction, project: ProjectId, now: datetime) -> float:
+def _count_failing_seconds(tx: Transaction, project: ProjectId, now: datetime) -> float:
     """Return for how long the docs service was seen to fail: from the back-off's begin to its end.
 
     The back-off stays in the rows until the service answers, and its end may be long ago. While

@@ -13,7 +13,7 @@ WORK_SECONDS = 5.0
 
 Less than hosts allow between SIGTERM and SIGKILL (10 s or more).
 """
-CUT_SHORT = 75
+STOPPED_EARLY_EXIT_CODE = 75
 """EX_TEMPFAIL of sysexits.h, as the exit code of a stop that left something to the next start."""
 
 
@@ -56,4 +56,4 @@ class Stopping:
             return 0
         advice = "what was stored is taken up by another process or the next start"
         log.warning("stopped", left=self._unfinished, advice=advice)
-        return CUT_SHORT
+        return STOPPED_EARLY_EXIT_CODE

@@ -12,7 +12,7 @@ from bot.answers.colleagues import note_reply
 from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext
 from bot.ids import Message, RequestKey, is_direct_message
-from bot.inbox.meaning import Heard
+from bot.inbox.meaning import HeardMessage
 from bot.inbox.model import Door, InboxMessage, MessageState
 from bot.inbox.requests import (
     Joined,
@@ -43,13 +43,15 @@ from bot.outbox.store import Outbox
 from bot.ports import ThreadRef
 from bot.store import Transaction
 
-_REACTION = "+1"
-_QUESTIONS = frozenset({Kind.QUESTION, Kind.FURTHER_QUESTION, Kind.PRODUCT_QUESTION, Kind.TOPIC})
+_THANKS_REACTION = "+1"
+_QUESTION_KINDS = frozenset(
+    {Kind.QUESTION, Kind.FURTHER_QUESTION, Kind.PRODUCT_QUESTION, Kind.TOPIC}
+)
 """Kinds that are put to the docs."""
 
 
 async def act_on(
-    context: WorkerContext, then: Context, heard: Heard, message: InboxMessage
+    context: WorkerContext, then: Context, heard: HeardMessage, message: InboxMessage
 ) -> None:
     """Act on a message.
 
@@ -80,7 +82,7 @@ async def act_on(
     if is_thanks:
         await _react(context, message, None if heard.kind is Kind.THANKS else target)
     elif not await _is_taken_back(context, allowed, heard, message):
-        await _respond(context, then, allowed, heard, message, target)
+        await _answer_unsent(context, then, allowed, heard, message, target)
 
 
 async def _note_reply(context: Context, message: InboxMessage) -> None:
@@ -99,7 +101,7 @@ async def _note_reply(context: Context, message: InboxMessage) -> None:
     await context.write(note)
 
 
-def _is_thanks(heard: Heard) -> bool:
+def _is_thanks(heard: HeardMessage) -> bool:
     """Return whether a message gets an emoji: thanks, or "merged" in the thread of the job."""
     word = heard.meaning.decision.word
     if heard.kind is Kind.THANKS:
@@ -117,7 +119,7 @@ async def _react(context: Context, message: InboxMessage, reviewed: Readable | N
         DeliveryKind.REACTION,
         message.channel,
         message_ts=message.ts,
-        reaction=_REACTION,
+        reaction=_THANKS_REACTION,
     )
 
     def react(tx: Transaction) -> None:
@@ -133,7 +135,7 @@ async def _react(context: Context, message: InboxMessage, reviewed: Readable | N
 
 
 async def _is_taken_back(
-    context: Context, allowed: Allowed, heard: Heard, message: InboxMessage
+    context: Context, allowed: Allowed, heard: HeardMessage, message: InboxMessage
 ) -> bool:
     """Take back the last request of a message's author, if the message asks for it.
 
@@ -149,16 +151,16 @@ async def _is_taken_back(
     return note is not None
 
 
-async def _respond(
+async def _answer_unsent(
     context: Context,
     then: Context,
     allowed: Allowed,
-    heard: Heard,
+    heard: HeardMessage,
     message: InboxMessage,
     target: Readable | None,
 ) -> None:
     """Answer a message that is not for the agent. A question is answered by a worker."""
-    if heard.kind in _QUESTIONS and message.request is not None:
+    if heard.kind in _QUESTION_KINDS and message.request is not None:
         raw, _ = then.projects.take(heard.full_text)
         text = await asked_text(raw)
         if await context.write(partial(_keep_question, message, text)):
@@ -218,7 +220,11 @@ async def _answer(context: Context, message: InboxMessage, occasion: str, answer
 
 
 async def _send(
-    context: WorkerContext, then: Context, allowed: Allowed, heard: Heard, message: InboxMessage
+    context: WorkerContext,
+    then: Context,
+    allowed: Allowed,
+    heard: HeardMessage,
+    message: InboxMessage,
 ) -> None:
     """Send a message to the agent: as part of its author's unsent prompt, or as a new one."""
     prompt = await context.store.read(lambda tx: find_prompt_to_join(context, tx, message, heard))
@@ -253,7 +259,7 @@ async def _add(
     context: WorkerContext,
     then: Context,
     allowed: Allowed,
-    heard: Heard,
+    heard: HeardMessage,
     message: InboxMessage,
     prompt: Prompt,
 ) -> bool:
@@ -261,7 +267,7 @@ async def _add(
 
     Return False if it has to be a request of its own.
     """
-    joined = await context.store.read(lambda tx: _joined(context, tx, prompt, message, heard))
+    joined = await context.store.read(lambda tx: _join_words(context, tx, prompt, message, heard))
     content = joined.content
     if not content.text:
         return False
@@ -282,8 +288,8 @@ async def _add(
     return await context.write(add)
 
 
-def _joined(
-    context: Context, tx: Transaction, prompt: Prompt, message: InboxMessage, heard: Heard
+def _join_words(
+    context: Context, tx: Transaction, prompt: Prompt, message: InboxMessage, heard: HeardMessage
 ) -> Joined:
     """Join the words of a prompt and of a message."""
     parts = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from bot.access.admit import Allowed, asking_slack, reads_channel
 from bot.answers.gaps import find_inquiry
-from bot.answers.messages import NOT_HERE
+from bot.answers.messages import QUESTION_GONE
 from bot.commands.command import Answer, FormState, Press, PressRun, number_in
 from bot.commands.meaning import Meaning
 from bot.context import Context
@@ -28,7 +28,7 @@ from bot.jobs.commands.unsent import at_message, earlier_blocks, offer_messages,
 from bot.jobs.job_acts import withdraw
 from bot.jobs.messages import forms, job_answers, unsent
 from bot.jobs.model.jobs import AttachThread, JobState, TrackedJob
-from bot.jobs.model.prompts import Prompt, PromptRequest, PromptState, Unsent
+from bot.jobs.model.prompts import Prompt, PromptRequest, PromptState, UnsentText
 from bot.jobs.model.questions import DocsQuestion
 from bot.jobs.questions import ask_docs
 from bot.jobs.store.jobs import Jobs
@@ -39,7 +39,7 @@ from bot.ports import Mention, SlackError
 from bot.projects import with_project
 from bot.store import Transaction
 
-_MESSAGE_KEY = re.compile(r"message:([A-Z0-9]+):([0-9]+\.[0-9]+)(?::.*)?")
+_MESSAGE_KEY_PATTERN = re.compile(r"message:([A-Z0-9]+):([0-9]+\.[0-9]+)(?::.*)?")
 _SENT = Answer(message=unsent.SENT, replaces=True)
 """Replaces the answer that nothing was started."""
 
@@ -58,12 +58,12 @@ class _Place:
         return self.allowed.origin.message_ts is not None
 
 
-async def _find_place(context: Context, press: Press, draft: Unsent) -> _Place | None:
+async def _find_place(context: Context, press: Press, draft: UnsentText) -> _Place | None:
     """Return the place of a button's text; None if its reader cannot read the channel any more.
 
     A private answer may have come as a direct message, while its message stands elsewhere.
     """
-    match = _MESSAGE_KEY.fullmatch(draft.key)
+    match = _MESSAGE_KEY_PATTERN.fullmatch(draft.key)
     if match is None:
         return _Place(press.allowed.but(key=draft.key, thread=draft.thread, message_ts=None))
     channel = ChannelId(match[1])
@@ -77,7 +77,7 @@ async def _find_place(context: Context, press: Press, draft: Unsent) -> _Place |
     return _Place(allowed, message)
 
 
-def _has_changed(place: _Place, draft: Unsent) -> bool:
+def _has_changed(place: _Place, draft: UnsentText) -> bool:
     """Return whether a message was edited since its text was put into a button."""
     message = place.message
     if message is None or draft.key == message.request:
@@ -87,14 +87,14 @@ def _has_changed(place: _Place, draft: Unsent) -> bool:
 
 async def send_anyway(context: Context, press: Press) -> Answer:
     """Send a question, or a prompt with a key in it, to the agent. A second press sends nothing."""
-    draft = Unsent.loads(press.value)
+    draft = UnsentText.loads(press.value)
     if draft is None:
         return Answer(message=job_answers.no_such_job(press.value))
     place = await _find_place(context, press, draft)
     if place is None:
         return Answer(message=job_answers.CHANNEL_NOT_READ)
     if _has_changed(place, draft):
-        return Answer(message=say.HAS_CHANGED)
+        return Answer(message=say.MESSAGE_CHANGED)
     if draft.job is not None:
         return await _steer(context, press, draft, place)
     allow_key = press.action_id == Action.SEND_WITH_KEY
@@ -104,7 +104,7 @@ async def send_anyway(context: Context, press: Press) -> Answer:
     return _SENT
 
 
-async def _steer(context: Context, press: Press, draft: Unsent, place: _Place) -> Answer:
+async def _steer(context: Context, press: Press, draft: UnsentText, place: _Place) -> Answer:
     """Send the text of a button to a job."""
     number = draft.job
     allowed = place.allowed
@@ -124,13 +124,13 @@ async def _steer(context: Context, press: Press, draft: Unsent, place: _Place) -
         result = await follow_up(context, target, request, moved)
         if not result.accepted:
             return Answer(message=job_answers.cannot_follow_up(target.job))
-        return Answer(message=job_answers.TOO_LATE) if result.repeated else _SENT
+        return Answer(message=job_answers.DECIDED_BEFORE) if result.repeated else _SENT
 
     return await for_reader(context, allowed, job, unknown, steer)
 
 
 async def _send_typed(
-    context: Context, allowed: Allowed, draft: Unsent, *, allow_key: bool
+    context: Context, allowed: Allowed, draft: UnsentText, *, allow_key: bool
 ) -> Answer:
     """Start a job with a text that was typed, so that no message shows it."""
     text, project = context.projects.take(draft.raw)
@@ -166,24 +166,24 @@ def _messages_of(place: _Place) -> tuple[InboxMessage, ...]:
 
 
 @on_text
-async def answer_it(context: Context, press: Press, draft: Unsent) -> Answer:
+async def answer_it(context: Context, press: Press, draft: UnsentText) -> Answer:
     """Answer a text from the docs."""
     return await _ask_docs(context, press, draft)
 
 
 @on_text
-async def just_answer(context: Context, press: Press, draft: Unsent) -> Answer:
+async def just_answer(context: Context, press: Press, draft: UnsentText) -> Answer:
     """Answer a text that started a job, and take the job back unless the agent has it."""
     is_stopped = await _take_back(context, press, draft)
     # With a key of its own, since the job has the message's key.
     question = replace(draft, key=RequestKey(f"{draft.key}:answer"))
     answer = await _ask_docs(context, press, question)
-    if is_stopped or answer.message != unsent.READING:
+    if is_stopped or answer.message != unsent.READING_DOCS:
         return answer
     target, _ = await _find_started(context, press, draft)
     if target is None or target.job.state is JobState.WITHDRAWN:
         return answer
-    return replace(answer, message=unsent.READING_TOO)
+    return replace(answer, message=unsent.ALSO_READING_DOCS)
 
 
 async def answer_topic(context: Context, press: Press) -> Answer:
@@ -191,41 +191,41 @@ async def answer_topic(context: Context, press: Press) -> Answer:
     number = number_in(press.value)
     inquiry = await context.store.read(lambda tx: find_inquiry(context, tx, press.allowed, number))
     if inquiry is None:
-        return Answer(message=NOT_HERE)
+        return Answer(message=QUESTION_GONE)
     text = with_project(context.projects.shown(inquiry.project), from_plain(inquiry.text))
-    draft = Unsent(RequestKey(f"{inquiry.key}:answer"), inquiry.thread_ts, text)
+    draft = UnsentText(RequestKey(f"{inquiry.key}:answer"), inquiry.thread_ts, text)
     place = await _find_place(context, press, draft)
     if place is None:
-        return Answer(message=NOT_HERE)
+        return Answer(message=QUESTION_GONE)
     return Answer(message=await ask_docs(context, place.allowed, DocsQuestion(draft)))
 
 
-async def _ask_docs(context: Context, press: Press, draft: Unsent) -> Answer:
+async def _ask_docs(context: Context, press: Press, draft: UnsentText) -> Answer:
     place = await _find_place(context, press, draft)
     if place is None:
         return Answer(message=job_answers.CHANNEL_NOT_READ)
     moved = moving(draft.key, place.allowed.user, _messages_of(place), None)
     question = DocsQuestion(replace(draft, job=None))
     message = await ask_docs(context, place.allowed, question, moved)
-    return Answer(message=message or unsent.READING, replaces=True)
+    return Answer(message=message or unsent.READING_DOCS, replaces=True)
 
 
 # ---- take it back
 
 
 @on_text
-async def dont(context: Context, press: Press, draft: Unsent) -> Answer:
+async def dont(context: Context, press: Press, draft: UnsentText) -> Answer:
     """Take back the job that a text has started, unless the agent has it."""
     if await _take_back(context, press, draft):
         return Answer(message=unsent.NOT_STARTED, replaces=True)
     target, prompt = await _find_started(context, press, draft)
     if target is None or prompt is None:
-        return Answer(message=job_answers.TOO_LATE, replaces=True)
+        return Answer(message=job_answers.DECIDED_BEFORE, replaces=True)
     may_decide = may_steer(context, target, prompt)
     return Answer(message=unsent.cannot_stop(target.job, may_steer=may_decide), replaces=True)
 
 
-async def _take_back(context: Context, press: Press, draft: Unsent) -> bool:
+async def _take_back(context: Context, press: Press, draft: UnsentText) -> bool:
     """Take back the job that a text has started.
 
     Return False if the agent has it, or may have it.
@@ -239,7 +239,7 @@ async def _take_back(context: Context, press: Press, draft: Unsent) -> bool:
 
 
 async def _find_started(
-    context: Context, press: Press, draft: Unsent
+    context: Context, press: Press, draft: UnsentText
 ) -> tuple[Readable | None, Prompt | None]:
     """Return the job that a text has started, and its prompt."""
 
@@ -258,7 +258,7 @@ async def _find_started(
 
 
 @on_text
-async def write_thread(context: Context, press: Press, draft: Unsent) -> Answer:
+async def write_thread(context: Context, press: Press, draft: UnsentText) -> Answer:
     """Start a job with a thread. In a private channel a form shows the thread's messages first."""
     place = await _find_place(context, press, draft)
     if draft.thread is None or place is None:
@@ -284,7 +284,7 @@ async def write_thread(context: Context, press: Press, draft: Unsent) -> Answer:
 
 
 @on_text
-async def answer_thread(context: Context, press: Press, draft: Unsent) -> Answer:
+async def answer_thread(context: Context, press: Press, draft: UnsentText) -> Answer:
     """Answer the last message of a thread from the docs."""
     if draft.thread is None:
         return Answer(message=unsent.NO_MESSAGES, replaces=True)
@@ -294,7 +294,7 @@ async def answer_thread(context: Context, press: Press, draft: Unsent) -> Answer
     _, _, text = last[0].partition(": ") if last else ("", "", "")
     if not text.strip():
         return Answer(message=unsent.NO_MESSAGES, replaces=True)
-    asked = replace(draft, raw=from_plain(text)[: Unsent.LONGEST])
+    asked = replace(draft, raw=from_plain(text)[: UnsentText.LONGEST])
     return await _ask_docs(context, press, asked)
 
 
@@ -308,12 +308,12 @@ async def take_missed(context: Context, press: Press) -> Answer:
         async with asking_slack():
             found = await context.messenger.find_message(press.origin.channel, ts, thread=None)
     except (SlackError, TimeoutError):
-        return Answer(message=say.SLACK_IS_SILENT)
+        return Answer(message=say.SLACK_NOT_ANSWERING)
     if found is None or found.content is None or found.origin.user != press.origin.user:
-        return Answer(message=say.MISSED_IS_GONE)
+        return Answer(message=say.MISSED_MENTION_GONE)
     mention = Mention(found.origin, found.content, version=found.version)
     await receive(context, [mention])
-    return Answer(message=say.MISSED_TAKEN, replaces=True)
+    return Answer(message=say.MISSED_MENTION_TAKEN, replaces=True)
 
 
 BUTTONS: dict[str, PressRun] = {

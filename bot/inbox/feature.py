@@ -22,7 +22,7 @@ from bot.store import Transaction
 _HOUR_SECONDS = 3_600.0
 
 
-def _workers(context: WorkerContext) -> Sequence[Worker]:
+def _list_workers(context: WorkerContext) -> Sequence[Worker]:
     reader = Reader()
     by_id = attrgetter("id")
     worker = partial(queue_worker, context)
@@ -43,7 +43,7 @@ def _list_sent_messages(
 
 
 INBOX = Feature(
-    workers=_workers,
+    workers=_list_workers,
     buttons=BUTTONS,
     hooks=(JobHooks(list_sent_messages=_list_sent_messages), AnswerHooks(must_wait=must_wait)),
 )

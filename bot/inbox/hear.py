@@ -19,7 +19,7 @@ from bot.engine import unless_taken_over
 from bot.ids import Message
 from bot.inbox import messages as say
 from bot.inbox.act import act_on
-from bot.inbox.meaning import LATER, Heard, interpret
+from bot.inbox.meaning import LATER, HeardMessage, interpret
 from bot.inbox.model import (
     BATCH_SIZE,
     SOON_SECONDS,
@@ -28,14 +28,14 @@ from bot.inbox.model import (
     seconds_to_next_look,
 )
 from bot.inbox.requests import leave, refuse_request, settle, stage_of
-from bot.inbox.store import KNOWN_FOR, Inbox
+from bot.inbox.store import SETTLED_KEPT_FOR, Inbox
 from bot.inbox.withdraw import BeingSent
 from bot.jobs.ask import HasKey
 from bot.jobs.messages import job_answers
 from bot.jobs.model.prompts import Prompt
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.logs import about_request
+from bot.logs import log_reference
 from bot.messages import slack_text
 from bot.messages.general import unknown_project
 from bot.outbox.model import NewDelivery
@@ -52,7 +52,7 @@ claim_messages = make_claim(
 
 async def hear(context: WorkerContext, message: InboxMessage) -> None:
     """Decide about a message and act on it, or carry out its deletion."""
-    with about_request(message.key), unless_taken_over("message", message.id):
+    with log_reference(message.key), unless_taken_over("message", message.id):
         await context.retry(partial(_hear, context, message))
         context.wake()
 
@@ -103,7 +103,7 @@ async def _decide(context: WorkerContext, message: InboxMessage) -> None:
         return
     # A message that was missed counts as of the time when it was written.
     then = replace(context, clock=lambda: message.said_at)
-    if not isinstance(heard, Heard):
+    if not isinstance(heard, HeardMessage):
         await context.write(lambda tx: settle(context, tx, [message]))
         return
     await act_on(context, then, heard, message)
@@ -129,7 +129,7 @@ async def _settle(
 async def _wait_for_slack(context: WorkerContext, message: InboxMessage) -> None:
     """Let a message wait, the longer the older it is, and settle it after a day."""
     age = context.clock() - message.said_at
-    if age > KNOWN_FOR:
+    if age > SETTLED_KEPT_FOR:
         await context.write(lambda tx: settle(context, tx, [message]))
         return
     await _postpone(context, message, seconds_to_next_look(age.total_seconds()))
@@ -165,7 +165,7 @@ async def _decline(context: WorkerContext, message: InboxMessage, declined: Decl
     One whom Slack does not describe waits for a day.
     """
     is_undescribed = isinstance(declined, Untold)
-    if is_undescribed and context.clock() - message.said_at <= KNOWN_FOR:
+    if is_undescribed and context.clock() - message.said_at <= SETTLED_KEPT_FOR:
         await _wait_for_slack(context, message)
     elif isinstance(declined, NotAllowed):
         await context.write(partial(_refuse, context, message, declined))
@@ -233,8 +233,8 @@ def _inform_of_edit(context: Context, message: InboxMessage, tx: Transaction) ->
 def _is_same(context: Context, tx: Transaction, message: InboxMessage, prompt: Prompt) -> bool:
     """Return whether a prompt contains the words of its edited message."""
     heard = interpret(context, tx, message)
-    text = heard.full_text if isinstance(heard, Heard) else message.text or ""
-    if isinstance(heard, Heard):
+    text = heard.full_text if isinstance(heard, HeardMessage) else message.text or ""
+    if isinstance(heard, HeardMessage):
         text, _ = context.projects.take(text)
     return " ".join(text.split()) in " ".join(prompt.raw.split())
 

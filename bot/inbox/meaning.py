@@ -13,7 +13,7 @@ from bot.context import Context
 from bot.ids import JobNumber, is_direct_message
 from bot.inbox.model import Door, InboxMessage, MessageState
 from bot.inbox.store import Inbox
-from bot.intent.kinds import SILENT, STARTS_JOB, Kind, Place
+from bot.intent.kinds import KINDS_THAT_START_JOBS, UNANSWERED_KINDS, Kind, Place
 from bot.intent.own_words import FoundWord
 from bot.jobs.commands.followup import NAME as FOLLOW_UP_COMMAND
 from bot.jobs.model.jobs import JobState, TrackedJob
@@ -27,11 +27,11 @@ from bot.outbox.store import Outbox
 from bot.ports import Mention, Origin, SharedFile, ThreadRef, ThreadReply, message_key
 from bot.store import Transaction
 
-_NAMED = re.compile(r"#([0-9]{1,9})(?![^\s,:])[\s,:]*")
+_NAMED_PATTERN = re.compile(r"#([0-9]{1,9})(?![^\s,:])[\s,:]*")
 """The name of a job at the start of a text."""
-_OVER = frozenset({JobState.REFUSED, JobState.WITHDRAWN, JobState.ARCHIVED})
+_FINISHED_STATES = frozenset({JobState.REFUSED, JobState.WITHDRAWN, JobState.ARCHIVED})
 """States after which a mention in the job's thread starts a new job there."""
-_UNSENT = frozenset({PromptState.NEW, PromptState.WAITING})
+_UNSENT_STATES = frozenset({PromptState.NEW, PromptState.WAITING})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HeardMessage:
     """A message for the bot, decided."""
 
     origin: Origin
@@ -85,7 +85,9 @@ class Later(Enum):
 LATER = Later.LATER
 
 
-def interpret(context: Context, tx: Transaction, message: InboxMessage) -> Heard | Later | None:
+def interpret(
+    context: Context, tx: Transaction, message: InboxMessage
+) -> HeardMessage | Later | None:
     """Return the meaning of a message for the bot; None for a message to others.
 
     A reply waits while the job of its thread, or the thread's timestamp, is not stored yet.
@@ -96,14 +98,14 @@ def interpret(context: Context, tx: Transaction, message: InboxMessage) -> Heard
     raw = message.text or ""
     has_files = bool(message.files)
     meaning = find_meaning(context, raw, spot.place, author=message.user, has_files=has_files)
-    if meaning.kind in SILENT:
+    if meaning.kind in UNANSWERED_KINDS:
         return None
     if spot.is_named:
-        text = _NAMED.sub("", meaning.text, count=1)
+        text = _NAMED_PATTERN.sub("", meaning.text, count=1)
         meaning = find_meaning(context, text, spot.place, author=message.user, has_files=has_files)
     elif spot.job is None:
-        meaning = _of_unknown_job(meaning)
-    heard = Heard(
+        meaning = _find_unknown_job(meaning)
+    heard = HeardMessage(
         message.origin,
         _door_of(context, message, spot),
         spot.place,
@@ -122,9 +124,9 @@ def _door_of(context: Context, message: InboxMessage, spot: Spot) -> Door:
     return Door.REPLY if is_reply and not is_mention else Door.ADDRESSED
 
 
-def _of_unknown_job(meaning: Meaning) -> Meaning:
+def _find_unknown_job(meaning: Meaning) -> Meaning:
     """Return the follow-up to a job that is unknown, if a text begins with its name."""
-    named = _NAMED.match(meaning.text)
+    named = _NAMED_PATTERN.match(meaning.text)
     if named is None or named.end() == len(meaning.text):
         return meaning
     plain = slack_text.to_plain(meaning.text, {}, {})
@@ -133,13 +135,13 @@ def _of_unknown_job(meaning: Meaning) -> Meaning:
 
 
 def _is_for_agent(
-    context: Context, tx: Transaction, message: InboxMessage, heard: Heard, spot: Spot
+    context: Context, tx: Transaction, message: InboxMessage, heard: HeardMessage, spot: Spot
 ) -> bool:
     """Return whether a message asks for a change, by its meaning or its earlier request.
 
     A question that its author had sent anyway stays a request when its words change.
     """
-    if heard.kind in STARTS_JOB or (heard.is_blank and heard.files):
+    if heard.kind in KINDS_THAT_START_JOBS or (heard.is_blank and heard.files):
         return True
     if spot.is_elsewhere:
         return heard.kind not in NEVER_SENT
@@ -154,7 +156,7 @@ def is_talk(context: Context, message: ThreadReply, job: TrackedJob) -> bool:
     """Return whether a reply in a job's own thread is plain talk, which needs no reaction."""
     place = place_of_job(job)
     meaning = find_meaning(context, message.text, place, author=message.origin.user)
-    return meaning.kind in SILENT
+    return meaning.kind in UNANSWERED_KINDS
 
 
 def may_answer(context: Context, tx: Transaction, message: ThreadReply | Mention) -> bool:
@@ -174,13 +176,13 @@ def may_answer(context: Context, tx: Transaction, message: ThreadReply | Mention
 def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot | Later | None:
     """Return where a message stands; None for a reply where only mentions of the bot are for it."""
     if message.thread is None or message.user in context.settings.allowed_bots:
-        return _spot_outside_threads(context, tx, message)
+        return _find_spot_outside_threads(context, tx, message)
     raw = message.text or ""
     is_direct = is_direct_message(message.channel)
     is_mention = slack_text.mentions(raw, context.bot_user)
     # In this order, so that the next statements find a timestamp that is stored between the two.
     being_posted = Outbox(tx).status_message_being_posted(message.channel)
-    thread = find_thread(context, tx, message.origin, raw, _begun_by(tx, message))
+    thread = find_thread(context, tx, message.origin, raw, _find_begun_job(tx, message))
     job = thread.job
     if job is None:
         if _is_below_held_files(tx, message):
@@ -189,7 +191,7 @@ def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot 
         if Inbox(tx).is_undecided(message.channel, message.thread):
             return LATER
         # An app_mention, and a change, does not name the first author of its thread.
-        is_begun_now = _begun_by(tx, message) is None and being_posted
+        is_begun_now = _find_begun_job(tx, message) is None and being_posted
         if is_begun_now and message.parent_user in (None, context.bot_user):
             return LATER
     elif not is_mention:
@@ -200,15 +202,17 @@ def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot 
         named = _find_named(context, tx, message)
         if named is not None and named != job:
             return Spot(place_of_job(named), named, is_named=True, is_elsewhere=True)
-    if job is not None and not (job.is_forgotten or job.state in _OVER):
+    if job is not None and not (job.is_forgotten or job.state in _FINISHED_STATES):
         return Spot(place_of_job(job), job, thread.is_named)
     if not (is_mention or is_direct):
         where = ThreadRef(message.channel, message.thread)
         return Spot(Place.ANSWER) if awaits_reply(tx, where, message.user) else None
-    return _spot_without_job(context, tx, message, is_direct=is_direct)
+    return _find_spot_without_job(context, tx, message, is_direct=is_direct)
 
 
-def _spot_outside_threads(context: Context, tx: Transaction, message: InboxMessage) -> Spot | None:
+def _find_spot_outside_threads(
+    context: Context, tx: Transaction, message: InboxMessage
+) -> Spot | None:
     """Return where a message stands that no thread says more about; None if it is for people."""
     is_direct = is_direct_message(message.channel)
     # It may have been edited since.
@@ -217,7 +221,7 @@ def _spot_outside_threads(context: Context, tx: Transaction, message: InboxMessa
     named = _find_named(context, tx, message)
     if named is not None:
         return Spot(place_of_job(named), named, is_named=True, is_elsewhere=True)
-    held = _held_job(context, tx, message) if is_direct else None
+    held = _find_held_job(context, tx, message) if is_direct else None
     if held is not None:
         return Spot(place_of_job(held), held)
     return Spot(Place.DIRECT if is_direct else Place.CHANNEL)
@@ -231,7 +235,7 @@ def _is_below_held_files(tx: Transaction, message: InboxMessage) -> bool:
     return (root.conversation_ts, root.user) == (message.conversation_ts, message.user)
 
 
-def _spot_without_job(
+def _find_spot_without_job(
     context: Context, tx: Transaction, message: InboxMessage, *, is_direct: bool
 ) -> Spot:
     where = ThreadRef(message.channel, message.thread or message.ts)
@@ -243,13 +247,13 @@ def _spot_without_job(
 def _find_named(context: Context, tx: Transaction, message: InboxMessage) -> TrackedJob | None:
     """Return the job that the first word of a message names, if more words follow."""
     text = slack_text.without_leading_mention(message.text or "", context.bot_user)
-    named = _NAMED.match(text)
+    named = _NAMED_PATTERN.match(text)
     if named is None or slack_text.is_blank(text[named.end() :]):
         return None
     return Jobs(tx).get(JobNumber(int(named[1])))
 
 
-def _held_job(context: Context, tx: Transaction, message: InboxMessage) -> TrackedJob | None:
+def _find_held_job(context: Context, tx: Transaction, message: InboxMessage) -> TrackedJob | None:
     """Return the job that the author of a direct message asked for just now, and may add to."""
     joined = Prompts(tx).with_key(message.request) if message.request else None
     if joined is not None and _has_joined(message, joined):
@@ -257,7 +261,7 @@ def _held_job(context: Context, tx: Transaction, message: InboxMessage) -> Track
     within = timedelta(seconds=context.timeouts.hold_seconds)
     for part in Inbox(tx).taken_beside(message, within):
         prompt = Prompts(tx).with_key(part.request) if part.request else None
-        if prompt is not None and part.ts < message.ts and prompt.state in _UNSENT:
+        if prompt is not None and part.ts < message.ts and prompt.state in _UNSENT_STATES:
             return Jobs(tx).get(prompt.job)
     return None
 
@@ -284,17 +288,17 @@ def find_thread(
     thread = ThreadRef(origin.channel, origin.thread)
     newest = Jobs(tx).in_thread(thread, before=begun)
     if newest is None and begun is None and is_direct_message(thread.channel):
-        newest = _begun_by_direct_message(tx, thread)
+        newest = _find_directly_begun_job(tx, thread)
     if newest is None:
         return SpokenThread(None)
-    named = _NAMED.match(slack_text.without_leading_mention(raw, context.bot_user))
+    named = _NAMED_PATTERN.match(slack_text.without_leading_mention(raw, context.bot_user))
     job = Jobs(tx).get(JobNumber(int(named[1]))) if named else None
     if named and job is not None and job.thread == thread:
         return SpokenThread(job, is_named=True)
     return SpokenThread(newest)
 
 
-def _begun_by(tx: Transaction, message: InboxMessage) -> JobNumber | None:
+def _find_begun_job(tx: Transaction, message: InboxMessage) -> JobNumber | None:
     """Return the job that a message has begun; None for another message."""
     prompt = Prompts(tx).with_key(message.request) if message.request else None
     if prompt is None or prompt.kind is not PromptKind.START or _has_joined(message, prompt):
@@ -307,7 +311,7 @@ def _has_joined(message: InboxMessage, prompt: Prompt) -> bool:
     return prompt.message_ts not in (None, message.ts)
 
 
-def _begun_by_direct_message(tx: Transaction, thread: ThreadRef) -> TrackedJob | None:
+def _find_directly_begun_job(tx: Transaction, thread: ThreadRef) -> TrackedJob | None:
     """Return the job of a direct message whose status message begins another thread."""
     said = Inbox(tx).at(thread.channel, thread.ts)
     key = message_key(thread.channel, thread.ts)

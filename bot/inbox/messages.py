@@ -36,10 +36,12 @@ def missed_mention(origin: Origin) -> Message:
     return b.with_buttons("You mentioned me here before I was in this channel.", [take])
 
 
-MISSED_TAKEN = b.words(":eyes: On it.")
+MISSED_MENTION_TAKEN = b.words(":eyes: On it.")
 """The text in the place of that offer."""
-MISSED_IS_GONE = b.words("I can't find that message any more. Mention me again.")
+MISSED_MENTION_GONE = b.words("I can't find that message any more. Mention me again.")
 """The answer to the offer about a deleted message."""
-SLACK_IS_SILENT = b.words("Slack didn't show me that message just now. Press it again in a moment.")
-HAS_CHANGED = b.words("You have changed that message since, so I did nothing.")
+SLACK_NOT_ANSWERING = b.words(
+    "Slack didn't show me that message just now. Press it again in a moment."
+)
+MESSAGE_CHANGED = b.words("You have changed that message since, so I did nothing.")
 """The answer to a button about a text that its author has edited since."""

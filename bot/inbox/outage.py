@@ -18,7 +18,7 @@ from bot.ids import ChannelId, MessageTs, is_direct_message
 from bot.inbox import messages as say
 from bot.inbox.model import Conversation, MissedSpan
 from bot.inbox.receive import receive, receive_change
-from bot.inbox.store import KNOWN_FOR, REDELIVERED_FOR, Inbox, MissedMessages
+from bot.inbox.store import REDELIVERED_FOR, SETTLED_KEPT_FOR, Inbox, MissedMessages
 from bot.outbox.private_answers import private_answer
 from bot.outbox.store import Outbox
 from bot.ports import (
@@ -83,7 +83,7 @@ class Outage:
         # The clock may have been set back since.
         due_at = min(max(now, self._goes_on_until), now + self._longest)
         newest = Inbox(tx).newest()
-        earliest = [now - KNOWN_FOR, installed_at(tx)]
+        earliest = [now - SETTLED_KEPT_FOR, installed_at(tx)]
         if newest is not None:
             earliest.append(time_of(newest) - REDELIVERED_FOR)
         MissedMessages(tx).add(ts_at(max(earliest)), due_at)
@@ -93,7 +93,7 @@ class Outage:
 class _Reading:
     """The conversations that this process has still to read again."""
 
-    left: deque[Conversation]
+    remaining: deque[Conversation]
     attempts: int = 0
     """How often reading the first of them has failed."""
 
@@ -119,9 +119,9 @@ class Reader:
             if missed.is_invited:
                 await _offer_mention(context, missed)
                 return
-            reading = self._readings.get(missed.id) or await _begin(context, missed)
+            reading = self._readings.get(missed.id) or await _list_missed(context, missed)
             self._readings[missed.id] = reading
-            while reading.left:
+            while reading.remaining:
                 if not await self._read_next(context, missed, reading):
                     return
             del self._readings[missed.id]
@@ -131,8 +131,8 @@ class Reader:
         self, context: WorkerContext, missed: MissedSpan, reading: _Reading
     ) -> bool:
         """Read one conversation. Return False if the rest has to wait."""
-        channel, thread = reading.left[0]
-        since = max(missed.since_ts, ts_at(context.clock() - KNOWN_FOR))
+        channel, thread = reading.remaining[0]
+        since = max(missed.since_ts, ts_at(context.clock() - SETTLED_KEPT_FOR))
         try:
             found = await context.messenger.read_messages_since(channel, thread=thread, since=since)
         except SlackError as error:
@@ -144,15 +144,15 @@ class Reader:
         for change in found:
             if isinstance(change, Changed):
                 await context.retry(partial(receive_change, context, change))
-        reading.left.popleft()
+        reading.remaining.popleft()
         reading.attempts = 0
         await context.settle(lambda tx: MissedMessages(tx).renew(missed, context.claimer()))
-        if reading.left:
+        if reading.remaining:
             await asyncio.sleep(context.timeouts.unread_pace_seconds)
         return True
 
 
-async def _begin(context: WorkerContext, missed: MissedSpan) -> _Reading:
+async def _list_missed(context: WorkerContext, missed: MissedSpan) -> _Reading:
     """List the conversations to read, the newest first."""
     if missed.channel is not None:
         found = await context.store.read(partial(_find_in_channel, missed.channel, missed.since_ts))
@@ -178,7 +178,7 @@ async def _put_back(
     context: WorkerContext, missed: MissedSpan, reading: _Reading, error: SlackError
 ) -> bool:
     """Let the rest wait after an error. Return True where only one conversation cannot be read."""
-    channel, _ = reading.left[0]
+    channel, _ = reading.remaining[0]
     reading.attempts += 1
     log.warning(
         "conversation_not_read_again", channel=channel, reason=str(error), attempts=reading.attempts
@@ -187,7 +187,7 @@ async def _put_back(
     is_unreadable = isinstance(error, SlackRefused) and not needs_operator
     is_given_up = isinstance(error, SlackUnclear) and reading.attempts > _MAX_ATTEMPTS
     if is_unreadable or is_given_up:
-        reading.left.popleft()
+        reading.remaining.popleft()
         reading.attempts = 0
         return True
     seconds = back_off_seconds(reading.attempts, context.chance())
@@ -197,7 +197,7 @@ async def _put_back(
         seconds = error.retry_after_seconds
     elif isinstance(error, SlackUnclear):
         # Perhaps only this one cannot be read.
-        reading.left.rotate(-1)
+        reading.remaining.rotate(-1)
     due_at = context.after(seconds)
     await context.settle(lambda tx: MissedMessages(tx).put_back(missed, context.owner, due_at))
     context.wake_after(seconds)
@@ -210,7 +210,7 @@ async def _offer_mention(context: WorkerContext, missed: MissedSpan) -> None:
     note = None
     try:
         found = await context.messenger.read_mentions_since(channel, since=missed.since_ts)
-        mention = await context.store.read(partial(_newest_unknown, found))
+        mention = await context.store.read(partial(_find_unknown_mention, found))
         if mention is not None:
             await admit(context, mention.origin, channel=channel)
             offer = say.missed_mention(mention.origin)
@@ -227,7 +227,7 @@ async def _offer_mention(context: WorkerContext, missed: MissedSpan) -> None:
     await context.settle(write)
 
 
-def _newest_unknown(mentions: Sequence[Mention], tx: Transaction) -> Mention | None:
+def _find_unknown_mention(mentions: Sequence[Mention], tx: Transaction) -> Mention | None:
     """Return the first of these mentions that the bot has not heard."""
     for mention in mentions:
         ts = mention.origin.message_ts

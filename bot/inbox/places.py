@@ -7,7 +7,7 @@ import structlog
 from bot.answers.gaps import on_made_private
 from bot.context import Context
 from bot.ids import ChannelId
-from bot.inbox.store import KNOWN_FOR, MissedMessages
+from bot.inbox.store import SETTLED_KEPT_FOR, MissedMessages
 from bot.ports import ts_at
 from bot.store.channels import move_channel
 
@@ -33,5 +33,5 @@ async def keep_private(context: Context, channel: ChannelId) -> None:
 async def note_invitation(context: Context, channel: ChannelId) -> None:
     """Let the channel be read to which somebody has invited the bot."""
     now = context.clock()
-    since = ts_at(now - KNOWN_FOR)
+    since = ts_at(now - SETTLED_KEPT_FOR)
     await context.write(lambda tx: MissedMessages(tx).add(since, now, channel, is_invited=True))

@@ -15,7 +15,7 @@ from bot.context import Context
 from bot.ids import MessageTs, is_direct_message
 from bot.inbox.meaning import find_thread, is_talk, may_answer
 from bot.inbox.model import DELETED, InboxMessage, MessageState
-from bot.inbox.store import KNOWN_FOR, REDELIVERED_FOR, SETTLED, Inbox, MissedMessages
+from bot.inbox.store import REDELIVERED_FOR, SETTLED, SETTLED_KEPT_FOR, Inbox, MissedMessages
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.store.prompts import Prompts
 from bot.messages import slack_text
@@ -173,7 +173,7 @@ def _relevance_of_change(context: Context, changed: Changed, tx: Transaction) ->
     if known is not None and changed.text is None:
         return Relevance.KEY
     age = _age(changed)
-    if changed.text is not None and age <= KNOWN_FOR:
+    if changed.text is not None and age <= SETTLED_KEPT_FOR:
         now = _relevance_if_new(context, changed, changed.text, tx)
         if now is not Relevance.NOTHING:
             return now

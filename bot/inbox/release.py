@@ -33,7 +33,7 @@ from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import BackOffs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.sending import Sending
-from bot.logs import about_request
+from bot.logs import log_reference
 from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import Changed, SlackError, SlackThrottled
@@ -49,15 +49,15 @@ claim_held = make_claim(
 
 async def release(context: WorkerContext, prompt: Prompt) -> None:
     """Let a prompt be sent, or hold it on while something is to be done about its messages."""
-    with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
+    with log_reference(prompt.key), unless_taken_over("prompt", prompt.id):
         messages = await context.store.read(
             lambda tx: Inbox(tx).messages_of(RequestKey(prompt.key))
         )
         if not _is_stale(context, prompt, messages):
             exclusion = await find_exclusion(context, prompt.origin)
-            seconds = await context.settle(partial(_let_go, context, prompt, exclusion))
+            seconds = await context.settle(partial(_release_prompt, context, prompt, exclusion))
         else:
-            seconds = await _look_again(context, prompt, messages)
+            seconds = await _verify(context, prompt, messages)
         if seconds:
             context.wake_after(seconds)
         else:
@@ -77,7 +77,7 @@ def _hold_end(context: WorkerContext, prompt: Prompt, messages: Sequence[InboxMe
     return hold_end(context, prompt.asked_at, max(said_at)) if said_at else prompt.asked_at
 
 
-def _let_go(
+def _release_prompt(
     context: WorkerContext, prompt: Prompt, exclusion: Obstacle | None, tx: Transaction
 ) -> float:
     """Let a prompt be sent after its hold, once its author's last words are carried out.
@@ -87,8 +87,8 @@ def _let_go(
     messages = Inbox(tx).messages_of(RequestKey(prompt.key))
     now = context.clock()
     until = _hold_end(context, prompt, messages)
-    if _waits_for_words(tx, messages):
-        return _keep(context, tx, prompt)
+    if _has_changes(tx, messages):
+        return _keep_hold(context, tx, prompt)
     # A clock that was set back since would hold it for longer.
     if now < until <= now + timedelta(seconds=context.timeouts.hold_most_seconds):
         Prompts(tx).keep_held(prompt, until, context.owner)
@@ -111,7 +111,7 @@ def _is_refused(
     return True
 
 
-def _waits_for_words(tx: Transaction, messages: Sequence[InboxMessage]) -> bool:
+def _has_changes(tx: Transaction, messages: Sequence[InboxMessage]) -> bool:
     """Return whether an edit, a deletion or an addition is stored and not carried out."""
     return any(
         message.state is MessageState.NEW or Inbox(tx).has_new_beside(message)
@@ -119,7 +119,7 @@ def _waits_for_words(tx: Transaction, messages: Sequence[InboxMessage]) -> bool:
     )
 
 
-def _keep(
+def _keep_hold(
     context: WorkerContext, tx: Transaction, prompt: Prompt, seconds: float | None = None
 ) -> float:
     """Hold a prompt on for some seconds, and return them.
@@ -128,12 +128,12 @@ def _keep(
     """
     if seconds is None:
         now = context.clock()
-        seconds = seconds_to_next_look((now - _delayed_since(prompt, now)).total_seconds())
+        seconds = seconds_to_next_look((now - _find_delay(prompt, now)).total_seconds())
     Prompts(tx).keep_held(prompt, context.after(seconds), context.owner)
     return seconds
 
 
-def _delayed_since(prompt: Prompt, now: datetime) -> datetime:
+def _find_delay(prompt: Prompt, now: datetime) -> datetime:
     """Return since when the hold delays a prompt: before it was due, other things did."""
     verified_at = prompt.verified_at or prompt.asked_at
     if prompt.due_at is None or prompt.due_at > now:
@@ -145,7 +145,7 @@ def _delayed_since(prompt: Prompt, now: datetime) -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class Verification:
     """The present state in Slack of a prompt that waits."""
 
     changes: Sequence[Changed] = ()
@@ -154,7 +154,7 @@ class Sighting:
     """The reason not to send it."""
 
 
-async def _look_again(
+async def _verify(
     context: WorkerContext, prompt: Prompt, messages: Sequence[InboxMessage]
 ) -> float:
     """Read a prompt's messages in Slack, and check its author and its channel, before it is sent.
@@ -163,16 +163,16 @@ async def _look_again(
     """
     try:
         changes = await _find_changes(context, messages)
-        seen = Sighting(changes)
+        seen = Verification(changes)
         if not changes:
-            seen = Sighting(obstacle=await find_obstacle(context, prompt.origin))
+            seen = Verification(obstacle=await find_obstacle(context, prompt.origin))
     except (SlackError, TimeoutError) as error:
         log.info("prompt_not_verified", prompt=prompt.id, reason=str(error) or type(error).__name__)
         if messages:
             seconds = error.retry_after_seconds if isinstance(error, SlackThrottled) else None
-            return await context.settle(lambda tx: _keep(context, tx, prompt, seconds))
+            return await context.settle(lambda tx: _keep_hold(context, tx, prompt, seconds))
         # Typed words do not change, and Slack has let their author type.
-        seen = Sighting()
+        seen = Verification()
     return await context.settle(partial(_settle, context, prompt, seen))
 
 
@@ -213,7 +213,7 @@ async def _find_changes(
     return changes
 
 
-def _settle(context: WorkerContext, prompt: Prompt, seen: Sighting, tx: Transaction) -> float:
+def _settle(context: WorkerContext, prompt: Prompt, seen: Verification, tx: Transaction) -> float:
     """Settle a prompt by its state in Slack: it is refused, waits for changes, or may be sent.
 
     Return the seconds for which it stays held.
@@ -226,8 +226,8 @@ def _settle(context: WorkerContext, prompt: Prompt, seen: Sighting, tx: Transact
     if _is_refused(context, prompt, seen.obstacle, tx):
         return 0.0
     messages = Inbox(tx).messages_of(RequestKey(prompt.key))
-    if _waits_for_words(tx, messages):
-        return _keep(context, tx, prompt)
+    if _has_changes(tx, messages):
+        return _keep_hold(context, tx, prompt)
     _send(context, tx, prompt)
     return 0.0
 

@@ -15,7 +15,7 @@ from bot.answers.store import Inquiries
 from bot.consequences import CONSEQUENCES, Consequence, Event, Stage
 from bot.context import Context
 from bot.ids import RequestKey, UserId
-from bot.inbox.meaning import Heard
+from bot.inbox.meaning import HeardMessage
 from bot.inbox.model import Door, InboxMessage, MessageState
 from bot.inbox.store import Inbox
 from bot.jobs.ask import HasKey
@@ -185,7 +185,7 @@ def join(context: Context, kind: PromptKind, messages: Sequence[InboxMessage]) -
 
 
 def find_prompt_to_join(
-    context: Context, tx: Transaction, message: InboxMessage, heard: Heard
+    context: Context, tx: Transaction, message: InboxMessage, heard: HeardMessage
 ) -> Prompt | None:
     """Return the unsent prompt to which a message belongs: its own, or one that is still held."""
     own = Prompts(tx).with_key(message.request) if message.request else None
@@ -216,7 +216,7 @@ def _takes_additions(context: Context, prompt: Prompt, message: InboxMessage) ->
     return stage_of_prompt(prompt) is Stage.WAITING and message.said_at <= latest
 
 
-def _is_for_same_job(context: Context, heard: Heard, prompt: Prompt) -> bool:
+def _is_for_same_job(context: Context, heard: HeardMessage, prompt: Prompt) -> bool:
     if heard.job is not None and heard.job.number != prompt.job:
         return False
     if prompt.kind is PromptKind.START or heard.door is Door.REPLY:
@@ -226,7 +226,7 @@ def _is_for_same_job(context: Context, heard: Heard, prompt: Prompt) -> bool:
 
 
 def add_to(
-    context: Context, tx: Transaction, message: InboxMessage, heard: Heard, prompt: Prompt
+    context: Context, tx: Transaction, message: InboxMessage, heard: HeardMessage, prompt: Prompt
 ) -> None:
     """Add a message to an unsent prompt, and make the prompt anew.
 
@@ -269,7 +269,7 @@ def remake(
         job = Jobs(tx).get_or_raise(prompt.job)
         Jobs(tx).save(job, replace(job, project=moves_to.id, project_label=moves_to.label))
         Prompts(tx).move(prompt, moves_to.id)
-    edited = lifecycle.prompt_edited(prompt, content, now, until)
+    edited = lifecycle.edit_prompt(prompt, content, now, until)
     Prompts(tx).save(prompt, edited)
 
 
@@ -304,7 +304,7 @@ def _take_back(context: Context, tx: Transaction, prompt: Prompt, *, is_deleted:
     job = Jobs(tx).get_or_raise(prompt.job)
     if stage_of_prompt(prompt) is Stage.UNCONFIRMED:
         # A person decides; but its words are not sent again.
-        Prompts(tx).save(prompt, lifecycle.prompt_edited(prompt, Content(""), now, None))
+        Prompts(tx).save(prompt, lifecycle.edit_prompt(prompt, Content(""), now, None))
         show_taken_back(tx, job, prompt, now)
         return
     end = JobProblem.DELETED if is_deleted else JobProblem.EDITED

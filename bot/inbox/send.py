@@ -19,7 +19,7 @@ from bot.jobs.gates import ask_first, note_start
 from bot.jobs.hooks import Also
 from bot.jobs.messages import job_answers, unsent
 from bot.jobs.model.jobs import AttachThread, TrackedJob
-from bot.jobs.model.prompts import PromptRequest, Unsent
+from bot.jobs.model.prompts import PromptRequest, UnsentText
 from bot.jobs.questions import find_answered
 from bot.jobs.thread import say as say_in_thread
 from bot.messages import slack_text
@@ -171,7 +171,7 @@ async def _follow_up(
     if not result.accepted:
         # Once for each message.
         occasion = f"unsent:{allowed.origin.message_ts}"
-        draft = Unsent(allowed.origin.key, allowed.origin.thread, request.raw)
+        draft = UnsentText(allowed.origin.key, allowed.origin.thread, request.raw)
         refusal = job_answers.cannot_follow_up(job, draft)
 
         def say(tx: Transaction) -> None:

@@ -29,7 +29,7 @@ from bot.jobs.model.prompts import PromptState
 from bot.jobs.store.tables import jobs, prompts
 from bot.ports import Mention, Origin, SharedFile, ThreadReply, time_of, ts_at
 from bot.store.leases import (
-    FREE,
+    FREE_LEASE,
     HOLDER,
     Claimer,
     LeaseLost,
@@ -99,7 +99,7 @@ missed_messages = Table(
     sqlite_autoincrement=True,
 )
 
-KNOWN_FOR = timedelta(days=1)
+SETTLED_KEPT_FOR = timedelta(days=1)
 """How old a message may be that is heard, and how long one is known of which nothing has come."""
 REDELIVERED_FOR = timedelta(minutes=10)
 """Slack delivers an event again for about six minutes.
@@ -233,7 +233,7 @@ class Inbox(Rows[InboxMessage]):
     def change(self, message: InboxMessage, **values: object) -> None:
         """Write an act of a message's author, even if a worker has claimed the message."""
         this = inbox.update().where(_c.id == message.id)
-        self.connection.execute(this.values({**values, **FREE}))
+        self.connection.execute(this.values({**values, **FREE_LEASE}))
 
     # ---- writes of a worker
 
@@ -253,7 +253,7 @@ class Inbox(Rows[InboxMessage]):
             "as_read": message.version,
             HOLDER.key: owner,
         }
-        written = self.connection.execute(_UPDATE_AS_READ, {**values, **FREE, **as_read})
+        written = self.connection.execute(_UPDATE_AS_READ, {**values, **FREE_LEASE, **as_read})
         if written.rowcount != 1:
             raise LeaseLost(f"message {message.id}")
 
@@ -369,7 +369,7 @@ class Inbox(Rows[InboxMessage]):
         )
         # Not joined with OR, for which SQLite would read all jobs.
         running = begun.where(jobs.c.ended_at.is_(None))
-        which = running.union_all(begun.where(jobs.c.ended_at > now - KNOWN_FOR)).subquery()
+        which = running.union_all(begun.where(jobs.c.ended_at > now - SETTLED_KEPT_FOR)).subquery()
         newest = select(which.c.channel, which.c.thread).order_by(which.c.number.desc())
         rows = self.connection.execute(newest.limit(MAX_CONVERSATIONS)).all()
         count = int(self.connection.execute(select(func.count()).select_from(which)).scalar_one())
@@ -377,7 +377,7 @@ class Inbox(Rows[InboxMessage]):
 
     def _threads_of_requests(self, now: datetime) -> Sequence[Conversation]:
         """Return the threads of the last day's messages that led, or may lead, to a request."""
-        return self._threads(_c.said_at > now - KNOWN_FOR)
+        return self._threads(_c.said_at > now - SETTLED_KEPT_FOR)
 
     def threads_since(self, channel: ChannelId, since: MessageTs) -> Sequence[Conversation]:
         """Return the threads of a channel's messages since a time that may lead to a request."""
@@ -436,7 +436,7 @@ class Inbox(Rows[InboxMessage]):
         newer = exists().where(
             _OTHER.c.channel == _c.channel, _OTHER.c.conversation_ts == "", _OTHER.c.ts > _c.ts
         )
-        old = and_(_c.state == MessageState.SETTLED, _c.ts < ts_at(now - KNOWN_FOR))
+        old = and_(_c.state == MessageState.SETTLED, _c.ts < ts_at(now - SETTLED_KEPT_FOR))
         self.connection.execute(inbox.delete().where(old, or_(_c.conversation_ts != "", newer)))
 
 
@@ -489,7 +489,7 @@ class MissedMessages(Rows[MissedSpan]):
 
     def put_back(self, row: MissedSpan, owner: str, due_at: datetime) -> None:
         """Let the reading go on later. Raises LeaseLost."""
-        self._write(row.id, owner, {"due_at": due_at, **FREE})
+        self._write(row.id, owner, {"due_at": due_at, **FREE_LEASE})
 
     def end(self, row: MissedSpan, owner: str) -> None:
         """Delete it, since all has been read. Raises LeaseLost."""

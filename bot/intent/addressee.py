@@ -19,15 +19,15 @@ _MAX_JUDGED_CHARACTERS = 500
 """The text before and after the mention, by which it is known for whom the text is."""
 _MAX_SHORT_WORDS = 3
 """A longer text after the mention stands for itself: "@docs-agent maybe you know"."""
-_ASIDE = re.compile(r"\s*(?:!|aside\b)", re.IGNORECASE)
+_ASIDE_PATTERN = re.compile(r"\s*(?:!|aside\b)", re.IGNORECASE)
 """Begins a text that is never for the bot."""
-_CLAUSE_ENDED = re.compile(r"[.,!?;:…)\n\u2600-\u27bf\U0001f300-\U0001faff][ \t]*\Z")
-_AFTER_MENTION = re.compile(r"(?:[\s,;-]|:(?![a-z0-9_+'-]+:))*", re.IGNORECASE)
+_CLAUSE_ENDED_PATTERN = re.compile(r"[.,!?;:…)\n\u2600-\u27bf\U0001f300-\U0001faff][ \t]*\Z")
+_AFTER_MENTION_PATTERN = re.compile(r"(?:[\s,;-]|:(?![a-z0-9_+'-]+:))*", re.IGNORECASE)
 """The signs between a mention and the text after it. The colon of an emoji (``:tada:``) stays."""
-_POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
-_COLLEAGUE = re.compile(r"(?:cc:? )?[+^ ]*@[\w.-]+[ ,:]*")
-_NAME = re.compile(r"(?:hey |hi )?([^\W\d_]{2,15}),? ")
-_CAPITALISED = re.compile(r"(?:[Hh]ey |[Hh]i )?([A-ZÀ-ÖØ-Þ][^\W\d_]{1,14}), ")
+_POSSESSIVE_PATTERN = re.compile(r"['’]s\b", re.IGNORECASE)
+_COLLEAGUE_PATTERN = re.compile(r"(?:cc:? )?[+^ ]*@[\w.-]+[ ,:]*")
+_NAME_PATTERN = re.compile(r"(?:hey |hi )?([^\W\d_]{2,15}),? ")
+_CAPITALISED_PATTERN = re.compile(r"(?:[Hh]ey |[Hh]i )?([A-ZÀ-ÖØ-Þ][^\W\d_]{1,14}), ")
 
 
 def find_part(text: str, place: Place, *, mention: str, lexicon: Lexicon) -> str | None:
@@ -51,7 +51,7 @@ def find_part(text: str, place: Place, *, mention: str, lexicon: Lexicon) -> str
 
 def is_aside(part: str, place: Place) -> bool:
     """Return whether a text begins with the sign that it is never for the bot."""
-    return place is not Place.COMMAND and _ASIDE.match(part) is not None
+    return place is not Place.COMMAND and _ASIDE_PATTERN.match(part) is not None
 
 
 def _find_part_by_mention(
@@ -70,11 +70,11 @@ def _find_part_by_mention(
     """
     whole = text.strip()
     introduction = fold(before[-_MAX_JUDGED_CHARACTERS:]).strip()
-    rest = _AFTER_MENTION.sub("", after, count=1).rstrip()
+    rest = _AFTER_MENTION_PATTERN.sub("", after, count=1).rstrip()
     folded_rest = fold(drop_mentions(rest[:_MAX_JUDGED_CHARACTERS], mention))
     if not tokenize(folded_rest):
         return None if _is_spoken_of(introduction, lexicon) else whole
-    if _POSSESSIVE.match(after) or _is_about_bot(introduction, folded_rest, lexicon):
+    if _POSSESSIVE_PATTERN.match(after) or _is_about_bot(introduction, folded_rest, lexicon):
         return None
     if is_thanks(introduction):  # "nice @docs-agent, that was quick"
         return whole
@@ -86,7 +86,9 @@ def _find_part_by_mention(
         return whole
     if words_before == "" or after.startswith(":"):  # "let's ask @docs-agent: is it?"
         return rest
-    if _CLAUSE_ENDED.search(before) or _continues_with_request(introduction, folded_rest, lexicon):
+    if _CLAUSE_ENDED_PATTERN.search(before) or _continues_with_request(
+        introduction, folded_rest, lexicon
+    ):
         return whole if is_vague(folded_rest, lexicon) else rest
     return None
 
@@ -114,14 +116,14 @@ def _is_spoken_of(introduction: str, lexicon: Lexicon) -> bool:
 def names_colleague(visible: str, lexicon: Lexicon) -> bool:
     """Return whether a text addresses a colleague: "@ana can you look?", "Ben, did you see it?"."""
     start = skip_fillers(fold(visible[:_MAX_START_CHARACTERS]), lexicon)
-    colleague = _COLLEAGUE.match(start)
+    colleague = _COLLEAGUE_PATTERN.match(start)
     if colleague is not None:
         return not lexicon.colleague_statements.opens(start[colleague.end() :])
-    name = _CAPITALISED.match(visible.lstrip())
+    name = _CAPITALISED_PATTERN.match(visible.lstrip())
     if name is not None and not _is_known_word(fold(name[1]), lexicon):
         rest = fold(visible.lstrip()[name.end() : _MAX_JUDGED_CHARACTERS])
         return rest.rstrip().endswith("?") or "you" in tokenize(rest)
-    name = _NAME.match(start)
+    name = _NAME_PATTERN.match(start)
     if name is None or _is_known_word(name[1], lexicon):
         return False
     return lexicon.colleague_requests.opens(start[name.end() :])

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from bot.intent.addressee import find_part, is_aside
 from bot.intent.folding import fold, hide_paths, hide_quotations, replace_code, tokenize
 from bot.intent.imperatives import match_imperative, takes_request_back
-from bot.intent.kinds import ASKED_BACK, JOB_THREADS, Kind, Place, kind_at
+from bot.intent.kinds import JOB_THREADS, KINDS_ASKED_BACK, Kind, Place, kind_at
 from bot.intent.languages import read_languages
 from bot.intent.lexicon import Lexicon, lexicon_of
 from bot.intent.own_words import (
@@ -33,7 +33,7 @@ from bot.intent.statements import classify_statement, is_talk
 from bot.intent.utterance import Utterance, drop_mentions, prepare
 from bot.intent.vocabulary import Vocabulary
 
-_NAMES = re.compile(r"@[\w.-]+")
+_NAMES_PATTERN = re.compile(r"@[\w.-]+")
 """Mentions of people, which are no words of an answer."""
 MIN_ANSWER_WORDS = 4
 """A shorter reply answers nobody's question: "see the docs"."""
@@ -80,7 +80,7 @@ def decide(
         is_app: Its author is an app, which cannot be asked back.
         can_answer: The bot answers questions about the docs.
     """
-    reading = read_languages(_head(text, mention))
+    reading = read_languages(_cut_head(text, mention))
     lexicon = lexicon_of(reading.languages)
     part = find_part(text, place, mention=mention, lexicon=lexicon)
     if part is None and mention:
@@ -103,7 +103,7 @@ def decide(
     kind = kind or _classify_sentences(utterance)
     if kind is Kind.STOP:
         return Decision(kind, part, STOP)
-    if (is_app or has_files) and kind in ASKED_BACK and utterance.text:
+    if (is_app or has_files) and kind in KINDS_ASKED_BACK and utterance.text:
         kind = Kind.CHANGE
     if kind is Kind.QUESTION and not can_answer:
         kind = Kind.UNANSWERABLE
@@ -117,7 +117,7 @@ def _answers_colleague(text: str, place: Place, lexicon: Lexicon) -> bool:
     """
     if place is not Place.ANSWER or is_aside(text, place):
         return False
-    words = _NAMES.sub(" ", text)
+    words = _NAMES_PATTERN.sub(" ", text)
     utterance = prepare(words, place, mention="", has_files=False, lexicon=lexicon)
     if match_social_act(utterance) is not None or is_question(utterance):
         return False
@@ -127,7 +127,7 @@ def _answers_colleague(text: str, place: Place, lexicon: Lexicon) -> bool:
     return len(tokens) >= MIN_ANSWER_WORDS and not is_talk(utterance)
 
 
-def _head(text: str, mention: str) -> str:
+def _cut_head(text: str, mention: str) -> str:
     """Return the folded beginning of a text without mentions and code, to know its languages."""
     head = fold(drop_mentions(text[:MAX_HEAD_CHARACTERS], mention))
     return hide_paths(hide_quotations(replace_code(head, " "), " "))

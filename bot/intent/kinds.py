@@ -99,7 +99,7 @@ class Kind(StrEnum):
     """A call in people's thread without a request: ask."""
 
 
-STARTS_JOB = frozenset(
+KINDS_THAT_START_JOBS = frozenset(
     {
         Kind.CHANGE,
         Kind.LIKELY_CHANGE,
@@ -113,17 +113,17 @@ STARTS_JOB = frozenset(
 """Kinds that cost a use of the docs service's quota."""
 LIKELY_CHANGES = frozenset({Kind.LIKELY_CHANGE, Kind.LIKELY_CHANGE_AFTER_MERGE})
 """Kinds of jobs that their author can take back at once."""
-ASKED_BACK = frozenset({Kind.TOPIC, Kind.UNCLEAR, Kind.SUGGESTION})
+KINDS_ASKED_BACK = frozenset({Kind.TOPIC, Kind.UNCLEAR, Kind.SUGGESTION})
 """Kinds whose author is asked for more, which an app cannot answer."""
-SILENT = frozenset({Kind.ABOUT_BOT, Kind.FOR_COLLEAGUE, Kind.TALK})
+UNANSWERED_KINDS = frozenset({Kind.ABOUT_BOT, Kind.FOR_COLLEAGUE, Kind.TALK})
 """Kinds that get no reaction."""
 
-_AT_COMMAND = {
+_KINDS_AT_COMMAND = {
     Kind.SUGGESTION: Kind.UNCLEAR,
     Kind.TALK: Kind.UNCLEAR,  # A command always gets an answer.
 }
-_AT_CHANNEL = {Kind.SUGGESTION: Kind.UNCLEAR}
-_AT_JOB = {
+_KINDS_AT_CHANNEL = {Kind.SUGGESTION: Kind.UNCLEAR}
+_KINDS_AT_JOB = {
     Kind.CHANGE: Kind.FOLLOW_UP,
     Kind.LIKELY_CHANGE: Kind.FOLLOW_UP,
     Kind.QUESTION: Kind.PRODUCT_QUESTION,
@@ -131,16 +131,16 @@ _AT_JOB = {
     Kind.UNANSWERABLE: Kind.SUGGESTION,
     Kind.GREETING: Kind.TALK,  # Among people.
 }
-_AT_MERGED_JOB = _AT_JOB | {
+_KINDS_AT_MERGED_JOB = _KINDS_AT_JOB | {
     Kind.CHANGE: Kind.CHANGE_AFTER_MERGE,
     Kind.LIKELY_CHANGE: Kind.LIKELY_CHANGE_AFTER_MERGE,
 }
-_AT_ANSWER = {
+_KINDS_AT_ANSWER = {
     Kind.CHANGE: Kind.ANSWER_TO_PAGE,
     Kind.QUESTION: Kind.FURTHER_QUESTION,
     Kind.SUGGESTION: Kind.UNCLEAR,
 }
-_AT_PEOPLE = {
+_KINDS_AT_PEOPLE = {
     Kind.CHANGE: Kind.THREAD_TO_PAGE,
     Kind.LIKELY_CHANGE: Kind.THREAD_TO_PAGE,
     Kind.UNCLEAR: Kind.THREAD_UNCLEAR,
@@ -148,15 +148,15 @@ _AT_PEOPLE = {
     Kind.SUGGESTION: Kind.THREAD_UNCLEAR,
 }
 KIND_AT_PLACE: Mapping[Place, Mapping[Kind, Kind]] = {
-    Place.CHANNEL: _AT_CHANNEL,
-    Place.COMMAND: _AT_COMMAND,
-    Place.DIRECT: _AT_CHANNEL,
-    Place.JOB: _AT_JOB,
-    Place.MERGED_JOB: _AT_MERGED_JOB,
-    Place.FAILED_JOB: _AT_JOB,
-    Place.ANSWER: _AT_ANSWER,
-    Place.DIRECT_ANSWER: _AT_ANSWER,
-    Place.PEOPLE: _AT_PEOPLE,
+    Place.CHANNEL: _KINDS_AT_CHANNEL,
+    Place.COMMAND: _KINDS_AT_COMMAND,
+    Place.DIRECT: _KINDS_AT_CHANNEL,
+    Place.JOB: _KINDS_AT_JOB,
+    Place.MERGED_JOB: _KINDS_AT_MERGED_JOB,
+    Place.FAILED_JOB: _KINDS_AT_JOB,
+    Place.ANSWER: _KINDS_AT_ANSWER,
+    Place.DIRECT_ANSWER: _KINDS_AT_ANSWER,
+    Place.PEOPLE: _KINDS_AT_PEOPLE,
 }
 """The kinds that another kind replaces at a place, with that other kind."""
 

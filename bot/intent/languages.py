@@ -29,8 +29,8 @@ MIN_RIVAL = 0.5
 """Of the likeliest language's weight, the share that a second one must have."""
 MAX_STEM = 20
 """Characters of the longest beginning that a list writes as ``deploy*``."""
-_RANGE = re.compile(r".-.|.")
-_LETTERS = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)?")
+_RANGE_PATTERN = re.compile(r".-.|.")
+_LETTERS_PATTERN = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)?")
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Language:
 
     def has_word(self, word: str) -> bool:
         """Return whether its lists have a word, perhaps without its ending."""
-        if word in self.words or any(stem in self.stems for stem in _beginnings(word)):
+        if word in self.words or any(stem in self.stems for stem in _list_beginnings(word)):
             return True
         return any(self._has_stem(word, ending) for ending in self.endings)
 
@@ -91,21 +91,21 @@ class _Word:
     """It has letters of no language."""
 
 
-def _beginnings(word: str) -> Iterator[str]:
+def _list_beginnings(word: str) -> Iterator[str]:
     return (word[:end] for end in range(3, min(len(word), MAX_STEM)))
 
 
 def _load() -> Sequence[Language]:
-    return [_language(code, content) for code, content in read_files().items()]
+    return [_read_language(code, content) for code, content in read_files().items()]
 
 
-def _language(code: str, content: Mapping[str, Any]) -> Language:
+def _read_language(code: str, content: Mapping[str, Any]) -> Language:
     about = content["language"]
-    words = set(_words_in(content))
+    words = set(_list_words(content))
     return Language(
         code=code,
         name=about["name"],
-        letters=[("a", "z"), ("0", "9"), ("'", "."), *_ranges(about["letters"])],
+        letters=[("a", "z"), ("0", "9"), ("'", "."), *_read_ranges(about["letters"])],
         words=frozenset(word for word in words if not word.endswith("*")),
         stems=frozenset(word.removesuffix("*") for word in words if word.endswith("*")),
         common=frozenset(map(fold, about.get("common", ()))),
@@ -114,13 +114,13 @@ def _language(code: str, content: Mapping[str, Any]) -> Language:
     )
 
 
-def _ranges(letters: str) -> Iterator[tuple[str, str]]:
+def _read_ranges(letters: str) -> Iterator[tuple[str, str]]:
     """Yield the ranges of letters, which read like ``äöü`` or ``ぁ-ヿ``."""
-    for found in _RANGE.finditer(letters):
+    for found in _RANGE_PATTERN.finditer(letters):
         yield found[0][0], found[0][-1]
 
 
-def _words_in(content: Mapping[str, Any]) -> Iterator[str]:
+def _list_words(content: Mapping[str, Any]) -> Iterator[str]:
     """Yield the single words of all lists of a language."""
     about = content["language"]
     lists = [about.get("common", ()), about.get("words", ())]
@@ -144,11 +144,11 @@ def read_languages(folded: str) -> Reading:
     judged = [word for word in tokenize(folded)[:MAX_JUDGED_WORDS] if _is_judged(word)]
     unspaced = "".join(UNSPACED.findall(folded[:MAX_JUDGED_CHARACTERS]))
     if len(unspaced) > len(judged):
-        return Reading((*_unspaced_languages(unspaced), DEFAULT_LANGUAGE))
+        return Reading((*_find_unspaced_languages(unspaced), DEFAULT_LANGUAGE))
     if not judged:
         return Reading((DEFAULT_LANGUAGE,))
     words = [_look_up(word) for word in judged]
-    languages = tuple(_likely_languages(words))
+    languages = tuple(_find_likely_languages(words))
     known = sum(languages[0] in word.known_to for word in words)
     foreign = sum(word.is_foreign for word in words)
     is_named = known > 0 or len(words) == 1 or "?" not in folded
@@ -158,7 +158,7 @@ def read_languages(folded: str) -> Reading:
 
 def _is_judged(word: str) -> bool:
     """Return whether a word belongs to a language: not a term, a number or an address."""
-    return _LETTERS.fullmatch(word) is not None and word not in _TERMS
+    return _LETTERS_PATTERN.fullmatch(word) is not None and word not in _TERMS
 
 
 @lru_cache(maxsize=4_096)
@@ -172,7 +172,7 @@ def _look_up(word: str) -> _Word:
     )
 
 
-def _likely_languages(words: Sequence[_Word]) -> Iterator[str]:
+def _find_likely_languages(words: Sequence[_Word]) -> Iterator[str]:
     """Yield the likeliest language, and others with words of their own: "bitte den typo fixen"."""
     weights = {code: sum(word.weights[code] for word in words) for code in words[0].weights}
     likely = sorted(weights, key=lambda code: (-weights[code], code != DEFAULT_LANGUAGE))
@@ -184,7 +184,7 @@ def _likely_languages(words: Sequence[_Word]) -> Iterator[str]:
             yield code
 
 
-def _unspaced_languages(text: str) -> Iterator[str]:
+def _find_unspaced_languages(text: str) -> Iterator[str]:
     """Yield the languages in whose letters a text is: "変更" may be Japanese or Chinese."""
     for language in LANGUAGES:
         if language.is_unspaced and language.has_letters(text):

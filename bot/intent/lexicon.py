@@ -122,8 +122,8 @@ _LISTS = _load()
 @lru_cache(maxsize=256)
 def lexicon_of(languages: Sequence[str]) -> Lexicon:
     """Return the lexicon of languages by their codes: ``("en", "de")``."""
-    return Lexicon(**{name: Words(_lists_of(name, languages)) for name in LIST_NAMES})
+    return Lexicon(**{name: Words(_find_lists(name, languages)) for name in LIST_NAMES})
 
 
-def _lists_of(name: str, languages: Sequence[str]) -> list[WordList]:
+def _find_lists(name: str, languages: Sequence[str]) -> list[WordList]:
     return [_LISTS[code][name] for code in languages if name in _LISTS[code]]

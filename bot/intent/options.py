@@ -11,11 +11,11 @@ from bot.intent.folding import fold
 from bot.intent.word_files import read_lists
 from bot.intent.word_lists import WordList
 
-_JOB = re.compile(r"(?<![\w#&])(?:job )?#(\d{1,9})(?!\w)|(?<!\w)job (\d{1,9})(?!\w)")
-_PATH = re.compile(r"(?<!\S)/[\w.-][\w./*-]*")
-_CALENDAR = re.compile(r"(?<!\S)(?:\d{4}-\d{2}(?:-\d{2})?|q[1-4](?: \d{4})?)(?!\S)")
+_JOB_PATTERN = re.compile(r"(?<![\w#&])(?:job )?#(\d{1,9})(?!\w)|(?<!\w)job (\d{1,9})(?!\w)")
+_PATH_PATTERN = re.compile(r"(?<!\S)/[\w.-][\w./*-]*")
+_CALENDAR_PATTERN = re.compile(r"(?<!\S)(?:\d{4}-\d{2}(?:-\d{2})?|q[1-4](?: \d{4})?)(?!\S)")
 """A period that reads alike in all languages: ``2026-05``, ``q3``."""
-_NUMBER = re.compile(r"\d+")
+_NUMBER_PATTERN = re.compile(r"\d+")
 _ANY_NUMBER = "0"
 """Stands for each number while a period is looked for: "last 30 days" reads "last 0 days"."""
 
@@ -41,9 +41,9 @@ class Options:
 
 def take_options(folded: str) -> Options:
     """Split a folded text into its options and the rest: "readers of /api last week"."""
-    rest, job = _take(_JOB, folded)
-    rest, path = _take(_PATH, rest)
-    rest, period = _take(_CALENDAR, rest)
+    rest, job = _take(_JOB_PATTERN, folded)
+    rest, path = _take(_PATH_PATTERN, rest)
+    rest, period = _take(_CALENDAR_PATTERN, rest)
     if not period:
         rest, period = _take_named_period(rest)
     return Options(" ".join(rest.split()), job.removeprefix("job ").strip("# "), period, path)
@@ -59,11 +59,11 @@ def _take(pattern: re.Pattern[str], text: str) -> tuple[str, str]:
 
 def _take_named_period(text: str) -> tuple[str, str]:
     """Return a text without the first phrase for a period, and the period to type."""
-    numbers = _NUMBER.findall(text)
-    template = _NUMBER.sub(_ANY_NUMBER, text)
-    for start, end in _period_words().spans(template):
+    numbers = _NUMBER_PATTERN.findall(text)
+    template = _NUMBER_PATTERN.sub(_ANY_NUMBER, text)
+    for start, end in _make_period_list().spans(template):
         phrase = template[start:end]
-        period = _periods()[phrase]
+        period = _read_periods()[phrase]
         if _ANY_NUMBER in phrase:
             period = f"{numbers.pop(template[:start].count(_ANY_NUMBER))}d"
         rest = template[:start] + " " + template[end:]
@@ -79,7 +79,7 @@ def _restore_numbers(template: str, numbers: Sequence[str]) -> str:
 
 
 @cache
-def _periods() -> Mapping[str, str]:
+def _read_periods() -> Mapping[str, str]:
     """Return the period to type by each phrase: "letzte woche" is "last week"."""
     return {
         fold(phrase).replace("{days}", _ANY_NUMBER): period
@@ -89,5 +89,5 @@ def _periods() -> Mapping[str, str]:
 
 
 @cache
-def _period_words() -> WordList:
-    return WordList(_periods(), joins_hyphens=False)
+def _make_period_list() -> WordList:
+    return WordList(_read_periods(), joins_hyphens=False)

@@ -57,7 +57,7 @@ def find_own_word(utterance: Utterance, vocabulary: Vocabulary, command: str) ->
         return None
     if not tokenize(utterance.text):
         is_help = utterance.place in ALONE_IS_HELP and not utterance.has_files
-        return _found("help", vocabulary, command) if is_help else None
+        return _to_found_word("help", vocabulary, command) if is_help else None
     wanted = _strip_request(folded, utterance.lexicon)
     texts = dict[str, str]()
     for text in (plain, folded, wanted, _strip_article(wanted, utterance.lexicon)):
@@ -70,15 +70,15 @@ def find_own_word(utterance: Utterance, vocabulary: Vocabulary, command: str) ->
         typed = _find_label(text, utterance, vocabulary)
         typed = typed or _find_phrase(text, utterance, vocabulary)
         if typed is not None:
-            return _found(typed, vocabulary, command)
+            return _to_found_word(typed, vocabulary, command)
     if wanted in vocabulary.names and (
         wanted not in VIEWS_OF_JOBS or utterance.place in JOB_THREADS
     ):
-        return _found(wanted, vocabulary, command)
+        return _to_found_word(wanted, vocabulary, command)
     return None
 
 
-def _found(typed: str, vocabulary: Vocabulary, command: str) -> FoundWord:
+def _to_found_word(typed: str, vocabulary: Vocabulary, command: str) -> FoundWord:
     """Return the word of a text to type, with the commands that take this text."""
     name = typed.split()[0]
     words = vocabulary.find(typed, command)
@@ -145,7 +145,7 @@ def _find_template(options: Options, names: Collection[str], utterance: Utteranc
     if own:
         is_single = all(len(phrase) == 1 for phrase, name in pieces if name in own)
         return None if is_single and _has_verb(pieces, utterance.lexicon) else own[0]
-    return "stop {job}" if _withdraws(parts, utterance.place) else None
+    return "stop {job}" if _is_withdrawal(parts, utterance.place) else None
 
 
 def _has_verb(pieces: Collection[tuple[Phrase, str]], lexicon: Lexicon) -> bool:
@@ -158,7 +158,7 @@ def _has_verb(pieces: Collection[tuple[Phrase, str]], lexicon: Lexicon) -> bool:
     )
 
 
-def _withdraws(parts: Collection[str], place: Place) -> bool:
+def _is_withdrawal(parts: Collection[str], place: Place) -> bool:
     """Return whether a text of these phrases withdraws a request: not "never mind, found it"."""
     if "withdrawals" not in parts or place in ANSWER_THREADS:
         return False
@@ -186,7 +186,7 @@ def find_near_word(utterance: Utterance, vocabulary: Vocabulary, command: str) -
     if not near:
         return None
     typed = options.fill(" ".join((near[0], *words[1:], "{job} {period} {path}")))
-    return _found(typed, vocabulary, command)
+    return _to_found_word(typed, vocabulary, command)
 
 
 def classify_own_word(word: FoundWord, place: Place) -> Kind:

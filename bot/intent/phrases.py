@@ -13,7 +13,7 @@ CONNECTIVES = "connectives"
 """The list of phrases between others, which mean nothing alone."""
 MAX_OPEN_WORDS = 10
 """The words for which ``…`` may stand."""
-_OPTION = re.compile(r"\{\w+\}")
+_OPTION_PATTERN = re.compile(r"\{\w+\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class PhraseBook:
         self._longest = max(map(len, self._names))
 
     def _add(self, phrase: str, name: str) -> None:
-        visible = _OPTION.sub(" ", phrase)
+        visible = _OPTION_PATTERN.sub(" ", phrase)
         if "…" in visible:
             opened = OpenPhrase.parse(visible, name)
             self._open.setdefault(opened.parts[0][0], []).append(opened)

@@ -18,7 +18,7 @@ MIN_SET_PHRASE_WORDS = 3
 """A shorter beginning of talk may begin a fact as well: "works", "the team"."""
 MAX_FRAGMENT_WORDS = 5
 """A longer statement is no fragment of a change: "also for Firefox"."""
-_EXACT = re.compile(r"\d|\"|->|=>|→|\bs/\w|, not ")
+_EXACT_PATTERN = re.compile(r"\d|\"|->|=>|→|\bs/\w|, not ")
 """Signs that are exact: a number, a quotation, an arrow, s/old/new, "POST, not PUT"."""
 
 
@@ -106,7 +106,7 @@ def is_substantial(clause: str, utterance: Utterance) -> bool:
 
 def has_fact(text: str, lexicon: Lexicon) -> bool:
     """Return whether a text has a sign of a fact for the docs: "the flag was renamed"."""
-    if _EXACT.search(text) or has_contrast(text, lexicon):
+    if _EXACT_PATTERN.search(text) or has_contrast(text, lexicon):
         return True
     return lexicon.fact_signs.search(text) or lexicon.faults.search(text)
 

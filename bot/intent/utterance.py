@@ -26,12 +26,12 @@ MAX_CLAUSES = 80
 MAX_END_CLAUSES = 20
 
 _QUOTED = '"quoted"'
-_JOB_NAME = re.compile(r"#\d{1,9}(?:[,:]| (?=\S))\s*")
+_JOB_NAME_PATTERN = re.compile(r"#\d{1,9}(?:[,:]| (?=\S))\s*")
 """The name of a job before a follow-up: ``#4 make it shorter``."""
-_NAME_GOES_ON = re.compile(r"[\w-]")
+_NAME_GOES_ON_PATTERN = re.compile(r"[\w-]")
 """After a mention: "@docs-agent-2" is somebody else."""
-_CLAUSE_END = re.compile(r", |(?<=\)) ")
-_SENTENCE_END = re.compile(
+_CLAUSE_END_PATTERN = re.compile(r", |(?<=\)) ")
+_SENTENCE_END_PATTERN = re.compile(
     r"(?<=[.!?;:…]) |\n| (?:-|–|—) "
     r"|[。？！\u2600-\u27bf\U0001f300-\U0001faff]"
 )
@@ -63,7 +63,7 @@ def find_mention(text: str, mention: str) -> int | None:
     """Return the start of the first mention of the bot; None if there is none."""
     start = text.find(mention) if mention else -1
     while start >= 0:
-        if not _NAME_GOES_ON.match(text, start + len(mention)):
+        if not _NAME_GOES_ON_PATTERN.match(text, start + len(mention)):
             return start
         start = text.find(mention, start + 1)
     return None
@@ -100,7 +100,7 @@ def prepare(
         folded = _replace_mention(folded, fold(mention), lexicon)
     lines = [" ".join(line.split()) for line in folded.splitlines()]
     text = "\n".join(line for line in lines if line)[:MAX_READ_CHARACTERS]
-    text = _JOB_NAME.sub("", text, count=1) if _JOB_NAME.match(text) else text
+    text = _JOB_NAME_PATTERN.sub("", text, count=1) if _JOB_NAME_PATTERN.match(text) else text
     return Utterance(
         text=text,
         sentences=split_sentences(text, lexicon),
@@ -133,7 +133,7 @@ def clip_middle(text: str) -> str:
 
 def split_sentences(text: str, lexicon: Lexicon) -> list[list[str]]:
     """Return the clauses of each sentence of a folded text."""
-    sentences = [split_clauses(sentence, lexicon) for sentence in _SENTENCE_END.split(text)]
+    sentences = [split_clauses(sentence, lexicon) for sentence in _SENTENCE_END_PATTERN.split(text)]
     sentences = [clauses for clauses in sentences if clauses]
     if sum(map(len, sentences)) <= MAX_CLAUSES:
         return sentences
@@ -145,7 +145,7 @@ def split_sentences(text: str, lexicon: Lexicon) -> list[list[str]]:
 def split_clauses(sentence: str, lexicon: Lexicon) -> list[str]:
     """Return the clauses of a sentence, which end at a comma or before "but"."""
     clauses = []
-    for part in _CLAUSE_END.split(sentence):
+    for part in _CLAUSE_END_PATTERN.split(sentence):
         starts = [start for start, _ in lexicon.clause_openers.spans(part)]
         for start, end in pairwise((0, *starts, len(part))):
             clauses.append(drop_intensifiers(part[start:end].strip(" .!…"), lexicon))

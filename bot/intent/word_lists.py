@@ -12,7 +12,7 @@ from bot.intent.folding import fold
 
 UNSPACED = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
 """Scripts without blanks between words, so that a word may begin and end anywhere."""
-_TOKEN = re.compile(r"\w{1,2}'(?=\w)|\w+(?:'\w+)*|[^\w\s]")
+_TOKEN_PATTERN = re.compile(r"\w{1,2}'(?=\w)|\w+(?:'\w+)*|[^\w\s]")
 """A word, the short word before an apostrophe ("l'", "i'"), or a sign."""
 _MAX_PHRASE_TOKENS = 12
 _MAX_STEM = 20
@@ -27,22 +27,22 @@ class _Token:
 
 
 @lru_cache(maxsize=512)
-def _tokens(text: str) -> tuple[_Token, ...]:
-    return tuple(_Token(found[0], *found.span()) for found in _TOKEN.finditer(text))
+def _split_tokens(text: str) -> tuple[_Token, ...]:
+    return tuple(_Token(found[0], *found.span()) for found in _TOKEN_PATTERN.finditer(text))
 
 
 @lru_cache(maxsize=512)
-def _first_tokens(text: str) -> tuple[_Token, ...]:
-    found = islice(_TOKEN.finditer(text), _MAX_PHRASE_TOKENS)
+def _split_first_tokens(text: str) -> tuple[_Token, ...]:
+    found = islice(_TOKEN_PATTERN.finditer(text), _MAX_PHRASE_TOKENS)
     return tuple(_Token(token[0], *token.span()) for token in found)
 
 
 @lru_cache(maxsize=512)
-def _distinct_words(text: str) -> frozenset[str]:
-    return frozenset(token.text for token in _tokens(text))
+def _find_distinct_words(text: str) -> frozenset[str]:
+    return frozenset(token.text for token in _split_tokens(text))
 
 
-def _beginnings(word: str) -> Iterator[str]:
+def _list_beginnings(word: str) -> Iterator[str]:
     return (word[:end] for end in range(1, min(len(word), _MAX_STEM) + 1))
 
 
@@ -59,7 +59,7 @@ class _Node:
 
     def has_stem(self, word: str) -> bool:
         """Return whether a word begins with one of the stems."""
-        return bool(self.stems) and any(stem in self.stems for stem in _beginnings(word))
+        return bool(self.stems) and any(stem in self.stems for stem in _list_beginnings(word))
 
 
 class WordList:
@@ -81,7 +81,7 @@ class WordList:
 
     def _add(self, phrase: str) -> None:
         node = self._root
-        *words, last = [token.text for token in _tokens(phrase.removesuffix("*"))]
+        *words, last = [token.text for token in _split_tokens(phrase.removesuffix("*"))]
         for word in words:
             node = node.words.setdefault(word, _Node())
         if phrase.endswith("*"):
@@ -94,7 +94,7 @@ class WordList:
         for phrase in self._unspaced:
             if text.startswith(phrase):
                 return phrase
-        tokens = _first_tokens(text)
+        tokens = _split_first_tokens(text)
         if not tokens or tokens[0].start > 0:
             return ""
         if tokens[0].text not in self._root.words and not self._root.has_stem(tokens[0].text):
@@ -105,7 +105,7 @@ class WordList:
         """Return whether a text contains a phrase."""
         if any(phrase in text for phrase in self._unspaced):
             return True
-        if not self._root.stems and self._first_words.isdisjoint(_distinct_words(text)):
+        if not self._root.stems and self._first_words.isdisjoint(_find_distinct_words(text)):
             return False
         return any(True for _ in self._spaced_spans(text))
 
@@ -115,11 +115,11 @@ class WordList:
             start = text.find(phrase)
             if start >= 0:
                 yield start, start + len(phrase)
-        if self._root.stems or not self._first_words.isdisjoint(_distinct_words(text)):
+        if self._root.stems or not self._first_words.isdisjoint(_find_distinct_words(text)):
             yield from self._spaced_spans(text)
 
     def _spaced_spans(self, text: str) -> Iterator[tuple[int, int]]:
-        tokens = _tokens(text)
+        tokens = _split_tokens(text)
         root = self._root
         for at, token in enumerate(tokens):
             if token.text not in root.words and not root.has_stem(token.text):

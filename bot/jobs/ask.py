@@ -15,7 +15,7 @@ from bot.jobs.hooks import Also
 from bot.jobs.messages.job_answers import too_many_waiting
 from bot.jobs.messages.unsent import key_found
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.model.prompts import Prompt, PromptKind, PromptRequest, Unsent
+from bot.jobs.model.prompts import Prompt, PromptKind, PromptRequest, UnsentText
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.masking import has_key
@@ -26,7 +26,7 @@ from bot.projects import with_project
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
-SAME_WITHIN = timedelta(minutes=1)
+REPEATED_WITHIN = timedelta(minutes=1)
 """Period in which an equal request counts as a duplicate, which needs the person's confirmation."""
 
 
@@ -68,7 +68,7 @@ class HasKey(Declined):
     ``draft``: None if no button can hold it.
     """
 
-    def __init__(self, draft: Unsent | None) -> None:
+    def __init__(self, draft: UnsentText | None) -> None:
         super().__init__("a key in a prompt")
         self.draft = draft
 
@@ -86,8 +86,8 @@ def check_key(
         return
     docs = context.projects.shown(request.project) if request.project else None
     raw = with_project(docs, request.raw)
-    is_more = request.files or request.given or request.gap or len(raw) > Unsent.LONGEST
-    raise HasKey(None if is_more else Unsent(origin.key, origin.thread, raw, job))
+    is_more = request.files or request.given or request.gap or len(raw) > UnsentText.LONGEST
+    raise HasKey(None if is_more else UnsentText(origin.key, origin.thread, raw, job))
 
 
 async def is_public_channel(context: Context, channel: ChannelId) -> bool:
@@ -144,12 +144,12 @@ def _store_job(
         gap=request.gap,
     )
     prompt = Prompt.new(origin, request, job.number, project, PromptKind.START, now)
-    earlier = Prompts(tx).earlier(prompt, now - SAME_WITHIN)
+    earlier = Prompts(tx).earlier(prompt, now - REPEATED_WITHIN)
     if earlier.job is not None:
         also(tx)
         return Asked(earlier.job, repeated=True)
-    if earlier.same is not None and not request.allow_duplicate:
-        return Asked(earlier.same, repeated=False, same=True)
+    if earlier.same_job is not None and not request.allow_duplicate:
+        return Asked(earlier.same_job, repeated=False, same=True)
     _check_waiting(context, earlier.waiting, request)
     number = Jobs(tx).add(job)
     Prompts(tx).add(replace(prompt, job=number))
@@ -165,7 +165,7 @@ def _check_waiting(context: Context, waiting: int, request: PromptRequest) -> No
 
 
 @dataclass(frozen=True, slots=True)
-class FollowedUp:
+class FollowUpOutcome:
     """The result of a follow-up."""
 
     job: TrackedJob
@@ -184,7 +184,7 @@ def takes_follow_ups(job: TrackedJob) -> bool:
 
 async def follow_up(
     context: Context, readable: Readable, request: PromptRequest, also: Also = write_nothing
-) -> FollowedUp:
+) -> FollowUpOutcome:
     """Store a follow-up, unless its key is known. ``also``: see ``ask``.
 
     Raises TooManyWaiting, HasKey, and NotAllowed for a job in a channel that the bot is not set up
@@ -211,21 +211,21 @@ def _store_follow_up(
     number: JobNumber,
     request: PromptRequest,
     also: Also,
-) -> FollowedUp:
+) -> FollowUpOutcome:
     job = Jobs(tx).get_or_raise(number)
     if Prompts(tx).job_of(origin.key) is not None:
         also(tx)
-        return FollowedUp(job, accepted=True, repeated=True)
+        return FollowUpOutcome(job, accepted=True, repeated=True)
     if not takes_follow_ups(job):
-        return FollowedUp(job, accepted=False)
+        return FollowUpOutcome(job, accepted=False)
     now = context.clock()
     if not request.allow_duplicate:
-        same = Prompts(tx).same_follow_up(origin.user, number, request.raw, now - SAME_WITHIN)
+        same = Prompts(tx).same_follow_up(origin.user, number, request.raw, now - REPEATED_WITHIN)
         if same is not None:
-            return FollowedUp(job, accepted=True, repeated=True, same=same)
+            return FollowUpOutcome(job, accepted=True, repeated=True, same=same)
     _check_waiting(context, Prompts(tx).waiting_by(origin.user), request)
     # A follow-up belongs to the job's channel, wherever it was typed.
     job_origin = replace(origin, channel=job.channel)
     Prompts(tx).add(Prompt.new(job_origin, request, number, job.project, PromptKind.FOLLOW_UP, now))
     also(tx)
-    return FollowedUp(job, accepted=True)
+    return FollowUpOutcome(job, accepted=True)

@@ -13,7 +13,7 @@ from bot.jobs.messages import agent_text, status_message
 from bot.jobs.model.jobs import AttachThread, ThreadContext, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.thread_context import conversation_of
+from bot.jobs.thread_context import read_thread_context
 from bot.messages.quotations import Quotation, QuoteSource
 from bot.ports import SlackError
 from bot.store import Transaction
@@ -35,12 +35,14 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     conversation = ""
     earlier = None
     if prompt.attach_thread is not None:
-        conversation, earlier = await conversation_of(context, prompt)
-    signed = await _signature(context, prompt) if context.settings.prompt_signature else ""
+        conversation, earlier = await read_thread_context(context, prompt)
+    signed = await _format_signature(context, prompt) if context.settings.prompt_signature else ""
     files = await read_files(context, prompt.files) if prompt.files else ReadFiles()
     not_sent = None
-    if files.other or files.unread or prompt.omitted_parts:
-        not_sent = status_message.parts_not_sent(files.other, files.unread, prompt.omitted_parts)
+    if files.other_files or files.unread_files or prompt.omitted_parts:
+        not_sent = status_message.parts_not_sent(
+            files.other_files, files.unread_files, prompt.omitted_parts
+        )
     quotations = list(agent_text.quote_files(files.texts))
     if conversation:
         is_answer = prompt.attach_thread is AttachThread.ANSWER
@@ -52,7 +54,7 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     return Attachments(agent_text.attachments(signed, quotations), earlier, not_sent)
 
 
-async def _signature(context: WorkerContext, prompt: Prompt) -> str:
+async def _format_signature(context: WorkerContext, prompt: Prompt) -> str:
     """Return the sentence with the requester and the channel, as far as Slack returns them."""
     name = None
     where = None

@@ -19,24 +19,24 @@ from bot.outbox.store import Outbox
 from bot.store import Transaction
 
 
-def _job_of(tx: Transaction, delivery: Delivery, kind: DeliveryKind) -> TrackedJob | None:
+def _find_job(tx: Transaction, delivery: Delivery, kind: DeliveryKind) -> TrackedJob | None:
     """Return the job of a delivery of this kind; None for others."""
-    number = delivery.what.job
-    if number is None or delivery.what.kind is not kind:
+    number = delivery.content.job
+    if number is None or delivery.content.kind is not kind:
         return None
     return Jobs(tx).get(number)
 
 
 def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     """Note where a status message stands, and where the thread of a loose reply."""
-    job = _job_of(tx, delivery, DeliveryKind.STATUS)
+    job = _find_job(tx, delivery, DeliveryKind.STATUS)
     if job is not None:
         thread = None if delivery.is_loose else job.thread_ts
         job = Jobs(tx).save(job, replace(job, status_ts=delivery.posted_ts, thread_ts=thread))
         if job.rerun_of is not None:
             link_from_earlier(context, tx, job, job.rerun_of)
         return
-    job = _job_of(tx, delivery, DeliveryKind.REPLY)
+    job = _find_job(tx, delivery, DeliveryKind.REPLY)
     if job is not None and delivery.is_loose:
         Jobs(tx).save(job, replace(job, thread_ts=delivery.posted_ts))
 
@@ -45,15 +45,15 @@ def on_refused(
     context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted
 ) -> None:
     """Refuse a job without a status message; tell its people of a reply that is not posted."""
-    job = _job_of(tx, delivery, DeliveryKind.STATUS)
+    job = _find_job(tx, delivery, DeliveryKind.STATUS)
     if job is not None:
         _refuse(context, tx, job, refusal)
         return
-    job = _job_of(tx, delivery, DeliveryKind.REPLY)
+    job = _find_job(tx, delivery, DeliveryKind.REPLY)
     if job is not None:
         message = job_answers.reply_undelivered(job, refusal, context.bot_name)
         for user in job.recipients:
-            key = f"{delivery.what.key}:undelivered:{user}"
+            key = f"{delivery.content.key}:undelivered:{user}"
             note = NewDelivery.private(key, job.channel, user, message, job=job.number)
             Outbox(tx).add(note, refusal.at)
 
@@ -64,9 +64,9 @@ def _refuse(context: WorkerContext, tx: Transaction, job: TrackedJob, refusal: N
         # Withdrawn meanwhile, so there is nothing to refuse.
         return
     now = refusal.at
-    Jobs(tx).save(job, lifecycle.job_refused(job, JobProblem.SLACK_REFUSED, now))
+    Jobs(tx).save(job, lifecycle.refuse_job(job, JobProblem.SLACK_REFUSED, now))
     for prompt in Prompts(tx).unsettled_of(job.number):
-        Prompts(tx).save(prompt, lifecycle.prompt_refused(prompt))
+        Prompts(tx).save(prompt, lifecycle.refuse_prompt(prompt))
         text = job.text
         if prompt.kind is not PromptKind.START:
             text = slack_text.to_plain(prompt.raw, {}, {})
@@ -83,7 +83,7 @@ def _refuse(context: WorkerContext, tx: Transaction, job: TrackedJob, refusal: N
 
 def on_blocks_refused(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     """Draw a status message again whose blocks Slack has refused."""
-    job = _job_of(tx, delivery, DeliveryKind.STATUS)
+    job = _find_job(tx, delivery, DeliveryKind.STATUS)
     if job is not None:
         # A waiting edit was drawn with rich text, which the plain status message does not have.
         update_status_message(tx, job, context.clock())

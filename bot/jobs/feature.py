@@ -18,7 +18,7 @@ from bot.jobs.submit import claim_abandoned, claim_prompts, settle_abandoned, su
 _HOUR_SECONDS = 3_600.0
 
 
-def _workers(context: WorkerContext) -> Sequence[Worker]:
+def _list_workers(context: WorkerContext) -> Sequence[Worker]:
     project = attrgetter("project")
     worker = partial(queue_worker, context)
     return [
@@ -47,4 +47,4 @@ def _workers(context: WorkerContext) -> Sequence[Worker]:
     ]
 
 
-JOBS = Feature(workers=_workers, hooks=(DELIVERY_HOOKS,))
+JOBS = Feature(workers=_list_workers, hooks=(DELIVERY_HOOKS,))

@@ -45,9 +45,9 @@ class ReadFiles:
 
     texts: Sequence[tuple[str, str]] = ()
     """The names and contents of those that go."""
-    other: Sequence[str] = ()
+    other_files: Sequence[str] = ()
     """The names of those that are no text files, too large, or too many."""
-    unread: Sequence[str] = ()
+    unread_files: Sequence[str] = ()
     """The names of those that Slack did not return."""
 
 

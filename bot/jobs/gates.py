@@ -13,7 +13,7 @@ from bot.jobs.duplicates import find_duplicate
 from bot.jobs.files import describe_files, fitting_files
 from bot.jobs.messages import unsent
 from bot.jobs.model.jobs import AttachThread
-from bot.jobs.model.prompts import PromptRequest, Unsent
+from bot.jobs.model.prompts import PromptRequest, UnsentText
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import status_message_link
 from bot.jobs.thread_context import find_unreviewed_words
@@ -34,9 +34,9 @@ async def ask_first(
 
     ``full_text``: the prompt with its project. ``besides``: the job that it starts already.
     """
-    if request.is_sure or len(full_text) > Unsent.LONGEST:
+    if request.is_sure or len(full_text) > UnsentText.LONGEST:
         return None
-    draft = Unsent(allowed.origin.key, allowed.origin.thread, full_text.strip())
+    draft = UnsentText(allowed.origin.key, allowed.origin.thread, full_text.strip())
     if request.files:
         files = await describe_files(context, request.files)
         if not fitting_files(files):
@@ -70,7 +70,7 @@ async def note_start(
         job: The job that it has started.
         is_held: It waits a few seconds before it is sent.
     """
-    draft = Unsent(allowed.origin.key, allowed.origin.thread, meaning.full_text.strip())
+    draft = UnsentText(allowed.origin.key, allowed.origin.thread, meaning.full_text.strip())
     if meaning.kind in LIKELY_CHANGES:
         can_answer = bool(context.discovery)
         return unsent.taken_as_change(draft, can_answer=can_answer, is_held=is_held)

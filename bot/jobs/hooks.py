@@ -10,7 +10,7 @@ from bot.context import Context, Hooks, WorkerContext
 from bot.ids import ChannelId, JobNumber, Message, MessageTs
 from bot.jobs.access import Readable
 from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.model.questions import Answered, DocsQuestion
+from bot.jobs.model.questions import AnsweredQuestion, DocsQuestion
 from bot.ports import ThreadRef
 from bot.store import Transaction
 
@@ -42,7 +42,7 @@ class JobHooks(Hooks):
 
     Returns an immediate reply; None if the answer comes where it was asked.
     """
-    find_answered: Callable[[Transaction, ThreadRef], Answered | None] = _find_nothing
+    find_answered: Callable[[Transaction, ThreadRef], AnsweredQuestion | None] = _find_nothing
     """Returns the newest question of a thread; None if nobody asked one there."""
     did_not_help: Callable[[Context, Allowed, ThreadRef], Awaitable[Message]] | None = None
     """Makes the newest question of a thread a gap."""

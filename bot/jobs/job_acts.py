@@ -9,7 +9,7 @@ from bot.access.admit import check_channel
 from bot.context import Context
 from bot.ids import JobNumber, RequestKey, UserId
 from bot.jobs.access import Readable, Steerable
-from bot.jobs.ask import Asked, FollowedUp, ask, follow_up
+from bot.jobs.ask import Asked, FollowUpOutcome, ask, follow_up
 from bot.jobs.messages import jobs as messages
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
@@ -55,7 +55,7 @@ async def run_again(
 
 async def follow_up_anyway(
     context: Context, readable: Readable, prompt: Prompt, occasion: str
-) -> FollowedUp:
+) -> FollowUpOutcome:
     """Send an equal follow-up again, as the person has confirmed."""
     sent = sent_by_button(readable, f"anyway:follow_up:{prompt.id}:{occasion}")
     again = PromptRequest(prompt.raw, allow_duplicate=True, allow_key=True)
@@ -101,10 +101,10 @@ async def send_again(context: Context, steerable: Steerable) -> bool:
         check_channel(context, steerable.prompt.channel)
 
     def resend(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
-        Prompts(tx).save(prompt, lifecycle.prompt_resent(prompt, now))
+        Prompts(tx).save(prompt, lifecycle.resend_prompt(prompt, now))
         Audit(tx).decided(Act.SENT_AGAIN, by, job, now, prompt.id)
         if prompt.kind is PromptKind.START:
-            Jobs(tx).save(job, lifecycle.resent(job))
+            Jobs(tx).save(job, lifecycle.resend_job(job))
         show_decision(tx, job, prompt, messages.SEND_AGAIN, by, now)
 
     return await _decide(context, steerable, (PromptState.UNCONFIRMED,), resend, needs_words=True)
@@ -166,7 +166,7 @@ async def stop_watching(context: Context, steerable: Steerable) -> bool:
         job = Jobs(tx).get_or_raise(steerable.prompt.job)
         if job.state is not JobState.WORKING:
             return False
-        job = Jobs(tx).save(job, lifecycle.job_unwatched(job, now))
+        job = Jobs(tx).save(job, lifecycle.mark_job_unwatched(job, now))
         Audit(tx).decided(Act.STOPPED, by, job, now)
         occasion = f"iteration:{job.iteration}:stopped:{now.isoformat()}"
         say(tx, job, occasion, messages.stopped_watching(job, by), now)
@@ -191,12 +191,12 @@ def take_back(
     """
     is_shown = prompt.text is not None
     is_dismissed = end is JobProblem.DISMISSED
-    Prompts(tx).save(prompt, lifecycle.prompt_withdrawn(prompt, now))
+    Prompts(tx).save(prompt, lifecycle.withdraw_prompt(prompt, now))
     Prompts(tx).move_up(job.project, now)
     if is_shown:
         Audit(tx).decided(Act.DISMISSED if is_dismissed else Act.WITHDREW, by, job, now)
     if prompt.kind is PromptKind.START:
-        job = Jobs(tx).save(job, lifecycle.withdrawn(job, now, end, by))
+        job = Jobs(tx).save(job, lifecycle.withdraw_job(job, now, end, by))
         drop_follow_ups(tx, job, now, has_thread=is_shown)
     elif is_shown and not is_dismissed:
         job = Jobs(tx).save(job, lifecycle.without_wait(job))
@@ -217,11 +217,11 @@ def refuse(
     Its author is told by the caller.
     """
     is_shown = prompt.text is not None
-    Prompts(tx).save(prompt, lifecycle.prompt_refused(prompt))
+    Prompts(tx).save(prompt, lifecycle.refuse_prompt(prompt))
     job = Jobs(tx).get_or_raise(prompt.job)
     Prompts(tx).move_up(job.project, now)
     if prompt.kind is PromptKind.START:
-        job = Jobs(tx).save(job, lifecycle.job_refused(job, problem, now))
+        job = Jobs(tx).save(job, lifecycle.refuse_job(job, problem, now))
         drop_follow_ups(tx, job, now, has_thread=is_shown)
     else:
         Jobs(tx).save(job, lifecycle.without_wait(job))

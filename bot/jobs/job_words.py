@@ -20,17 +20,17 @@ from bot.jobs.store.waits import Waits
 from bot.store import Transaction
 
 JOB_WORDS = frozenset({"status", "stop", "retry", "merge", "reviewed", "changes", "preview"})
-_WORD = re.compile(r"([a-z]+)(?:\s+(?:job\s+)?#?([1-9][0-9]{0,8}))?", re.IGNORECASE)
+_WORD_PATTERN = re.compile(r"([a-z]+)(?:\s+(?:job\s+)?#?([1-9][0-9]{0,8}))?", re.IGNORECASE)
 
 
 def takes_job_word(word: FoundWord) -> bool:
     """Return whether a word is about a job, with or without its number; False for a link."""
-    return word.name in JOB_WORDS and _WORD.fullmatch(word.typed) is not None
+    return word.name in JOB_WORDS and _WORD_PATTERN.fullmatch(word.typed) is not None
 
 
 def job_of(word: FoundWord) -> JobNumber | None:
     """Return the number in a word about a job; None for a word without a number."""
-    match = _WORD.fullmatch(word.typed)
+    match = _WORD_PATTERN.fullmatch(word.typed)
     return JobNumber(int(match[2])) if match and match[2] else None
 
 

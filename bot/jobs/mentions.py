@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 Id = TypeVar("Id", bound=str)
 _PRIVATE = "private-channel"
 """Stands for the name of a private channel, as it does in Slack."""
-_NAME_LENGTH = 80
+_MAX_NAME_CHARACTERS = 80
 _MAX_NAMES = 20
 """Maximum names that are looked up for a text. The others stay ids."""
 
@@ -75,7 +75,7 @@ async def names_in(context: Context, raw: str, place: ChannelId | None, seconds:
 async def _look_up(key: Id, look_up: Callable[[Id], Awaitable[str]], names: dict[Id, str]) -> None:
     """Add a name to ``names``. An id without a name does not stop the job."""
     try:
-        names[key] = one_line(await look_up(key), _NAME_LENGTH)
+        names[key] = one_line(await look_up(key), _MAX_NAME_CHARACTERS)
     except SlackError as error:
         log.warning("name_not_read", reason=str(error))
 
@@ -83,6 +83,8 @@ async def _look_up(key: Id, look_up: Callable[[Id], Awaitable[str]], names: dict
 async def _look_up_groups(context: Context, names: Names) -> None:
     try:
         handles = await context.messenger.group_handles()
-        names.groups.update({of: one_line(name, _NAME_LENGTH) for of, name in handles.items()})
+        names.groups.update(
+            {of: one_line(name, _MAX_NAME_CHARACTERS) for of, name in handles.items()}
+        )
     except SlackError as error:
         log.warning("name_not_read", reason=str(error))

@@ -38,7 +38,7 @@ from bot.messages.blocks import linkable, web_address
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 
 log = structlog.get_logger(__name__)
-_AT_ONCE = 50
+_BATCH_SIZE = 50
 
 
 async def claim_polls(
@@ -48,7 +48,7 @@ async def claim_polls(
 
     ``full``: projects of which none is claimed.
     """
-    most = min(limit, _AT_ONCE)
+    most = min(limit, _BATCH_SIZE)
     return await context.store.write(
         lambda tx: Jobs(tx).claim_due(context.claimer(), most, besides=full)
     )
@@ -122,7 +122,7 @@ _NOT_FOUND_CAP_SECONDS = 600.0
 """Longest pause between two polls of a job that gets 404 answers."""
 _UNREAD_CAP_SECONDS = 3_600.0
 """Longest pause between two polls of a job that cannot be read."""
-_ENDS: Mapping[str, JobState] = {
+_STATE_BY_STATUS: Mapping[str, JobState] = {
     JobStatus.COMPLETED: JobState.PULL_REQUEST,
     JobStatus.FAILED: JobState.FAILED,
     JobStatus.ARCHIVED: JobState.ARCHIVED,
@@ -141,11 +141,11 @@ def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer
     wait_seconds = poll_wait_seconds(context.settings, age_seconds, context.chance())
     if job.long_run_notice_at:
         wait_seconds = max(_HOURLY_SECONDS, context.settings.poll_max_seconds)
-    read = lifecycle.polled(with_details(job, answer), context.after(wait_seconds))
+    read = lifecycle.record_poll(with_details(job, answer), context.after(wait_seconds))
     service_is_well(context, tx, job.project, wrote=False)
     # A later end may come without the pull request of an earlier one, which is still there.
     link = linkable(answer.pr_link, context.settings.allowed_link_hosts) or job.pr_link
-    end = _ENDS.get(answer.status)
+    end = _STATE_BY_STATUS.get(answer.status)
     if end is JobState.PULL_REQUEST and not link:
         end = JobState.NO_PULL_REQUEST
     if end is None:
@@ -155,7 +155,7 @@ def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer
     latest = context.after(context.timeouts.quiet_seconds)
     if until is not None and not now < until <= latest:
         # The follow-up did not begin an iteration, so there is no message.
-        Jobs(tx).save(job, lifecycle.not_polled(read), owner=context.owner)
+        Jobs(tx).save(job, lifecycle.record_failed_poll(read), owner=context.owner)
     elif until is not None or (
         not job.has_been_active and age_seconds < context.timeouts.stale_seconds
     ):
@@ -163,7 +163,7 @@ def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer
         Jobs(tx).save(job, read, owner=context.owner)
     else:
         reminder_at = remind_at(context, now) if web_address(link) else None
-        over = lifecycle.iteration_ended(read, end, now, pr_link=link, remind_at=reminder_at)
+        over = lifecycle.end_iteration(read, end, now, pr_link=link, remind_at=reminder_at)
         _end_iteration(context, tx, job, over)
     return True
 
@@ -176,13 +176,13 @@ def _settle_running(
     if job.long_run_notice_at:
         quiet_seconds = context.timeouts.unwatched_seconds
     if job.unconfirmed_until is not None:
-        follow_up = Prompts(tx).perhaps_carried_out(job.number)
+        follow_up = Prompts(tx).find_possibly_accepted(job.number)
         if follow_up is None:
             # The job is not lost. It works for somebody elsewhere, or the answer is old.
-            Jobs(tx).save(job, lifecycle.not_polled(read), owner=context.owner)
+            Jobs(tx).save(job, lifecycle.record_failed_poll(read), owner=context.owner)
             return True
         poll_at = context.after(context.settings.poll_min_seconds)
-        begun = lifecycle.iteration_started(
+        begun = lifecycle.start_iteration(
             read, follow_up.asked_by, now, poll_at=poll_at, has_been_active=True
         )
         Jobs(tx).save(job, begun, owner=context.owner)
@@ -208,10 +208,10 @@ def _stop_polling(
 ) -> None:
     """Stop polling a job, and post that in its thread unless the thread has its end."""
     if job.state is not JobState.WORKING:
-        Jobs(tx).save(job, lifecycle.not_polled(job), owner=context.owner)
+        Jobs(tx).save(job, lifecycle.record_failed_poll(job), owner=context.owner)
         return
     now = context.clock()
-    job = Jobs(tx).save(job, lifecycle.job_unwatched(job, now), owner=context.owner)
+    job = Jobs(tx).save(job, lifecycle.mark_job_unwatched(job, now), owner=context.owner)
     say_end(tx, job, message, now)
 
 
@@ -293,15 +293,15 @@ def _settle_missing(context: WorkerContext, tx: Transaction, job: TrackedJob) ->
     since = job.not_found_since or now
     not_found_seconds = (now - since).total_seconds()
     if job.state is JobState.GONE:
-        Jobs(tx).save(job, lifecycle.not_polled(job), owner=context.owner)
+        Jobs(tx).save(job, lifecycle.record_failed_poll(job), owner=context.owner)
     elif count >= _MIN_NOT_FOUND and not_found_seconds >= context.timeouts.not_found_seconds:
-        _end_iteration(context, tx, job, lifecycle.lost(job, now))
+        _end_iteration(context, tx, job, lifecycle.end_lost_job(job, now))
     else:
         wait_seconds = poll_retry_seconds(
             context.settings, not_found_seconds, context.chance(), cap=_NOT_FOUND_CAP_SECONDS
         )
         poll_at = context.after(wait_seconds)
         missing = replace(
-            lifecycle.polled(job, poll_at), not_found_count=count, not_found_since=since
+            lifecycle.record_poll(job, poll_at), not_found_count=count, not_found_since=since
         )
         Jobs(tx).save(job, missing, owner=context.owner)

@@ -19,12 +19,12 @@ from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import BackOffs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import open_thread, say
-from bot.logs import about_request
+from bot.logs import log_reference
 from bot.store import LeaseLost, Transaction
 
-_AT_ONCE = 20
+_BATCH_SIZE = 20
 claim_new_prompts = make_claim(
-    lambda tx, claimer, limit: Prompts(tx).claim_new(claimer, min(limit, _AT_ONCE))
+    lambda tx, claimer, limit: Prompts(tx).claim_new(claimer, min(limit, _BATCH_SIZE))
 )
 """Claims new requests.
 
@@ -37,7 +37,7 @@ async def prepare(context: WorkerContext, prompt: Prompt) -> None:
 
     Have its job's status message posted.
     """
-    with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
+    with log_reference(prompt.key), unless_taken_over("prompt", prompt.id):
         names = await names_in(context, prompt.raw, prompt.channel, context.timeouts.names_seconds)
         text = names.resolve(prompt.raw)
         attachments = await attachments_of(context, prompt)
@@ -56,7 +56,7 @@ def _write(
 ) -> None:
     # Though others are refused: perhaps this one is not.
     BackOffs(tx).end_by(prompt.job, context.after(FIRST_BACK_OFF_SECONDS))
-    prepared = lifecycle.prompt_prepared(prompt, text, attachments.text)
+    prepared = lifecycle.queue_prompt(prompt, text, attachments.text)
     Prompts(tx).save(prompt, prepared, owner=context.owner)
     now = context.clock()
     job = Jobs(tx).get_or_raise(prompt.job)

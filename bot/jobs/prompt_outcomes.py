@@ -24,7 +24,7 @@ from bot.projects import Project
 from bot.store import Transaction
 
 
-def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Job) -> None:
+def settle_accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Job) -> None:
     """Write that the docs service accepted a prompt, and begin an iteration.
 
     Another process may have taken the prompt for abandoned meanwhile, and asked a person about it.
@@ -35,12 +35,12 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
     is_start = prompt.kind is PromptKind.START
     stored = Prompts(tx).get(prompt.id) or prompt
     if stored.state is PromptState.UNCONFIRMED and stored.attempts == prompt.attempts:
-        _settle_asked(tx, job, prompt, stored, now)
+        _settle_question(tx, job, prompt, stored, now)
     else:
-        Prompts(tx).save(prompt, lifecycle.prompt_sent(prompt), owner=context.owner)
+        Prompts(tx).save(prompt, lifecycle.settle_sent_prompt(prompt), owner=context.owner)
     limit = context.settings.uses_an_hour
     free = max(0, limit - len(Prompts(tx).uses(job.project, now)))
-    begun = lifecycle.iteration_started(
+    begun = lifecycle.start_iteration(
         with_details(job, answer),
         prompt.asked_by,
         now,
@@ -56,17 +56,17 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
     remove_buttons(context, tx, job, now)
 
 
-def _settle_asked(
+def _settle_question(
     tx: Transaction, job: TrackedJob, prompt: Prompt, stored: Prompt, now: datetime
 ) -> None:
     """Write that a prompt about which a person was asked was accepted after all.
 
     ``prompt``: as it was sent. ``stored``: as it is now.
     """
-    Prompts(tx).save(stored, lifecycle.prompt_sent(stored))
+    Prompts(tx).save(stored, lifecycle.settle_sent_prompt(stored))
     is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
     answered = messages.answered_after_all(job, prompt.asked_by, is_follow_up)
-    edit(tx, job, _question(prompt), answered, now)
+    edit(tx, job, _question_occasion(prompt), answered, now)
     if stored.raw not in ("", prompt.raw):
         _tell_edited_too_late(tx, job, stored, now)
 
@@ -102,9 +102,9 @@ def back_to_waiting(
 ) -> None:
     """Write that a prompt was not taken and spent no use; it waits until ``due_at``.
 
-    ``is_refused``: see ``lifecycle.prompt_postponed``.
+    ``is_refused``: see ``lifecycle.postpone_prompt``.
     """
-    postponed = lifecycle.prompt_postponed(prompt, due_at, is_refused=is_refused)
+    postponed = lifecycle.postpone_prompt(prompt, due_at, is_refused=is_refused)
     Prompts(tx).save(prompt, postponed, owner=context.owner)
 
 
@@ -119,10 +119,10 @@ def settle_unconfirmed(
     """
     now = context.clock()
     is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
-    Prompts(tx).save(prompt, lifecycle.prompt_unconfirmed(prompt), owner=context.owner)
+    Prompts(tx).save(prompt, lifecycle.mark_prompt_unconfirmed(prompt), owner=context.owner)
     job = Jobs(tx).get_or_raise(prompt.job)
     if not is_follow_up:
-        Jobs(tx).save(job, lifecycle.job_unconfirmed(job))
+        Jobs(tx).save(job, lifecycle.mark_job_unconfirmed(job))
     elif job.state.is_open:
         # The running iteration may be the one of this follow-up.
         Jobs(tx).save(job, lifecycle.with_recipient(lifecycle.without_wait(job), prompt.asked_by))
@@ -133,13 +133,13 @@ def settle_unconfirmed(
     question = messages.unconfirmed_message(
         job, prompt.id, prompt.asked_by, is_follow_up, answered=answered, earlier=earlier
     )
-    say(tx, job, _question(prompt), question, now)
+    say(tx, job, _question_occasion(prompt), question, now)
     for waiting in Prompts(tx).unsettled_of(job.number):
         if waiting.state is PromptState.WAITING:
             tell_behind_unconfirmed(tx, job, waiting, now)
 
 
-def _question(prompt: Prompt) -> str:
+def _question_occasion(prompt: Prompt) -> str:
     """Return the occasion of the question about an unconfirmed prompt: each attempt has its own."""
     return f"unconfirmed:{prompt.id}:{prompt.attempts}"
 
@@ -150,14 +150,14 @@ def show_decision(
     """Replace the question about an unconfirmed prompt and its buttons by the decision."""
     is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
     message = messages.decided(job, prompt.asked_by, is_follow_up, decision, by)
-    edit(tx, job, _question(prompt), message, now)
+    edit(tx, job, _question_occasion(prompt), message, now)
 
 
 def show_taken_back(tx: Transaction, job: TrackedJob, prompt: Prompt, now: datetime) -> None:
     """Leave only *Dismiss* in the question about an unconfirmed prompt without words."""
     is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
     message = messages.unconfirmed_without_words(job, prompt.id, prompt.asked_by, is_follow_up)
-    edit(tx, job, _question(prompt), message, now)
+    edit(tx, job, _question_occasion(prompt), message, now)
 
 
 def tell_behind_unconfirmed(
@@ -192,12 +192,12 @@ def settle_refused(
     ``problem``: a more exact problem than that of the error; None for that.
     """
     now = context.clock()
-    Prompts(tx).save(prompt, lifecycle.prompt_refused(prompt), owner=context.owner)
+    Prompts(tx).save(prompt, lifecycle.refuse_prompt(prompt), owner=context.owner)
     Prompts(tx).move_up(prompt.project, now)
     job = Jobs(tx).get_or_raise(prompt.job)
-    problem = problem or _problem(prompt, error, context.projects.entry(job.project))
+    problem = problem or _find_problem(prompt, error, context.projects.entry(job.project))
     if prompt.kind is PromptKind.START:
-        job = Jobs(tx).save(job, lifecycle.job_refused(job, problem.code, now))
+        job = Jobs(tx).save(job, lifecycle.refuse_job(job, problem.code, now))
         say(tx, job, f"refused:{prompt.id}", messages.refused_message(job, problem), now)
         drop_follow_ups(tx, job, now)
         return
@@ -220,7 +220,7 @@ def drop_follow_ups(
     for waiting in Prompts(tx).unsettled_of(job.number):
         if waiting.kind is not PromptKind.FOLLOW_UP:
             continue
-        Prompts(tx).save(waiting, lifecycle.prompt_refused(waiting))
+        Prompts(tx).save(waiting, lifecycle.refuse_prompt(waiting))
         message = messages.follow_up_refused(waiting.asked_by, problems.JOB_NOT_STARTED)
         if has_thread:
             say(tx, job, f"refused:{waiting.id}", message, now)
@@ -230,7 +230,7 @@ def drop_follow_ups(
         Outbox(tx).add(NewDelivery.private(key, place, waiting.asked_by, message), now)
 
 
-def _problem(prompt: Prompt, error: DocsApiError, entry: Project | None) -> Problem:
+def _find_problem(prompt: Prompt, error: DocsApiError, entry: Project | None) -> Problem:
     match error:
         case Unauthorized():
             return problems.key_refused(entry)

@@ -8,7 +8,7 @@ from bot.ids import Message
 from bot.jobs.ask import write_nothing
 from bot.jobs.hooks import Also, JobHooks
 from bot.jobs.messages.unsent import cannot_answer
-from bot.jobs.model.questions import Answered, DocsQuestion
+from bot.jobs.model.questions import AnsweredQuestion, DocsQuestion
 from bot.ports import ThreadRef
 from bot.store import Transaction
 
@@ -18,7 +18,7 @@ def can_ask_docs(context: Context) -> bool:
     return any(hooks.ask_docs is not None for hooks in context.hooks_of(JobHooks))
 
 
-def find_answered(context: Context, tx: Transaction, thread: ThreadRef) -> Answered | None:
+def find_answered(context: Context, tx: Transaction, thread: ThreadRef) -> AnsweredQuestion | None:
     """Return the newest question that was answered in a thread; None if there is none."""
     for hooks in context.hooks_of(JobHooks):
         answered = hooks.find_answered(tx, thread)

@@ -26,13 +26,13 @@ from bot.settings import Settings
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
-_NOWHERE = ChannelId("-")
+_NO_CHANNEL = ChannelId("-")
 """The channel of a private delivery that belongs to no channel."""
-_OVERLOADED = 503
+_OVERLOADED_STATUS = 503
 FIRST_BACK_OFF_SECONDS = 30.0
 _CAP_SECONDS = 1_800.0
 """First and longest back-off after a refused key."""
-_SHOWN_FAILURES = 3
+_FAILURES_TO_SHOW = 3
 """The failures in a row from which people read of them. Fewer are often over in a few seconds."""
 _KNOWN_FOR = timedelta(minutes=2)
 """How long after a back-off the service counts as failing although no job shows it."""
@@ -46,7 +46,7 @@ def is_key_problem(error: Exception) -> TypeGuard[Unauthorized | Forbidden]:
 def is_about_service(error: Exception) -> bool:
     """Return whether an error is certainly about the whole service, not about one job or prompt."""
     if isinstance(error, Unavailable):
-        return not error.sent or error.status_code == _OVERLOADED
+        return not error.sent or error.status_code == _OVERLOADED_STATUS
     return isinstance(error, RateLimited | Unauthorized | Forbidden)
 
 
@@ -74,7 +74,7 @@ def failing_since(tx: Transaction, project: ProjectId, now: datetime) -> datetim
     back_off = BackOffs(tx).of(project)
     if back_off is None or trouble_of(back_off) is not WaitReason.SERVICE:
         return None
-    if back_off.attempts < _SHOWN_FAILURES:
+    if back_off.attempts < _FAILURES_TO_SHOW:
         return None
     is_recent = back_off.retry_at + _KNOWN_FOR > now
     return back_off.began_at if is_recent or Jobs(tx).has_failed_polls(project) else None
@@ -206,7 +206,7 @@ def tell_admins(
 ) -> None:
     """Send a message to each admin in private, once for an ``occasion``."""
     for admin in sorted(context.settings.admins):
-        note = NewDelivery.private(f"{occasion}:{admin}", _NOWHERE, admin, message)
+        note = NewDelivery.private(f"{occasion}:{admin}", _NO_CHANNEL, admin, message)
         Outbox(tx).add(note, now)
 
 

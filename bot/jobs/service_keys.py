@@ -60,7 +60,7 @@ async def check_key_ages(context: WorkerContext) -> None:
     for used in used_keys(context.settings).values():
 
         def check(tx: Transaction, used: UsedKey = used) -> None:
-            known = _known(context, tx, used)
+            known = _find_or_add_key(context, tx, used)
             age_days = (context.clock() - known.first_used_at).days
             due = [days for days in WARNED_AT_DAYS if known.warned_at_days < days <= age_days]
             if not due or age_days > EXPIRES_AFTER_DAYS:
@@ -78,7 +78,7 @@ async def check_key_ages(context: WorkerContext) -> None:
         await context.write(check)
 
 
-def _known(context: Context, tx: Transaction, used: UsedKey) -> ServiceKey:
+def _find_or_add_key(context: Context, tx: Transaction, used: UsedKey) -> ServiceKey:
     """Return the row of a key. It is added at the key's first use."""
     known = ServiceKeys(tx).of(used.name)
     if known is None or not known.is_of(used.key):
@@ -91,9 +91,9 @@ def assistants_key_refused(
     context: Context, tx: Transaction, project: ProjectId, error: DocsApiError
 ) -> None:
     """Tell admins that the service refuses the assistant's key, once until it is accepted."""
-    used = _assistants_key(context, project)
+    used = _find_assistants_key(context, project)
     log.error("assistants_key_refused", project=project, reason=reason_of(error))
-    known = _known(context, tx, used) if used else None
+    known = _find_or_add_key(context, tx, used) if used else None
     if used is None or known is None or known.refused_at is not None:
         return
     now = context.clock()
@@ -106,7 +106,7 @@ def assistants_key_refused(
 
 def assistants_key_accepted(context: Context, tx: Transaction, project: ProjectId) -> None:
     """Tell admins that the service accepts the assistant's key again, if it has refused it."""
-    used = _assistants_key(context, project)
+    used = _find_assistants_key(context, project)
     known = ServiceKeys(tx).of(used.name) if used else None
     if used is None or known is None or known.refused_at is None:
         return
@@ -116,7 +116,7 @@ def assistants_key_accepted(context: Context, tx: Transaction, project: ProjectI
     tell_admins(context, tx, f"key:{used.name}:accepted:{now.isoformat()}", message, now)
 
 
-def _assistants_key(context: Context, project: ProjectId) -> UsedKey | None:
+def _find_assistants_key(context: Context, project: ProjectId) -> UsedKey | None:
     """Return the key with which the assistant of a project is asked; None without one."""
     for configured in context.settings.projects:
         if configured.id == project and configured.assistant_key:

@@ -31,7 +31,7 @@ from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.model.quota import (
     QUOTA_PERIOD,
     UNKNOWN_WAIT,
-    Queued,
+    QueuedPrompt,
     Use,
     fair_order,
     frees_at,
@@ -41,7 +41,12 @@ from bot.jobs.model.quota import (
     remembered_since,
     still_counted,
 )
-from bot.jobs.prompt_outcomes import accepted, back_to_waiting, settle_refused, settle_unconfirmed
+from bot.jobs.prompt_outcomes import (
+    back_to_waiting,
+    settle_accepted,
+    settle_refused,
+    settle_unconfirmed,
+)
 from bot.jobs.service_health import (
     failing_since,
     is_about_service,
@@ -56,12 +61,12 @@ from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.sending import Sending
 from bot.jobs.thread import show_wait
-from bot.logs import about_request, reason_of
+from bot.logs import log_reference, reason_of
 from bot.messages.quotations import join_for_agent
 from bot.store import LeaseLost, Transaction
 
 log = structlog.get_logger(__name__)
-_AT_ONCE = 10
+_BATCH_SIZE = 10
 _MOVED = timedelta(minutes=2)
 """A time that changes by less is not shown anew."""
 _CALL_SHARE = 1 / 3
@@ -99,7 +104,7 @@ def _claim_free(
     uses = still_counted(remembered, now)
     queue = fair_order(waiting, remembered)
     held_until = Quota(tx).exhausted_until(project, now)
-    at_once = _AT_ONCE
+    at_once = _BATCH_SIZE
     if is_refused(tx, project):
         # One prompt tries the refused key, not all of them.
         at_once = 1
@@ -115,7 +120,7 @@ def _claim_free(
     return prompts, _set_times(context, tx, rest, next_at)
 
 
-def _is_stale(context: WorkerContext, item: Queued) -> bool:
+def _is_stale(context: WorkerContext, item: QueuedPrompt) -> bool:
     """Return whether a prompt has waited for so long that it is looked at again.
 
     Its messages are read, and its author is checked.
@@ -125,7 +130,7 @@ def _is_stale(context: WorkerContext, item: Queued) -> bool:
 
 
 def _set_times(
-    context: WorkerContext, tx: Transaction, rest: Sequence[Queued], next_at: datetime
+    context: WorkerContext, tx: Transaction, rest: Sequence[QueuedPrompt], next_at: datetime
 ) -> bool:
     """Set the due time of prompts that wait, and show it. Return whether any was set.
 
@@ -160,7 +165,7 @@ async def settle_abandoned(context: WorkerContext, prompt: Prompt) -> None:
 
 async def submit(context: WorkerContext, prompt: Prompt) -> None:
     """Send a prompt that is marked *sending*, and write the outcome."""
-    with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
+    with log_reference(prompt.key), unless_taken_over("prompt", prompt.id):
         await _send(context, prompt)
         context.wake()
 
@@ -173,7 +178,7 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
         return
     if await find_exclusion(context, prompt.origin, is_private=True) is not None:
         log.info("author_may_no_longer", prompt=prompt.id)
-        await context.settle(partial(_look_again, context, prompt))
+        await context.settle(partial(_verify_prompt, context, prompt))
         return
     needed_seconds = context.timeouts.lease_seconds * _CALL_SHARE
     if prompt.claimed_until is not None and context.after(needed_seconds) > prompt.claimed_until:
@@ -187,12 +192,12 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
         log.warning(
             "prompt_not_accepted", prompt=prompt.id, job=prompt.job, reason=reason_of(error)
         )
-        knows = isinstance(error, NotFound) and await _knows_job(context, job)
+        knows = isinstance(error, NotFound) and await _is_job_known(context, job)
         write = partial(_write_error, context, prompt, job.project, error, knows_job=knows)
         await context.settle(write)
         return
     try:
-        await context.settle(lambda tx: accepted(context, tx, prompt, answer))
+        await context.settle(lambda tx: settle_accepted(context, tx, prompt, answer))
     except LeaseLost:
         log.warning("answer_came_too_late", prompt=prompt.id, job=prompt.job, service_job=answer.id)
         raise
@@ -214,7 +219,7 @@ def _keep_back(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None:
     Jobs(tx).save(job, with_known_wait(tx, job, now))
 
 
-def _look_again(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None:
+def _verify_prompt(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None:
     """Let a prompt that was not sent be looked at, which refuses it to its author."""
     now = context.clock()
     back_to_waiting(context, tx, prompt, now)
@@ -223,7 +228,7 @@ def _look_again(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None
 
 async def _call(context: WorkerContext, job: TrackedJob, prompt: Prompt) -> Job:
     """Create a job of a prompt at the docs service, or send it as a follow-up."""
-    text = _text_for_agent(job, prompt)
+    text = _format_for_agent(job, prompt)
     if prompt.kind is PromptKind.START:
         return await context.docs.create_job(job.project, text)
     if job.service_id is None:
@@ -231,7 +236,7 @@ async def _call(context: WorkerContext, job: TrackedJob, prompt: Prompt) -> Job:
     return await context.docs.send_follow_up(job.project, job.service_id, text)
 
 
-def _text_for_agent(job: TrackedJob, prompt: Prompt) -> str:
+def _format_for_agent(job: TrackedJob, prompt: Prompt) -> str:
     """Return a prompt with its attachments, the sentence about its place, and the mark."""
     parts = [prompt.text or "", prompt.attachments or ""]
     if prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None:
@@ -240,7 +245,7 @@ def _text_for_agent(job: TrackedJob, prompt: Prompt) -> str:
     return join_for_agent(parts, has_quotes=is_about_readers)
 
 
-async def _knows_job(context: WorkerContext, job: TrackedJob) -> bool:
+async def _is_job_known(context: WorkerContext, job: TrackedJob) -> bool:
     """Return whether a job may exist at the service although a call got a 404."""
     if job.service_id is None:
         return False

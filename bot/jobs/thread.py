@@ -102,7 +102,7 @@ def remove_buttons(context: Context, tx: Transaction, before: TrackedJob, now: d
 
     ``before``: the job as of that end.
     """
-    if before.state not in messages.ENDS_WITH_BUTTONS:
+    if before.state not in messages.STATES_WITH_BUTTONS:
         return
     end = Outbox(tx).newest_end(before.number, before.iteration)
     if end is not None:

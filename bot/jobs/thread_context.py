@@ -13,7 +13,7 @@ import structlog
 from bot.commands.meaning import find_meaning
 from bot.context import Context, WorkerContext
 from bot.ids import ChannelId, MessageTs, ProjectId, Refusal, UserId, is_direct_message
-from bot.intent.kinds import SILENT, STARTS_JOB, Kind, Place
+from bot.intent.kinds import KINDS_THAT_START_JOBS, UNANSWERED_KINDS, Kind, Place
 from bot.jobs.hooks import JobHooks
 from bot.jobs.mentions import names_in
 from bot.jobs.messages import agent_text
@@ -37,8 +37,8 @@ _SMALL_TALK = frozenset(
     {Kind.TALK, Kind.THANKS, Kind.GREETING, Kind.DISAPPROVAL, Kind.STOP, Kind.FOR_COLLEAGUE}
 )
 """Kinds of replies under an answer that say nothing about the question."""
-_ROOT_CHARACTERS = 4_000
-_MASKED_CHARACTERS = 2 * agent_text.MAX_EARLIER_CHARACTERS
+_MAX_ROOT_CHARACTERS = 4_000
+_MAX_MASKED_CHARACTERS = 2 * agent_text.MAX_EARLIER_CHARACTERS
 """The characters of a message that are masked.
 
 Masks are shorter than keys, so it is more than fits.
@@ -48,7 +48,7 @@ _MAX_AUTHORS = 20
 """Maximum authors of a thread to look up. Messages of others are left out."""
 
 
-async def conversation_of(
+async def read_thread_context(
     context: WorkerContext, prompt: Prompt
 ) -> tuple[str, ThreadContext | None]:
     """Return the earlier messages that go to the agent with a prompt, and their numbers.
@@ -81,11 +81,11 @@ async def conversation_of(
     own = frozenset[MessageTs]()
     if is_start:
         project = prompt.project
-        own = await _own_posts(context, posts, thread)
+        own = await _find_own_posts(context, posts, thread)
         own -= await context.store.read(lambda tx: find_unreviewed_words(tx, project, thread))
     seconds = context.timeouts.names_seconds
-    talk, left_out = await _of_members(context, posts, thread.channel, seconds, own)
-    lines = _lines_under(thread.ts if thread.ts in own else None, talk)
+    talk, left_out = await _select_of_members(context, posts, thread.channel, seconds, own)
+    lines = _fit_lines(thread.ts if thread.ts in own else None, talk)
     return "\n".join(lines), ThreadContext(len(lines), left_out.total() + len(talk) - len(lines))
 
 
@@ -111,7 +111,7 @@ async def _read_posts(
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _ContextLine:
     """A message of a conversation for the agent: its author's name, and its plain text."""
 
     ts: MessageTs
@@ -123,7 +123,7 @@ class _Line:
         return self.name, self.text
 
 
-def _lines_under(root: MessageTs | None, talk: Sequence[_Line]) -> Sequence[str]:
+def _fit_lines(root: MessageTs | None, talk: Sequence[_ContextLine]) -> Sequence[str]:
     """Return the newest lines that fit.
 
     ``root``: the bot's own post that begins the thread, if one does.
@@ -132,12 +132,12 @@ def _lines_under(root: MessageTs | None, talk: Sequence[_Line]) -> Sequence[str]
     """
     above = [line.pair for line in talk if line.ts == root]
     below = [line.pair for line in talk if line.ts != root]
-    first = agent_text.newest_that_fit(above, _ROOT_CHARACTERS)
+    first = agent_text.newest_that_fit(above, _MAX_ROOT_CHARACTERS)
     room = agent_text.MAX_EARLIER_CHARACTERS - sum(map(len, first))
     return [*first, *agent_text.newest_that_fit(below, room)]
 
 
-async def _own_posts(
+async def _find_own_posts(
     context: Context, posts: Sequence[Said], thread: ThreadRef
 ) -> frozenset[MessageTs]:
     """Return the bot's own posts that a request under them may mean.
@@ -168,7 +168,7 @@ def find_unreviewed_words(
     return posts if posts and Jobs(tx).publishes_unreviewed(project) else frozenset()
 
 
-async def _of_members(
+async def _select_of_members(
     context: Context,
     messages: Sequence[Said],
     place: ChannelId,
@@ -176,7 +176,7 @@ async def _of_members(
     own: Collection[MessageTs] = frozenset(),
     *,
     with_talk: bool = True,
-) -> tuple[list[_Line], Counter[OmitReason]]:
+) -> tuple[list[_ContextLine], Counter[OmitReason]]:
     """Return the members' messages among themselves, and count those left out.
 
     Messages of the bot, and those that it has answered or passed on, are not counted. ``own``: the
@@ -189,7 +189,7 @@ async def _of_members(
     )
     others = [post for post in messages if post.user != context.bot_user and post.ts not in ours]
     talk = [post for post in others if not _is_for_the_bot_alone(context, post)]
-    unfit = {post.ts: _unfit(context, post) for post in talk}
+    unfit = {post.ts: _find_omit_reason(context, post) for post in talk}
     if not with_talk:
         # In a thread, because a hostile text takes a hundredth of a second to decide about.
         small_talk = await asyncio.to_thread(_find_small_talk, context, talk[-_MAX_JUDGED:])
@@ -204,7 +204,7 @@ async def _of_members(
     if fit and fit[0].ts in own and fit[0] not in newest:
         newest = [fit[0], *newest[1:]]
     left_out[OmitReason.OLDER] += len(fit) - len(newest)
-    return await _with_names(context, newest, place, seconds), left_out
+    return await _resolve_names(context, newest, place, seconds), left_out
 
 
 def _find_handled(
@@ -225,7 +225,7 @@ _WHY_NOT = {True: None, False: OmitReason.OTHERS, None: OmitReason.UNTOLD}
 
 The key None is for an author whom Slack did not describe.
 """
-_FOR_OTHERS_TOO = STARTS_JOB | SILENT | {Kind.QUESTION, Kind.UNANSWERABLE}
+_KINDS_FOR_OTHERS = KINDS_THAT_START_JOBS | UNANSWERED_KINDS | {Kind.QUESTION, Kind.UNANSWERABLE}
 """Kinds of texts that mention the bot, and say something about their thread."""
 _NOT_TAKEN = frozenset({"not_allowed", "too_many", "project", "changed", "seen", "asked"})
 """Occasions of answers to prompts and questions that no agent got.
@@ -234,14 +234,14 @@ These may be attached to another prompt.
 """
 
 
-def _beginning(text: str) -> str:
+def _cut_beginning(text: str) -> str:
     """Return the words of a message that may fit, since masking takes as long as a text is long.
 
     No key is cut where it is still a key: the last word is left out.
     """
-    if len(text) <= _MASKED_CHARACTERS:
+    if len(text) <= _MAX_MASKED_CHARACTERS:
         return text
-    beginning = text[:_MASKED_CHARACTERS]
+    beginning = text[:_MAX_MASKED_CHARACTERS]
     last_word = beginning.split()[-1:]
     return beginning.removesuffix("".join(last_word)).rstrip() or beginning
 
@@ -254,7 +254,7 @@ def _is_for_the_bot_alone(context: Context, message: Said) -> bool:
     if message.user is None or not slack_text.mentions(message.text, context.bot_user):
         return False
     meaning = find_meaning(context, message.text, Place.PEOPLE, author=message.user)
-    return meaning.kind not in _FOR_OTHERS_TOO
+    return meaning.kind not in _KINDS_FOR_OTHERS
 
 
 def _find_small_talk(context: Context, messages: Sequence[Said]) -> list[MessageTs]:
@@ -268,7 +268,7 @@ def _find_small_talk(context: Context, messages: Sequence[Said]) -> list[Message
     return found
 
 
-def _unfit(context: Context, message: Said) -> OmitReason | None:
+def _find_omit_reason(context: Context, message: Said) -> OmitReason | None:
     """Return the reason to leave out even a member's message; None if there is none."""
     text = slack_text.without_leading_mention(message.text, context.bot_user)
     if message.user is None:
@@ -298,19 +298,19 @@ async def _are_members(
     return members
 
 
-async def _with_names(
+async def _resolve_names(
     context: Context, messages: Sequence[Said], place: ChannelId, seconds: float
-) -> list[_Line]:
+) -> list[_ContextLine]:
     """Return messages with the names in them."""
     authors = " ".join(f"<@{message.user}>" for message in messages)
     texts = " ".join([authors, *(message.text for message in messages)])
     names = await names_in(context, texts, place, seconds)
 
-    def line_of(message: Said) -> _Line:
+    def line_of(message: Said) -> _ContextLine:
         name = names.users.get(message.user, message.user) if message.user else ""
         if message.user == context.bot_user:
             name = context.bot_name
-        return _Line(message.ts, name, masked(_beginning(names.resolve(message.text))))
+        return _ContextLine(message.ts, name, masked(_cut_beginning(names.resolve(message.text))))
 
     # In a thread, because long messages take a tenth of a second to mask.
     return await asyncio.to_thread(lambda: [line_of(message) for message in messages])
@@ -341,19 +341,19 @@ async def offer_thread(
             is_public = await context.messenger.is_public(thread.channel)
             messages = await context.messenger.read_earlier(thread.channel, thread.ts, before=None)
             others = [message for message in messages if message.ts != without]
-            own = await _own_posts(context, others, thread)
-            talk, left_out = await _of_members(
+            own = await _find_own_posts(context, others, thread)
+            talk, left_out = await _select_of_members(
                 context, others, thread.channel, _FORM_SECONDS / 3, own
             )
     except (SlackError, TimeoutError) as error:
         log.warning("thread_not_offered", reason=str(error) or type(error).__name__)
         return OfferedThread(is_read=False)
-    lines = _lines_for_form(talk, left_out, agent_text.MAX_FORM_CHARACTERS)
+    lines = _fit_form_lines(talk, left_out, agent_text.MAX_FORM_CHARACTERS)
     return OfferedThread("\n".join(lines), +left_out, is_public)
 
 
-def _lines_for_form(
-    talk: Sequence[_Line], left_out: Counter[OmitReason], most_characters: int
+def _fit_form_lines(
+    talk: Sequence[_ContextLine], left_out: Counter[OmitReason], most_characters: int
 ) -> Sequence[str]:
     """Return the newest messages that fit into a form, a line for each; count the others."""
     on_one_line = [(line.name, " ".join(line.text.split())) for line in talk]
@@ -376,11 +376,11 @@ async def offer_replies(
             is_open = is_open or await context.messenger.is_public(thread.channel)
             messages = await context.messenger.read_earlier(thread.channel, thread.ts, before=None)
             others = [message for message in messages if message.ts != without]
-            talk, left_out = await _of_members(
+            talk, left_out = await _select_of_members(
                 context, others, thread.channel, _OPEN_FORM_SECONDS / 3, with_talk=False
             )
     except (SlackError, TimeoutError) as error:
         log.warning("thread_not_offered", reason=str(error) or type(error).__name__)
         return OfferedThread(is_read=False)
-    lines = _lines_for_form(talk, left_out, most_characters)
+    lines = _fit_form_lines(talk, left_out, most_characters)
     return OfferedThread("\n".join(lines), +left_out, is_open)

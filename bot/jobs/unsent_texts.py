@@ -15,7 +15,7 @@ from bot.jobs.hooks import Also
 from bot.jobs.job_words import answer_by_hook, answer_status, run_job_word, takes_job_word
 from bot.jobs.messages import unsent
 from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.model.prompts import Unsent
+from bot.jobs.model.prompts import UnsentText
 from bot.jobs.model.questions import DocsQuestion
 from bot.jobs.questions import ask_docs, can_ask_docs, note_no_help
 from bot.jobs.welcome import greet
@@ -58,11 +58,11 @@ def place_of_job(job: TrackedJob) -> Place:
     return Place.FAILED_JOB if job.can_run_again else Place.JOB
 
 
-def draft_of(allowed: Allowed, meaning: Meaning, target: Readable | None = None) -> Unsent:
+def draft_of(allowed: Allowed, meaning: Meaning, target: Readable | None = None) -> UnsentText:
     """Return the text of a request, as a button may send it or ask it."""
     origin = allowed.origin
     job = target.job.number if target else None
-    return Unsent(origin.key, origin.thread, meaning.full_text.strip(), job)
+    return UnsentText(origin.key, origin.thread, meaning.full_text.strip(), job)
 
 
 async def respond(
@@ -158,7 +158,7 @@ async def _run_word(
 
 
 async def _answer_topic(
-    context: Context, allowed: Allowed, draft: Unsent, also: Also
+    context: Context, allowed: Allowed, draft: UnsentText, also: Also
 ) -> Message | None:
     """Show pages about a topic. Where the docs cannot be searched, ask what to do."""
     if not context.discovery or not can_ask_docs(context):
@@ -193,7 +193,7 @@ async def _answer_about_job(context: Context, meaning: Meaning, target: Readable
 
 
 async def _ask_back(
-    context: Context, allowed: Allowed, meaning: Meaning, draft: Unsent
+    context: Context, allowed: Allowed, meaning: Meaning, draft: UnsentText
 ) -> Message | None:
     """Ask the author of a text what to do about it. None for a text that needs no reaction."""
     is_understood = meaning.decision.is_understood
@@ -206,7 +206,7 @@ async def _ask_back(
         case Kind.SUGGESTION:
             return unsent.shall_i_send(draft, is_understood=is_understood)
         case Kind.THREAD_UNCLEAR:
-            about = Unsent(draft.key, draft.thread, unsent.WRITE_UP)
+            about = UnsentText(draft.key, draft.thread, unsent.WRITE_UP)
             return unsent.what_about_thread(about, can_answer=can_answer)
         case Kind.UNCLEAR if not draft.raw:
             return greet(context, allowed)

@@ -27,8 +27,8 @@ def greet(context: Context, allowed: Allowed) -> Message:
 async def welcome(context: Context, allowed: Allowed) -> Message:
     """Return the welcome with the numbers of jobs that need a person and that they may review."""
     readable = await find_to_review(context, allowed)
-    needs_you = JobScope(allowed.user, is_mine=True, only=Listed.NEEDS_YOU)
-    to_review = JobScope(allowed.user, readable=readable.channels, only=Listed.REVIEW)
+    needs_you = JobScope(allowed.user, is_mine=True, listed=Listed.NEEDS_YOU)
+    to_review = JobScope(allowed.user, readable=readable.channels, listed=Listed.REVIEW)
 
     def count(tx: Transaction) -> say.ToDo:
         lists = JobLists(tx)

@@ -37,15 +37,15 @@ from bot.messages.mrkdwn import split as split
 from bot.messages.mrkdwn import unmarked as unmarked
 from bot.messages.plain_text import clip, visible
 
-SECTION_LENGTH = 3_000
-BUTTON_LENGTH = 75
-PLAIN_INPUT_LENGTH = 3_000
-OPTION_LENGTH = 75
+MAX_SECTION_CHARACTERS = 3_000
+MAX_BUTTON_CHARACTERS = 75
+MAX_PLAIN_INPUT_CHARACTERS = 3_000
+MAX_OPTION_CHARACTERS = 75
 MAX_OPTIONS = 100
-_PLACEHOLDER_LENGTH = 150
-_HINT_LENGTH = 2_000
-MESSAGE_LENGTH = 12_000
-_TEXT_LENGTH = MESSAGE_LENGTH - 500
+_MAX_PLACEHOLDER_CHARACTERS = 150
+_MAX_HINT_CHARACTERS = 2_000
+MAX_MESSAGE_CHARACTERS = 12_000
+_MAX_TEXT_CHARACTERS = MAX_MESSAGE_CHARACTERS - 500
 """Characters of mrkdwn in the sections of a message, which may have buttons below."""
 _UNCOUNTED_KEYS = frozenset({"type", "action_id", "value", "style", "url"})
 """Keys of a block whose values are not shown."""
@@ -136,7 +136,7 @@ def _mrkdwn(mrkdwn: str) -> dict[str, Any]:
 
     https://docs.slack.dev/reference/block-kit/composition-objects/text-object
     """
-    return {"type": "mrkdwn", "text": clip_mrkdwn(mrkdwn, SECTION_LENGTH), "verbatim": True}
+    return {"type": "mrkdwn", "text": clip_mrkdwn(mrkdwn, MAX_SECTION_CHARACTERS), "verbatim": True}
 
 
 def context(*mrkdwn: str) -> Block:
@@ -160,7 +160,7 @@ def button(
     """Return a button. ``style`` is ``primary``, ``danger`` or None."""
     made = {
         "type": "button",
-        "text": plain_text(text, BUTTON_LENGTH),
+        "text": plain_text(text, MAX_BUTTON_CHARACTERS),
         "action_id": action_id,
         "value": value,
     }
@@ -179,7 +179,7 @@ def actions(buttons: Sequence[Block]) -> tuple[Block, ...]:
     return ({"type": "actions", "elements": list(buttons)},) if buttons else ()
 
 
-def plain_text(text: str, length: int = _HINT_LENGTH) -> Block:
+def plain_text(text: str, length: int = _MAX_HINT_CHARACTERS) -> Block:
     """Return untrusted text for a button, a menu or a form, clipped."""
     return {"type": "plain_text", "text": clip(text, length), "emoji": True}
 
@@ -208,7 +208,7 @@ def modal(
 
 def option(label: str, value: str) -> Block:
     """Return a choice of a menu or a form."""
-    return {"text": plain_text(label, OPTION_LENGTH), "value": value}
+    return {"text": plain_text(label, MAX_OPTION_CHARACTERS), "value": value}
 
 
 def menu(placeholder: str, action_id: Action, options: Sequence[tuple[str, str]]) -> Block:
@@ -219,7 +219,7 @@ def menu(placeholder: str, action_id: Action, options: Sequence[tuple[str, str]]
     return {
         "type": "static_select",
         "action_id": action_id,
-        "placeholder": plain_text(placeholder, _PLACEHOLDER_LENGTH),
+        "placeholder": plain_text(placeholder, _MAX_PLACEHOLDER_CHARACTERS),
         "options": [option(*choice) for choice in options[:MAX_OPTIONS]],
     }
 
@@ -245,19 +245,19 @@ def message(*blocks: Block) -> Message:
     Plain blocks contain no link buttons; the text has the links. It has at most ``TEXT_BYTES``, so
     that every message can be edited.
     """
-    text = "".join(_block_text(block, is_spoken=True) for block in blocks).lstrip("\n")
+    text = "".join(_format_block(block, is_spoken=True) for block in blocks).lstrip("\n")
     rows = [block["elements"] for block in blocks if block["type"] == "actions"]
     plain_rows = [actions([made for made in row if "url" not in made]) for row in rows]
-    plain_blocks = (*text_blocks(_mrkdwn_of(blocks)), *chain(*plain_rows))
+    plain_blocks = (*text_blocks(_format_blocks(blocks)), *chain(*plain_rows))
     return Message(clip_bytes(text, TEXT_BYTES), blocks, plain_blocks)
 
 
-def _mrkdwn_of(blocks: Iterable[Block]) -> str:
+def _format_blocks(blocks: Iterable[Block]) -> str:
     """Return the words of blocks as mrkdwn, in full."""
-    return "".join(_block_text(block, is_spoken=False) for block in blocks).lstrip("\n")
+    return "".join(_format_block(block, is_spoken=False) for block in blocks).lstrip("\n")
 
 
-def _block_text(block: Block, *, is_spoken: bool) -> str:
+def _format_block(block: Block, *, is_spoken: bool) -> str:
     """Return a block as mrkdwn.
 
     It is lines, each after a line end, or links after the last line.
@@ -272,7 +272,7 @@ def _block_text(block: Block, *, is_spoken: bool) -> str:
             lines = [block["text"]["text"].rstrip("\n")]
         case "markdown":
             write = spoken if is_spoken else to_mrkdwn
-            lines = [write(_parsed(block["text"]))]
+            lines = [write(_parse_markdown(block["text"]))]
         case "context":
             lines = [element["text"] for element in block["elements"]]
         case "rich_text":
@@ -281,40 +281,40 @@ def _block_text(block: Block, *, is_spoken: bool) -> str:
             linked = [made for made in block["elements"] if "url" in made]
             return "".join(f" {link(made['url'], made['text']['text'])}" for made in linked)
         case "data_visualization":
-            lines = [_chart_text(block)]
+            lines = [_format_chart(block)]
         case "data_table":
-            lines = _table_lines(block)
+            lines = _format_table(block)
     return "".join(f"\n{line}" for line in lines)
 
 
 @lru_cache(8)
-def _parsed(markdown: str) -> Node:
+def _parse_markdown(markdown: str) -> Node:
     """Return the tree of a block's text, which is known to be safe."""
     return parse(markdown, ANY_SITE)
 
 
-def _chart_text(block: Block) -> str:
+def _format_chart(block: Block) -> str:
     """Return the points of a chart in one line."""
     series = block["chart"]["series"]
     names = [item["name"] for item in series]
     rows = []
     for point in zip(*(item["data"] for item in series), strict=True):
         counts = [f"{item['value']:,}" for item in point]
-        rows.append(_row_text(point[0]["label"], names, counts, ", "))
+        rows.append(_format_row(point[0]["label"], names, counts, ", "))
     return f"{block['title']}: {'; '.join(rows)}."
 
 
-def _table_lines(block: Block) -> list[str]:
+def _format_table(block: Block) -> list[str]:
     """Return the caption of a table and its rows, as lines."""
     (_, *names), *rows = [[cell["text"] for cell in row] for row in block["rows"]]
     lines = [f"*{escape(block['caption'])}*"]
     for rank, (name, *texts) in enumerate(rows, 1):
-        row = _row_text(code(name), names, map(escape, texts), " · ")
+        row = _format_row(code(name), names, map(escape, texts), " · ")
         lines.append(f"{rank}. {row}")
     return lines
 
 
-def _row_text(label: str, names: Sequence[str], texts: Iterable[str], sign: str) -> str:
+def _format_row(label: str, names: Sequence[str], texts: Iterable[str], sign: str) -> str:
     cells = [f"{name} {text}" for name, text in zip(names, texts, strict=True)]
     return f"{label} {sign.join(cells)}"
 
@@ -329,11 +329,11 @@ def text_blocks(mrkdwn: str) -> tuple[Block, ...]:
 
     It is split at line ends if possible.
     """
-    rest = clip_mrkdwn(mrkdwn, _TEXT_LENGTH)
+    rest = clip_mrkdwn(mrkdwn, _MAX_TEXT_CHARACTERS)
     made = []
-    while len(rest) > SECTION_LENGTH:
-        line_end = rest.rfind("\n", SECTION_LENGTH // 2, SECTION_LENGTH) + 1
-        cut = line_end or safe_cut(rest, SECTION_LENGTH)
+    while len(rest) > MAX_SECTION_CHARACTERS:
+        line_end = rest.rfind("\n", MAX_SECTION_CHARACTERS // 2, MAX_SECTION_CHARACTERS) + 1
+        cut = line_end or safe_cut(rest, MAX_SECTION_CHARACTERS)
         made.append(section(rest[:cut]))
         rest = rest[cut:]
     if rest:
@@ -343,11 +343,14 @@ def text_blocks(mrkdwn: str) -> tuple[Block, ...]:
 
 def fits(message: Message) -> bool:
     """Return whether a message is within Slack's limits, unclipped."""
-    heaviest = max(_weight(message.blocks), _weight(message.plain_blocks))
-    return heaviest <= MESSAGE_LENGTH and len(_mrkdwn_of(message.blocks)) <= _TEXT_LENGTH
+    heaviest = max(_count_escaped(message.blocks), _count_escaped(message.plain_blocks))
+    return (
+        heaviest <= MAX_MESSAGE_CHARACTERS
+        and len(_format_blocks(message.blocks)) <= _MAX_TEXT_CHARACTERS
+    )
 
 
-def _weight(part: Any) -> int:
+def _count_escaped(part: Any) -> int:
     """Count the visible characters after escaping.
 
     Slack does not document which characters it counts.
@@ -355,15 +358,15 @@ def _weight(part: Any) -> int:
     if isinstance(part, str):
         return len(escape(part))
     if isinstance(part, list | tuple):
-        return sum(map(_weight, part))
+        return sum(map(_count_escaped, part))
     if not isinstance(part, dict):
         return 0
     if part.get("type") == "mrkdwn":
         return len(part["text"])
-    return sum(_weight(value) for key, value in part.items() if key not in _UNCOUNTED_KEYS)
+    return sum(_count_escaped(value) for key, value in part.items() if key not in _UNCOUNTED_KEYS)
 
 
-COPIED_LENGTH = 10_000
+MAX_COPIED_CHARACTERS = 10_000
 """Maximum length of a text that is shown again to copy."""
 
 
@@ -377,7 +380,7 @@ def with_prompt(refusal: Message, prompt: str) -> Message:
     full_text = visible(prompt).strip()
     if not full_text:
         return refusal
-    copied = next(iter(split(full_text, COPIED_LENGTH)), "")
+    copied = next(iter(split(full_text, MAX_COPIED_CHARACTERS)), "")
     what = "What you wrote" if copied == full_text else "What you wrote (its beginning)"
     headline = f"{refusal.text} {what}, to copy:"
     buttons = [block for block in refusal.blocks if block["type"] == "actions"]

@@ -81,7 +81,7 @@ class Here:
         return text if self.is_direct else f"@{self.bot_name} {text}"
 
 
-def _typed(text: str) -> str:
+def _format_example(text: str) -> str:
     return b.code(text, 200)
 
 
@@ -89,11 +89,11 @@ def about_replies(place: Here) -> str:
     """Return the lines of a command's help about threads and mentions, in mrkdwn."""
     way = "only replies that mention me are follow-ups" if place.is_mention_only else "just reply"
     where = "Here" if place.is_direct else "Anywhere"
-    typed = _typed(place.mentioned(EXAMPLE))
+    typed = _format_example(place.mentioned(EXAMPLE))
     other_way = f"{typed} starts a job, too."
     if place.can_answer:
         what = "a message" if place.is_direct else "a mention"
-        question = _typed(place.mentioned(QUESTION_EXAMPLE))
+        question = _format_example(place.mentioned(QUESTION_EXAMPLE))
         other_way = f"{what} starts a job, too, or asks: {question}"
     return f"*In a job's thread* {way}.\n*{where}* {other_way}"
 
@@ -116,11 +116,11 @@ def short_help(command: CommandHelp, also: str, place: Here) -> Message:
         *reversed(WAYS_ON),
         b.button("More", b.Action.HELP_MORE, command.name),
     ]
-    return b.message(b.section(_paragraph(command)), b.section(also), *b.actions(buttons))
+    return b.message(b.section(_format_paragraph(command)), b.section(also), *b.actions(buttons))
 
 
-def _paragraph(command: CommandHelp) -> str:
-    lines = [f"• {_typed(typed)} {b.escape(tells)}" for typed, tells in command.words]
+def _format_paragraph(command: CommandHelp) -> str:
+    lines = [f"• {_format_example(typed)} {b.escape(tells)}" for typed, tells in command.words]
     return "\n".join([f"*{b.escape(command.name)}* {b.escape(command.summary)}", *lines])
 
 
@@ -134,7 +134,7 @@ def full_help(
     ``is_mention_only``: see ``TrackedJob``.
     """
     in_threads = (_BY_MENTION if is_mention_only else _EVERY_REPLY) + _IN_THREADS
-    paragraphs = [_paragraph(command) for command in commands]
+    paragraphs = [_format_paragraph(command) for command in commands]
     paragraphs += [command.options for command in commands if command.options]
     paragraphs += [in_threads, _ELSEWHERE]
     if projects.are_several:

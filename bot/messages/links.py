@@ -15,12 +15,14 @@ from urllib.parse import urljoin, urlsplit
 
 from bot.messages.plain_text import visible
 
-URL_LENGTH = 3_000
-_HOST_LENGTH = 48
-_HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
-_NAMED = re.compile(r"(?:[a-z][a-z0-9+.-]{0,20}:/{0,2}|www\.)([^\s/?#:]{1,255})", re.IGNORECASE)
+MAX_URL_CHARACTERS = 3_000
+_MAX_HOST_CHARACTERS = 48
+_HOST_PATTERN = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
+_NAMED_PATTERN = re.compile(
+    r"(?:[a-z][a-z0-9+.-]{0,20}:/{0,2}|www\.)([^\s/?#:]{1,255})", re.IGNORECASE
+)
 """An address within a label, with its host."""
-_BARE = re.compile(r"\s*([^\s/?#:@]{1,255}\.[a-z]{2,24})(?:[:/?#]\S*)?\s*", re.IGNORECASE)
+_BARE_PATTERN = re.compile(r"\s*([^\s/?#:@]{1,255}\.[a-z]{2,24})(?:[:/?#]\S*)?\s*", re.IGNORECASE)
 """A label that is an address without its scheme, with its host."""
 _FILE_ENDINGS = frozenset(
     {
@@ -36,10 +38,10 @@ def web_address(url: str | None) -> str | None:
 
     Its host is in ASCII.
 
-    It must be https (or http on this machine, as in the sandbox), of at most ``URL_LENGTH``
+    It must be https (or http on this machine, as in the sandbox), of at most ``MAX_URL_CHARACTERS``
     characters, and not misleading.
     """
-    if not url or len(url) > URL_LENGTH or visible(url) != url:
+    if not url or len(url) > MAX_URL_CHARACTERS or visible(url) != url:
         return None
     if any(sign.isspace() for sign in url):
         return None
@@ -49,7 +51,7 @@ def web_address(url: str | None) -> str | None:
         port = parts.port
     except ValueError:
         return None
-    ascii_host = _in_ascii(host)
+    ascii_host = _to_punycode(host)
     # Refused, because a reader mistakes the host:
     # "https://good.example@evil.example" and "https://evil.example\\.good.example".
     if ascii_host is None or "@" in parts.netloc or "\\" in url:
@@ -58,27 +60,27 @@ def web_address(url: str | None) -> str | None:
         return None
     if ascii_host == host:
         return url
-    return url.replace(parts.netloc, _netloc(ascii_host, port), 1)
+    return url.replace(parts.netloc, _join_netloc(ascii_host, port), 1)
 
 
-def _in_ascii(host: str) -> str | None:
+def _to_punycode(host: str) -> str | None:
     """Return a host in Punycode.
 
     Returns None if the host is odd, or if browsers could read it as another one.
     """
-    if _is_loopback(host) or _HOST.fullmatch(host):
+    if _is_loopback(host) or _HOST_PATTERN.fullmatch(host):
         return host
     try:
         encoded = host.encode("idna")
         is_same = encoded.decode("idna") == host
     except UnicodeError:
         return None
-    if not is_same or host.isascii() or not _HOST.fullmatch(encoded.decode()):
+    if not is_same or host.isascii() or not _HOST_PATTERN.fullmatch(encoded.decode()):
         return None
     return encoded.decode()
 
 
-def _netloc(host: str, port: int | None) -> str:
+def _join_netloc(host: str, port: int | None) -> str:
     return host if port is None else f"{host}:{port}"
 
 
@@ -95,8 +97,8 @@ def host_of(address: str) -> str:
     It is clipped at the front.
     """
     parts = urlsplit(address)
-    host = _netloc(parts.hostname or "", parts.port)
-    return host if len(host) <= _HOST_LENGTH else f"…{host[1 - _HOST_LENGTH :]}"
+    host = _join_netloc(parts.hostname or "", parts.port)
+    return host if len(host) <= _MAX_HOST_CHARACTERS else f"…{host[1 - _MAX_HOST_CHARACTERS :]}"
 
 
 def linkable(url: str | None, hosts: Collection[str]) -> str | None:
@@ -172,21 +174,21 @@ def label_of(label: str, address: str) -> str:
     If it reads as another address, the host of the link's own address follows it.
     """
     host = (urlsplit(address).hostname or "").removeprefix("www.")
-    is_misleading = bool(_hosts_in(label) - {host})
+    is_misleading = bool(_find_hosts(label) - {host})
     return f"{label} ({host_of(address)})" if is_misleading else label
 
 
-def _hosts_in(label: str) -> set[str]:
+def _find_hosts(label: str) -> set[str]:
     """Return the hosts of the addresses that a label reads as."""
     # Full-width dots and slashes look like the usual ones.
     text = unicodedata.normalize("NFKC", label)
-    hosts = set(_NAMED.findall(text))
-    bare = _BARE.fullmatch(text)
+    hosts = set(_NAMED_PATTERN.findall(text))
+    bare = _BARE_PATTERN.fullmatch(text)
     if bare and bare[1].rpartition(".")[2].lower() not in _FILE_ENDINGS:
         hosts.add(bare[1])
-    return {_named_host(host) for host in hosts}
+    return {_read_host(host) for host in hosts}
 
 
-def _named_host(host: str) -> str:
+def _read_host(host: str) -> str:
     """Return the host that a browser would read in an address."""
     return host.lower().rpartition("@")[2].rstrip(".").removeprefix("www.")

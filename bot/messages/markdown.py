@@ -28,17 +28,17 @@ MAX_SOURCE_LENGTH = 6_000
 _MAX_NESTING = 20
 _MAX_WRITES = 8
 """How often a tree is written until it fits. Each time more of its text is left out."""
-_LANGUAGE = re.compile(r"[A-Za-z0-9+#._-]{1,20}")
-_CALL = re.compile(r"<(?=[@!#])")
+_LANGUAGE_PATTERN = re.compile(r"[A-Za-z0-9+#._-]{1,20}")
+_CALL_PATTERN = re.compile(r"<(?=[@!#])")
 """The beginning of a mention, which Slack may read in Markdown, too."""
-_ADDRESS = re.compile(
+_ADDRESS_PATTERN = re.compile(
     r"(?:[a-z0-9+.-]{0,20}://|(?<![a-z0-9])www\.)[^\s<>()\[\]\"'`]{1,2000}", re.IGNORECASE
 )
 _ENDS_OF_SENTENCES = ".,;:!?…*_~"
-_SPECIAL = re.compile(r"[\\`*_\[\]<>~|&]")
-_LINE_START = re.compile(r"^(?:([#+=:-])|([0-9]{1,9})(?=[.)]))", re.MULTILINE)
+_SPECIAL_PATTERN = re.compile(r"[\\`*_\[\]<>~|&]")
+_LINE_START_PATTERN = re.compile(r"^(?:([#+=:-])|([0-9]{1,9})(?=[.)]))", re.MULTILINE)
 """Signs at the start of a line that begin a heading, a list, a table or a rule."""
-_ENTITY_END = re.compile(r"(?<=&)(#?[A-Za-z0-9]{1,32});")
+_ENTITY_END_PATTERN = re.compile(r"(?<=&)(#?[A-Za-z0-9]{1,32});")
 _ENCODED_IN_ADDRESS = str.maketrans({"(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\\": "%5C"})
 
 
@@ -132,19 +132,19 @@ def _blocks(parts: Iterable[SyntaxTreeNode], site: Site) -> Iterator[Node]:
             case kind if kind in _TRANSPARENT:
                 yield from _blocks(part.children, site)
             case "fence" | "code_block":
-                language = _LANGUAGE.match(part.info.strip())
+                language = _LANGUAGE_PATTERN.match(part.info.strip())
                 name = language[0] if language else ""
                 yield Node(Kind.CODE_BLOCK, text=part.content.rstrip("\n"), detail=name)
             case "hr":
                 yield Node(Kind.RULE)
             case "text":
-                yield from _text(part.content, site)
+                yield from _link_addresses(part.content, site)
             case "code_inline":
                 yield Node(Kind.CODE, text=part.content)
             case "softbreak" | "hardbreak":
                 yield Node(Kind.LINE_END)
             case "link" | "image":
-                yield from _link(part, site)
+                yield from _to_link(part, site)
             case _:
                 yield Node(Kind.TEXT, text=part.content)
 
@@ -158,10 +158,10 @@ def _number_of(part: SyntaxTreeNode) -> int:
     return 0
 
 
-def _link(part: SyntaxTreeNode, site: Site) -> Iterator[Node]:
+def _to_link(part: SyntaxTreeNode, site: Site) -> Iterator[Node]:
     """Yield a link or a picture as a link, or as its label and its address in code."""
     url = str(part.attrs.get("href") or part.attrs.get("src") or "")
-    label = tuple(_without_links(_blocks(part.children, site)))
+    label = tuple(_drop_links(_blocks(part.children, site)))
     words = spoken(Node(Kind.PARAGRAPH, label)).strip()
     address = site.address(url)
     if address is None:
@@ -182,21 +182,21 @@ def _link(part: SyntaxTreeNode, site: Site) -> Iterator[Node]:
     yield Node(Kind.LINK, label, detail=address)
 
 
-def _without_links(parts: Iterable[Node]) -> Iterator[Node]:
+def _drop_links(parts: Iterable[Node]) -> Iterator[Node]:
     """Yield the parts of a label: an address in it is text, since links do not nest."""
     for part in parts:
         if part.kind is Kind.LINK:
-            yield from _without_links(part.children)
+            yield from _drop_links(part.children)
         elif part.kind is Kind.CODE or not part.children:
             yield part
         else:
-            yield replace(part, children=tuple(_without_links(part.children)))
+            yield replace(part, children=tuple(_drop_links(part.children)))
 
 
-def _text(content: str, site: Site) -> Iterator[Node]:
+def _link_addresses(content: str, site: Site) -> Iterator[Node]:
     """Yield a text with its addresses as links, or as code where they lead elsewhere."""
     at = 0
-    for match in _ADDRESS.finditer(content):
+    for match in _ADDRESS_PATTERN.finditer(content):
         url = match[0].rstrip(_ENDS_OF_SENTENCES)
         if match.start() > at:
             yield Node(Kind.TEXT, text=content[at : match.start()])
@@ -239,86 +239,86 @@ def write(node: Node, length: int, *, end: str) -> str:
 
     ``end`` follows where it was clipped.
     """
-    whole = "\n\n".join(_written_blocks(node.children))
+    whole = "\n\n".join(_write_blocks(node.children))
     if len(whole) <= length:
         return whole
     room = length
     for _ in range(_MAX_WRITES):
         made, _left = clipped(node, room)
-        text = "\n\n".join([*_written_blocks(made.children), end])
+        text = "\n\n".join([*_write_blocks(made.children), end])
         if len(text) <= length:
             return text
         room = max(room * length // len(text) - len(end), 0)
     return end
 
 
-def _written_blocks(blocks: Sequence[Node]) -> Iterator[str]:
+def _write_blocks(blocks: Sequence[Node]) -> Iterator[str]:
     for block in blocks:
-        if text := _written_block(block):
+        if text := _write_block(block):
             yield text
 
 
-def _written_block(node: Node) -> str:
+def _write_block(node: Node) -> str:
     match node.kind:
         case Kind.HEADING:
-            return f"{'#' * node.number} {_one_line(_written_inline(node.children))}"
+            return f"{'#' * node.number} {_join_lines(_write_inline(node.children))}"
         case Kind.CODE_BLOCK:
-            fence = "`" * max(3, _longest_run(node.text) + 1)
-            return f"{fence}{node.detail}\n{_CALL.sub('‹', node.text)}\n{fence}"
+            fence = "`" * max(3, _count_longest_run(node.text) + 1)
+            return f"{fence}{node.detail}\n{_CALL_PATTERN.sub('‹', node.text)}\n{fence}"
         case Kind.QUOTE:
-            inside = "\n\n".join(_written_blocks(node.children))
+            inside = "\n\n".join(_write_blocks(node.children))
             return "\n".join(f"> {line}".rstrip() for line in inside.split("\n"))
         case Kind.LIST:
-            return "\n".join(_written_items(node))
+            return "\n".join(_write_items(node))
         case Kind.TABLE:
-            return "\n".join(_written_rows(node))
+            return "\n".join(_write_rows(node))
         case Kind.RULE:
             return "---"
         case _:
-            return _paragraph(_written_inline(node.children or (node,)))
+            return _write_paragraph(_write_inline(node.children or (node,)))
 
 
-def _paragraph(text: str) -> str:
+def _write_paragraph(text: str) -> str:
     """Return lines of a paragraph, of which none begins another kind of block."""
     lines = "\n".join(line.strip(" \t") for line in text.split("\n"))
-    return _LINE_START.sub(_escaped_start, lines)
+    return _LINE_START_PATTERN.sub(_escape_start, lines)
 
 
-def _escaped_start(match: re.Match[str]) -> str:
+def _escape_start(match: re.Match[str]) -> str:
     return f"\\{match[1]}" if match[1] else f"{match[2]}\\"
 
 
-def _written_items(node: Node) -> Iterator[str]:
+def _write_items(node: Node) -> Iterator[str]:
     for place, item in enumerate(node.children):
         mark = f"{node.number + place}. " if node.number else "- "
-        inside = "\n".join(_written_blocks(item.children))
+        inside = "\n".join(_write_blocks(item.children))
         indented = inside.replace("\n", f"\n{' ' * len(mark)}")
         yield f"{mark}{indented}".rstrip()
 
 
-def _written_rows(node: Node) -> Iterator[str]:
+def _write_rows(node: Node) -> Iterator[str]:
     for place, row in enumerate(node.children):
-        cells = [_cell(_one_line(_written_inline(cell.children))) for cell in row.children]
+        cells = [_format_cell(_join_lines(_write_inline(cell.children))) for cell in row.children]
         yield f"| {' | '.join(cells)} |"
         if place == 0:
             yield f"| {' | '.join('---' for _ in cells)} |"
 
 
-def _cell(text: str) -> str:
+def _format_cell(text: str) -> str:
     """Return a cell without a bar that would end it, also in code."""
     return re.sub(r"(?<!\\)\|", r"\\|", text)
 
 
-def _written_inline(parts: Sequence[Node]) -> str:
+def _write_inline(parts: Sequence[Node]) -> str:
     text = ""
-    for part in _merged(parts):
+    for part in _merge_parts(parts):
         if part.kind is Kind.LINK and text.endswith("!"):
             text = f"{text[:-1]}\\!"  # otherwise the link would be a picture
-        text += _written_part(part)
+        text += _write_part(part)
     return text
 
 
-def _merged(parts: Sequence[Node]) -> list[Node]:
+def _merge_parts(parts: Sequence[Node]) -> list[Node]:
     """Return parts with neighbours of one kind as one, since their marks would run together."""
     made: list[Node] = []
     for part in parts:
@@ -332,19 +332,19 @@ def _merged(parts: Sequence[Node]) -> list[Node]:
 _MARKS = {Kind.STRONG: "**", Kind.EMPHASIS: "*", Kind.STRIKE: "~~"}
 
 
-def _written_part(part: Node) -> str:
+def _write_part(part: Node) -> str:
     match part.kind:
         case Kind.TEXT:
-            return _SPECIAL.sub(r"\\\g<0>", _CALL.sub("‹", part.text))
+            return _SPECIAL_PATTERN.sub(r"\\\g<0>", _CALL_PATTERN.sub("‹", part.text))
         case Kind.LINE_END:
             return "\n"
         case Kind.CODE:
-            return _written_code(part.text)
+            return _write_code(part.text)
         case Kind.LINK:
-            label = _one_line(_written_inline(part.children))
-            address = _ENTITY_END.sub(r"\1%3B", part.detail.translate(_ENCODED_IN_ADDRESS))
+            label = _join_lines(_write_inline(part.children))
+            address = _ENTITY_END_PATTERN.sub(r"\1%3B", part.detail.translate(_ENCODED_IN_ADDRESS))
             return f"[{label}]({address})"
-    inside = _written_inline(part.children)
+    inside = _write_inline(part.children)
     mark = _MARKS.get(part.kind)
     words = inside.strip()
     if mark is None or not words:
@@ -354,21 +354,21 @@ def _written_part(part: Node) -> str:
     return f"{before}{mark}{words}{mark}{after}"
 
 
-def _written_code(text: str) -> str:
-    line = _one_line(_CALL.sub("‹", text))
+def _write_code(text: str) -> str:
+    line = _join_lines(_CALL_PATTERN.sub("‹", text))
     if not line:
         return ""
-    fence = "`" * (_longest_run(line) + 1)
+    fence = "`" * (_count_longest_run(line) + 1)
     pad = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{fence}{pad}{line}{pad}{fence}"
 
 
-def _longest_run(text: str) -> int:
+def _count_longest_run(text: str) -> int:
     """Return the length of the longest run of backticks."""
     return max(map(len, re.findall("`+", text)), default=0)
 
 
-def _one_line(text: str) -> str:
+def _join_lines(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -387,7 +387,7 @@ class _Reading:
     def code(self, text: str) -> str:
         if not self.is_mrkdwn or not text.strip():
             return escape(text)
-        return f"`{escape(_one_line(text)).replace('`', chr(39))}`"
+        return f"`{escape(_join_lines(text)).replace('`', chr(39))}`"
 
     def code_block(self, text: str) -> str:
         if not self.is_mrkdwn:
@@ -406,7 +406,7 @@ class _Reading:
             case Kind.CODE_BLOCK:
                 return self.code_block(node.text)
             case Kind.QUOTE if self.is_mrkdwn:
-                return _quoted(self.blocks(node.children))
+                return _quote_lines(self.blocks(node.children))
             case Kind.QUOTE:
                 return self.blocks(node.children)
             case Kind.LIST:
@@ -416,7 +416,7 @@ class _Reading:
             case Kind.RULE:
                 return ""
             case Kind.HEADING if self.is_mrkdwn:
-                return f"*{_one_line(self.inline(node.children))}*"
+                return f"*{_join_lines(self.inline(node.children))}*"
             case _:
                 return self.inline(node.children or (node,))
 
@@ -429,7 +429,7 @@ class _Reading:
         """Yield each row with the names of its columns."""
         names: list[str] = []
         for row in node.children:
-            cells = [_one_line(self.inline(cell.children)) for cell in row.children]
+            cells = [_join_lines(self.inline(cell.children)) for cell in row.children]
             if not names:
                 names = cells
                 continue
@@ -449,13 +449,13 @@ class _Reading:
             case Kind.LINE_END:
                 return "\n"
             case Kind.LINK:
-                label = _one_line(self.inline(part.children))
+                label = _join_lines(self.inline(part.children))
                 return f"<{address_in_link(part.detail)}|{label}>"
             case _:
                 return self.inline(part.children)
 
 
-def _quoted(mrkdwn: str) -> str:
+def _quote_lines(mrkdwn: str) -> str:
     return "\n".join(f"&gt; {line}" for line in mrkdwn.split("\n"))
 
 

@@ -13,7 +13,7 @@ from bot.ids import ChannelId, UserId, is_direct_message
 from bot.messages.links import label_of, web_address
 from bot.messages.plain_text import QUOTE_LOOKALIKES, grapheme_boundary, one_line, visible
 
-_CODE_LENGTH = 300
+_MAX_CODE_CHARACTERS = 300
 
 
 def escape(text: str) -> str:
@@ -27,8 +27,8 @@ def escape(text: str) -> str:
 
 
 _LOOKALIKES = QUOTE_LOOKALIKES | str.maketrans("*~`", "∗∼'")
-_EDGE = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])")
-_EMOJI = re.compile(r":(?=[^\s:]+:)")
+_EDGE_PATTERN = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])")
+_EMOJI_PATTERN = re.compile(r":(?=[^\s:]+:)")
 
 
 def unmarked(text: str) -> str:
@@ -40,7 +40,7 @@ def unmarked(text: str) -> str:
     https://docs.slack.dev/messaging/formatting-message-text#basic-formatting
     """
     safe = escape(text).translate(_LOOKALIKES)
-    return _EMOJI.sub("∶", _EDGE.sub(_replace_underscores, safe))
+    return _EMOJI_PATTERN.sub("∶", _EDGE_PATTERN.sub(_replace_underscores, safe))
 
 
 def _replace_underscores(run: re.Match[str]) -> str:
@@ -142,7 +142,7 @@ def moment(at: datetime, form: str = "{date_short_pretty} at {time}") -> str:
     return f"<!date^{int(at.timestamp())}^{form}|{fallback}>"
 
 
-def code(text: str, length: int = _CODE_LENGTH) -> str:
+def code(text: str, length: int = _MAX_CODE_CHARACTERS) -> str:
     """Return untrusted text as inline code.
 
     It is escaped, clipped, on one line, and without backticks.

@@ -19,7 +19,7 @@ _HIDING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PD
 
 https://www.unicode.org/reports/tr9/
 """
-_UNSEEN = re.compile(
+_UNSEEN_PATTERN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
     "\U000e0080-\U000e0fff]"
 )
@@ -37,13 +37,13 @@ _FLAG = (
     "|\U000e0077\U000e006c\U000e0073)\U000e007f"
 )
 """The flags of England, Scotland and Wales, the only ones that are made of tags."""
-_EMOJI = re.compile(f"({_FLAG}|[#*0-9]\ufe0f\u20e3|{_WITH_LOOK}(?:\u200d{_WITH_LOOK})*)")
+_EMOJI_PATTERN = re.compile(f"({_FLAG}|[#*0-9]\ufe0f\u20e3|{_WITH_LOOK}(?:\u200d{_WITH_LOOK})*)")
 """Emoji with the joiners, variation selectors and tags that belong to them.
 
 https://www.unicode.org/reports/tr51/#Emoji_Sequences
 """
 
-_LINE_END = re.compile("\r\n|[\r\x85\u2028\u2029]")
+_LINE_END_PATTERN = re.compile("\r\n|[\r\x85\u2028\u2029]")
 """Ends of lines and paragraphs besides the line feed."""
 _MAX_MARKS = 4
 """Marks that a letter of any language has at most, such as Hebrew's with its points and accents."""
@@ -61,11 +61,13 @@ def visible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    lines = _LINE_END.sub("\n", text)
+    lines = _LINE_END_PATTERN.sub("\n", text)
     signs = set(lines)
-    changes = {ord(sign): _replacement_of(sign) for sign in signs if _replacement_of(sign) != sign}
+    changes = {
+        ord(sign): _find_replacement(sign) for sign in signs if _find_replacement(sign) != sign
+    }
     if changes:
-        parts = _EMOJI.split(lines)
+        parts = _EMOJI_PATTERN.split(lines)
         parts[::2] = [part.translate(changes) for part in parts[::2]]
         lines = "".join(parts)
     marks = {sign for sign in signs if unicodedata.category(sign) in ("Mn", "Me")}
@@ -85,14 +87,14 @@ def _limit_marks(text: str, marks: Collection[str]) -> Iterator[str]:
 
 
 @lru_cache(4_096)
-def _replacement_of(sign: str) -> str:
+def _find_replacement(sign: str) -> str:
     """Return the replacement of a character outside emoji."""
     category = unicodedata.category(sign)
     if category in ("Cc", "Cs"):
         return sign if sign in "\t\n" else "\ufffd"
     if "\U000e0000" <= sign <= "\U000e007f" or unicodedata.bidirectional(sign) in _HIDING:
         return "\ufffd"
-    return "" if category == "Cf" or _UNSEEN.match(sign) else sign
+    return "" if category == "Cf" or _UNSEEN_PATTERN.match(sign) else sign
 
 
 def clip(text: str, length: int) -> str:

@@ -15,26 +15,26 @@ from types import MappingProxyType
 from bot.ids import ChannelId, UserId
 from bot.messages.plain_text import visible
 
-_ENTITY = re.compile(
+_ENTITY_PATTERN = re.compile(
     r"<((?:[@#][A-Z0-9]+|!(?:here|channel|everyone|(?:subteam|date)\^[^<>|]*)"
     r"|[A-Za-z][A-Za-z0-9+.-]*:[^<>|]*)(?:\|[^<>]*)?)>"
 )
 """Slack's entities. Other text between ``<`` and ``>``, such as ``List<Job>``, does not match."""
-_USER = re.compile(r"<@([A-Z0-9]+)(?:\|([^<>]*))?>")
-_NAME = re.compile(r"<([@#])([A-Z0-9]+)(?:\|([^<>]*))?>")
-_GROUP = re.compile(r"<!subteam\^[A-Z0-9]+>")
-_AFTER_MENTION = re.compile(r"\A(?:[ \t,]|:(?![a-z0-9_+'-]+:))*")
+_USER_PATTERN = re.compile(r"<@([A-Z0-9]+)(?:\|([^<>]*))?>")
+_NAME_PATTERN = re.compile(r"<([@#])([A-Z0-9]+)(?:\|([^<>]*))?>")
+_GROUP_PATTERN = re.compile(r"<!subteam\^[A-Z0-9]+>")
+_AFTER_MENTION_PATTERN = re.compile(r"\A(?:[ \t,]|:(?![a-z0-9_+'-]+:))*")
 """The characters between a mention and the text after it, but for the colon of an emoji
 (``:tada:``).
 """
-_ASIDE = re.compile(r"(?:!|aside\b)", re.IGNORECASE)
-_QUOTED_OR_CODE = re.compile(
+_ASIDE_PATTERN = re.compile(r"(?:!|aside\b)", re.IGNORECASE)
+_QUOTED_OR_CODE_PATTERN = re.compile(
     r"^&gt;&gt;&gt;.*|^[ \t]*&gt;[^\n]*|```.*?(?:```|\Z)|(?<![\w`])`[^`\n]+`(?![\w`])",
     re.MULTILINE | re.DOTALL,
 )
 """Quoted lines, all lines after ``>>>``, and code. A backtick within a word begins no code."""
 
-_WORD = re.compile(r"\S+")
+_WORD_PATTERN = re.compile(r"\S+")
 _QUOTATION_MARKS = "\"'“”„‟«»‹›‘’‚‛"
 _NO_GROUPS: Mapping[str, str] = MappingProxyType({})
 
@@ -56,7 +56,7 @@ def unresolved_names(raw: str, most: int) -> UnresolvedNames:
     They are the first ``most``, with all channels, since their names may be private.
     """
     labels = dict[tuple[str, str], str]()
-    for sign, name, label in _NAME.findall(raw):
+    for sign, name, label in _NAME_PATTERN.findall(raw):
         if sign == "#" or not label:
             labels[sign, name] = label
     users = set[UserId]()
@@ -66,17 +66,17 @@ def unresolved_names(raw: str, most: int) -> UnresolvedNames:
             users.add(UserId(name))
         else:
             channels[ChannelId(name)] = label
-    return UnresolvedNames(frozenset(users), channels, _GROUP.search(raw) is not None)
+    return UnresolvedNames(frozenset(users), channels, _GROUP_PATTERN.search(raw) is not None)
 
 
 def entities_in(raw: str) -> list[str]:
     """Return Slack's entities in the text: mentions, channels and links."""
-    return [f"<{entity}>" for entity in _ENTITY.findall(raw)]
+    return [f"<{entity}>" for entity in _ENTITY_PATTERN.findall(raw)]
 
 
 def channels_in(raw: str) -> frozenset[ChannelId]:
     """Return the channels that a text mentions."""
-    return frozenset(ChannelId(name) for sign, name, _ in _NAME.findall(raw) if sign == "#")
+    return frozenset(ChannelId(name) for sign, name, _ in _NAME_PATTERN.findall(raw) if sign == "#")
 
 
 def to_plain(
@@ -92,8 +92,8 @@ def to_plain(
     """
     if "<" not in raw and "&" not in raw:
         return raw
-    parts = _ENTITY.split(raw)
-    parts[1::2] = [_entity(entity, users, channels, groups) for entity in parts[1::2]]
+    parts = _ENTITY_PATTERN.split(raw)
+    parts[1::2] = [_resolve_entity(entity, users, channels, groups) for entity in parts[1::2]]
     # Each by itself: once joined, two parts may form an entity that nobody wrote.
     return "".join(_unescape(part) for part in parts)
 
@@ -102,7 +102,7 @@ def _unescape(text: str) -> str:
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
-def _entity(
+def _resolve_entity(
     entity: str,
     users: Mapping[UserId, str],
     channels: Mapping[ChannelId, str],
@@ -115,12 +115,12 @@ def _entity(
         case "#":
             return "#" + (channels.get(ChannelId(inside[1:])) or label or inside[1:])
         case "!":
-            return _special(inside[1:], label, groups)
+            return _resolve_special(inside[1:], label, groups)
         case _:
-            return _link(inside, label)
+            return _format_link(inside, label)
 
 
-def _special(inside: str, label: str, groups: Mapping[str, str]) -> str:
+def _resolve_special(inside: str, label: str, groups: Mapping[str, str]) -> str:
     kind, _, of = inside.partition("^")
     if kind == "date":
         return label or of
@@ -130,7 +130,7 @@ def _special(inside: str, label: str, groups: Mapping[str, str]) -> str:
     return label if label.startswith("@") else f"@{label or inside}"
 
 
-def _link(address: str, label: str) -> str:
+def _format_link(address: str, label: str) -> str:
     bare = address.removeprefix("mailto:").removeprefix("tel:")
     if not label or label in (address, bare):
         return bare
@@ -148,7 +148,7 @@ def from_plain(text: str) -> str:
 
 def without_quotation_marks(text: str) -> str:
     """Return a text without the quotation marks at the ends of its words: ``path “/api”``."""
-    return _WORD.sub(lambda word: word[0].strip(_QUOTATION_MARKS), text)
+    return _WORD_PATTERN.sub(lambda word: word[0].strip(_QUOTATION_MARKS), text)
 
 
 def is_blank(text: str) -> bool:
@@ -160,22 +160,22 @@ def mentions(raw: str, user: UserId) -> bool:
     """Return whether the text mentions this user, outside of quotes and code."""
     if f"<@{user}" not in raw:
         return False
-    own_words = _QUOTED_OR_CODE.sub(" ", raw)
-    return any(mentioned == user for mentioned, _ in _USER.findall(own_words))
+    own_words = _QUOTED_OR_CODE_PATTERN.sub(" ", raw)
+    return any(mentioned == user for mentioned, _ in _USER_PATTERN.findall(own_words))
 
 
 def without_leading_mention(raw: str, user: UserId) -> str:
     """Return the text without a mention of this user at its start."""
     text = raw.lstrip()
-    match = _USER.match(text)
+    match = _USER_PATTERN.match(text)
     if match is None or match[1] != user:
         return raw
-    return _AFTER_MENTION.sub("", text[match.end() :])
+    return _AFTER_MENTION_PATTERN.sub("", text[match.end() :])
 
 
 def after_mentions(raw: str, user: UserId) -> Iterator[str]:
     """Yield the text after each mention of this user."""
-    for match in _USER.finditer(raw):
+    for match in _USER_PATTERN.finditer(raw):
         if match[1] == user:
             yield raw[match.end() :]
 
@@ -183,7 +183,7 @@ def after_mentions(raw: str, user: UserId) -> Iterator[str]:
 def without_outer_mentions(raw: str, user: UserId) -> str:
     """Return the text without mentions of this user at its start and its end."""
     text = without_leading_mention(raw, user)
-    mentions_of_user = [match for match in _USER.finditer(text) if match[1] == user]
+    mentions_of_user = [match for match in _USER_PATTERN.finditer(text) if match[1] == user]
     if mentions_of_user and not text[mentions_of_user[-1].end() :].strip(" \t\n?!.,"):
         last = mentions_of_user[-1]
         return text[: last.start()].rstrip(" \t,") + text[last.end() :]
@@ -195,4 +195,4 @@ def is_aside(raw: str) -> bool:
 
     It starts with ``aside`` or ``!``.
     """
-    return bool(_ASIDE.match(raw.lstrip()))
+    return bool(_ASIDE_PATTERN.match(raw.lstrip()))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from bot.operator.trial import STEPS
 from bot.operator.trial_step import StepResult
 
-_SLACK = "https://docs.slack.dev"
+_SLACK_DOCS_URL = "https://docs.slack.dev"
 _MINTLIFY = "https://mintlify.com/docs/api"
 _READ_ON = "2026-11-21"
 """The day on which the sources were read, unless a row has another one."""
@@ -37,105 +37,105 @@ ASSUMPTIONS = (
     Assumption(
         "native-blocks",
         "A message may have a chart or a table; a workspace without them refuses the message.",
-        f"{_SLACK}/reference/block-kit/blocks/data-visualization-block",
+        f"{_SLACK_DOCS_URL}/reference/block-kit/blocks/data-visualization-block",
         "bot/visitors/messages/answers.py:chart",
         "People get the numbers as text.",
     ),
     Assumption(
         "scopes-header",
         "Every answer to a bot's token lists its scopes in a header.",
-        f"{_SLACK}/authentication/installing-with-oauth",
+        f"{_SLACK_DOCS_URL}/authentication/installing-with-oauth",
         "bot/operator/doctor_slack.py:check_slack",
         "The doctor does not name missing scopes; the refused step does.",
     ),
     Assumption(
         "metadata-of-replies",
         "A thread that is read again shows the metadata of the bot's own posts.",
-        f"{_SLACK}/reference/methods/conversations.replies",
+        f"{_SLACK_DOCS_URL}/reference/methods/conversations.replies",
         "bot/slack/messenger.py:SlackMessenger.find_posted",
         "After a lost answer of Slack's a message appears twice.",
     ),
     Assumption(
         "metadata-of-history",
         "A channel that is read again shows the metadata of the bot's own posts.",
-        f"{_SLACK}/reference/methods/conversations.history",
+        f"{_SLACK_DOCS_URL}/reference/methods/conversations.history",
         "bot/slack/messenger.py:SlackMessenger.find_posted",
         "After a lost answer of Slack's a first post appears twice.",
     ),
     Assumption(
         "upload",
         "A file is uploaded in three steps, and visible after the last one only.",
-        f"{_SLACK}/messaging/working-with-files",
+        f"{_SLACK_DOCS_URL}/messaging/working-with-files",
         "bot/slack/messenger.py:SlackMessenger.upload",
         "Nobody gets all pages as a CSV file, or somebody gets it twice.",
     ),
     Assumption(
         "file-address",
         "A file's private address gives its content to the bot's token.",
-        f"{_SLACK}/messaging/working-with-files",
+        f"{_SLACK_DOCS_URL}/messaging/working-with-files",
         "bot/slack/file_download.py:read_text",
         "Text files in a message don't reach the agent.",
     ),
     Assumption(
         "command-text",
         "A command arrives with its text, its channel and an address for the answer.",
-        f"{_SLACK}/interactivity/implementing-slash-commands",
+        f"{_SLACK_DOCS_URL}/interactivity/implementing-slash-commands",
         "bot/slack/payloads.py:invocation",
         "Slash commands fail.",
     ),
     Assumption(
         "response-url",
         "The address for the answer of a command takes a private message.",
-        f"{_SLACK}/interactivity/handling-user-interaction",
+        f"{_SLACK_DOCS_URL}/interactivity/handling-user-interaction",
         "bot/slack/messenger.py:SlackMessenger.answer",
         "Private answers appear in the channel's own way, or not.",
     ),
     Assumption(
         "mention-is-two-events",
         "A mention in a channel arrives twice: as a mention and as a message.",
-        f"{_SLACK}/reference/events/app_mention",
+        f"{_SLACK_DOCS_URL}/reference/events/app_mention",
         "bot/slack/message_events.py:spoken",
         "If it came once, as a message alone, mentions would start nothing.",
     ),
     Assumption(
         "bot-events-of-threads",
         "A reply in a thread arrives without a mention of the bot.",
-        f"{_SLACK}/reference/events/message",
+        f"{_SLACK_DOCS_URL}/reference/events/message",
         "bot/inbox/receive.py:relevance_of",
         "Replies steer no job.",
     ),
     Assumption(
         "edit-has-both-texts",
         "The event of an edit has the message before and after it.",
-        f"{_SLACK}/reference/events/message/message_changed",
+        f"{_SLACK_DOCS_URL}/reference/events/message/message_changed",
         "bot/slack/message_events.py:changed",
         "Edits of waiting prompts are not noticed.",
     ),
     Assumption(
         "deletion-has-text",
         "The event of a deletion has the deleted message.",
-        f"{_SLACK}/reference/events/message/message_deleted",
+        f"{_SLACK_DOCS_URL}/reference/events/message/message_deleted",
         "bot/slack/message_events.py:changed",
         "The bot does not know whose message is gone.",
     ),
     Assumption(
         "trigger",
         "A form can be opened for three seconds after a press.",
-        f"{_SLACK}/surfaces/modals",
+        f"{_SLACK_DOCS_URL}/surfaces/modals",
         "bot/slack/listeners.py:_Listeners._open",
         "Forms don't open, and people are told so.",
     ),
     Assumption(
         "home",
         "The opening of the Home tab arrives with the channel of the direct messages.",
-        f"{_SLACK}/reference/events/app_home_opened",
+        f"{_SLACK_DOCS_URL}/reference/events/app_home_opened",
         "bot/slack/payloads.py:home_opened",
         "The Home tab stays empty.",
     ),
     Assumption(
         "joined",
         "The bot's own joining arrives as an event without an inviter.",
-        f"{_SLACK}/reference/events/member_joined_channel",
+        f"{_SLACK_DOCS_URL}/reference/events/member_joined_channel",
         "bot/slack/listeners.py:_Listeners._joined",
         "Old mentions are offered after the bot joined by itself.",
     ),
@@ -149,7 +149,7 @@ ASSUMPTIONS = (
     Assumption(
         "whisper-in-thread",
         "A private message lands in a thread if it is posted with the thread's timestamp.",
-        f"{_SLACK}/reference/methods/chat.postEphemeral",
+        f"{_SLACK_DOCS_URL}/reference/methods/chat.postEphemeral",
         "bot/slack/messenger.py:SlackMessenger.whisper",
         "Private answers appear below the channel's messages.",
     ),
@@ -163,14 +163,14 @@ ASSUMPTIONS = (
     Assumption(
         "pace",
         "A channel takes one message a second, and a workspace several hundred a minute.",
-        f"{_SLACK}/apis/web-api/rate-limits",
+        f"{_SLACK_DOCS_URL}/apis/web-api/rate-limits",
         "bot/paces.py:Paces",
         "The bot waits longer than it must, or is asked to wait and does.",
     ),
     Assumption(
         "three-tries",
         "An event that is not acknowledged comes again at once, after one and after five minutes.",
-        f"{_SLACK}/apis/events-api",
+        f"{_SLACK_DOCS_URL}/apis/events-api",
         "bot/inbox/store.py:REDELIVERED_FOR",
         "Messages during a longer outage are read again anyway.",
     ),
@@ -184,7 +184,7 @@ ASSUMPTIONS = (
     Assumption(
         "channel-moves",
         "A channel that is shared may get a new id, and the event has both.",
-        f"{_SLACK}/reference/events/channel_id_changed",
+        f"{_SLACK_DOCS_URL}/reference/events/channel_id_changed",
         "bot/slack/listeners.py:_Listeners._channel_moved",
         "The jobs and digests of that channel stop.",
     ),
@@ -300,7 +300,7 @@ ASSUMPTIONS = (
 def describe_seen(results: Iterable[StepResult]) -> str:
     """Return a text with the assumptions that a trial has confirmed, and the others."""
     worked = {result.name for result in results if result.state == "ok"}
-    seen = [name for step in STEPS if step.name in worked for name in step.sees]
+    seen = [name for step in STEPS if step.name in worked for name in step.assumptions]
     unseen = [assumption.id for assumption in ASSUMPTIONS if assumption.id not in seen]
     return "\n".join(
         (

@@ -48,7 +48,7 @@ def _doubt_pending_work(now: datetime, connection: Connection) -> None:
     for number in connection.scalars(select(prompts.c.job).where(STARTS_JOB, is_new)).all():
         # The question to a person belongs in the thread, which the preparation would open.
         open_thread(tx, Jobs(tx).get_or_raise(JobNumber(number)), now)
-    Prompts(tx).doubt_unsettled()
+    Prompts(tx).mark_unsettled_unconfirmed()
 
 
 def _file(sqlalchemy_url: str, tool: str) -> Path:

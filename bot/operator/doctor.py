@@ -41,7 +41,7 @@ from bot.store.sqlite_files import exposed_files, is_exposed, sqlite_file
 
 _LIMIT_SECONDS = 40.0
 _CALL_SECONDS = 5.0
-_SETTINGS = "docs/settings.md explains each setting."
+_SETTINGS_ADVICE = "docs/settings.md explains each setting."
 _SLACK_TOKENS = ("xoxb-", "xoxp-", "xapp-", "xoxe")
 _MINTLIFY_HOST = "mintlify.com"
 _OTHER_MINTLIFY_KEYS = ("mint_dsc_", "mint_us_")
@@ -62,7 +62,7 @@ async def diagnose(settings: Settings, call_seconds: float = _CALL_SECONDS) -> l
         report = await check_database(settings.sqlalchemy_url, call_seconds)
         return report.findings
 
-    findings = [Finding("settings", False, line, _SETTINGS) for line in settings.warnings()]
+    findings = [Finding("settings", False, line, _SETTINGS_ADVICE) for line in settings.warnings()]
     if not findings:
         findings = [Finding("settings", True, "complete")]
     findings += check_files(settings.sqlalchemy_url)
@@ -82,7 +82,7 @@ async def diagnose(settings: Settings, call_seconds: float = _CALL_SECONDS) -> l
 async def diagnose_broken(error: SettingsError) -> list[Finding]:
     """Return a finding for each problem of the settings, and the checks of the valid ones."""
     findings = [
-        Finding("settings", False, problem, _SETTINGS)
+        Finding("settings", False, problem, _SETTINGS_ADVICE)
         for problem in error.problems or (str(error),)
     ]
     checks: Checks = {}
@@ -154,7 +154,7 @@ async def _check_assistant(settings: DocsSettings, project: DocsProject, seconds
 async def _check_project(
     settings: DocsSettings, project: DocsProject, job: str | None, seconds: float
 ) -> Finding:
-    wrong = _wrong_key(project)
+    wrong = _find_wrong_key(project)
     if wrong is not None:
         return wrong
     async with DocsClient(
@@ -183,19 +183,19 @@ async def _read_project(docs: DocsClient, project_id: str, job: str | None) -> s
     return ", which took one analytics call of this hour"
 
 
-def _wrong_key(project: DocsProject) -> Finding | None:
+def _find_wrong_key(project: DocsProject) -> Finding | None:
     """Return the finding about a key of another kind; None if it may be right."""
     setting = project.named.key
     key = project.key.get_secret_value()
     advice = f"Make an admin API key on the service's dashboard, and set it as {setting}."
     if key.startswith(_SLACK_TOKENS):
-        return _bad(f"{setting} is a token of Slack", advice)
+        return _make_finding(f"{setting} is a token of Slack", advice)
     host = urlsplit(project.address).hostname or ""
     is_mintlify = host == _MINTLIFY_HOST or host.endswith(f".{_MINTLIFY_HOST}")
     is_admin_key = key.startswith("mint_") and not key.startswith(_OTHER_MINTLIFY_KEYS)
     if is_mintlify and not is_admin_key:
         text = "is of another kind: admin keys begin with mint_, not with mint_dsc_ or mint_us_"
-        return _bad(f"{setting} {text}", advice)
+        return _make_finding(f"{setting} {text}", advice)
     return None
 
 
@@ -203,16 +203,16 @@ def refused_by_docs(error: DocsApiError, names: SettingNames) -> Finding:
     """Return the finding about a project's settings that an error of the docs service shows."""
     match error:
         case Unauthorized():
-            return _bad(
+            return _make_finding(
                 f"does not know the key: {error}", f"Look at {names.key}: wrong or expired."
             )
         case Forbidden():
             advice = (
                 "Give the key the right to read and to write, and allow this machine's address."
             )
-            return _bad(f"forbids it: {error}", advice)
+            return _make_finding(f"forbids it: {error}", advice)
         case NotFound():
-            return _bad(
+            return _make_finding(
                 f"does not know the project, or the path: {error}",
                 f"Look at {names.id} and at the path in {names.address}.",
             )
@@ -221,10 +221,10 @@ def refused_by_docs(error: DocsApiError, names: SettingNames) -> Finding:
         case Unavailable():
             return network_trouble("docs service", str(error), names.address)
         case _:
-            return _bad(str(error), f"Look at {names.address} and {names.id}.")
+            return _make_finding(str(error), f"Look at {names.address} and {names.id}.")
 
 
-def _bad(text: str, advice: str) -> Finding:
+def _make_finding(text: str, advice: str) -> Finding:
     return Finding("docs service", False, text, advice)
 
 
@@ -274,11 +274,11 @@ def _open_to_others(file: Path) -> Finding:
 async def check_ports(settings: Settings, seconds: float) -> list[Finding]:
     """Check that the ports are free, or that a bot that is ready has them."""
     host = f"[{settings.health_host}]" if ":" in settings.health_host else settings.health_host
-    running = await _running_bot(f"http://{host}:{settings.health_port}", seconds)
+    running = await _find_running_bot(f"http://{host}:{settings.health_port}", seconds)
     is_running = running is not None
     findings: list[Finding] = []
-    for names, host, port in _ports(settings):
-        trouble = _port_trouble(names, host, port, is_taken_by_bot=is_running)
+    for names, host, port in _list_ports(settings):
+        trouble = _check_port(names, host, port, is_taken_by_bot=is_running)
         if trouble is not None:
             findings.append(trouble)
     if not findings:
@@ -286,7 +286,7 @@ async def check_ports(settings: Settings, seconds: float) -> list[Finding]:
     return [*findings, *(running or ())]
 
 
-def _ports(settings: Settings) -> list[tuple[str, str, int]]:
+def _list_ports(settings: Settings) -> list[tuple[str, str, int]]:
     """Return the ports that a bot opens: the names of their settings, the host and the port."""
     health = ("HEALTH_HOST and HEALTH_PORT", settings.health_host, settings.health_port)
     if settings.socket_mode:
@@ -294,7 +294,7 @@ def _ports(settings: Settings) -> list[tuple[str, str, int]]:
     return [health, ("HOST and PORT", settings.host, settings.port)]
 
 
-def _port_trouble(names: str, host: str, port: int, *, is_taken_by_bot: bool) -> Finding | None:
+def _check_port(names: str, host: str, port: int, *, is_taken_by_bot: bool) -> Finding | None:
     """Return the reason why a port cannot be opened; None if it can, or if a bot has it."""
     if port == 0:
         return None
@@ -313,7 +313,7 @@ def _port_trouble(names: str, host: str, port: int, *, is_taken_by_bot: bool) ->
     return None
 
 
-async def _running_bot(address: str, seconds: float) -> list[Finding] | None:
+async def _find_running_bot(address: str, seconds: float) -> list[Finding] | None:
     """Return the readiness of the bot at this address; None without a bot there."""
     http = httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=seconds)
     try:

@@ -32,20 +32,22 @@ from bot.visitors.model.subscriptions import SubscriptionState
 from bot.visitors.store import subscriptions
 
 _MIN_FREE_BYTES = 50_000_000
-_STUCK = timedelta(minutes=10)
+_STUCK_AFTER = timedelta(minutes=10)
 """How long something may be due before it is called stuck."""
-_PLACE = "Let this user write it, or name another place in DATABASE_URL."
-_CHANNELS = (
+_PLACE_ADVICE = "Let this user write it, or name another place in DATABASE_URL."
+_SELECT_CHANNELS = (
     select(subscriptions.c.channel)
     .where(subscriptions.c.state == SubscriptionState.ACTIVE)
     .distinct()
     .order_by(subscriptions.c.channel)
     .limit(30)
 )
-_NEWEST_NUMBERS = (
+_SELECT_NEWEST_NUMBERS = (
     select(func.max(jobs.c.number)).where(jobs.c.service_id != "").group_by(jobs.c.project)
 )
-_NEWEST_JOBS = select(jobs.c.project, jobs.c.service_id).where(jobs.c.number.in_(_NEWEST_NUMBERS))
+_SELECT_NEWEST_JOBS = select(jobs.c.project, jobs.c.service_id).where(
+    jobs.c.number.in_(_SELECT_NEWEST_NUMBERS)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +64,15 @@ class DatabaseReport:
 async def check_database(url: str, seconds: float) -> DatabaseReport:
     """Check the database at a SQLAlchemy URL. A connection to PostgreSQL may take ``seconds``."""
     if make_url(url).get_backend_name() != "sqlite":
-        return await _postgres(url, seconds)
+        return await _check_postgres_database(url, seconds)
     file = sqlite_file(url)
     if file is None:
         advice = "All is lost at every restart: name a file in DATABASE_URL."
         return DatabaseReport([Finding("database", True, "sqlite in memory", advice)])
-    return await asyncio.to_thread(_sqlite, file)
+    return await asyncio.to_thread(_check_sqlite, file)
 
 
-def _sqlite(file: Path) -> DatabaseReport:
+def _check_sqlite(file: Path) -> DatabaseReport:
     trouble = place_trouble(file)
     if trouble is not None:
         return DatabaseReport([trouble])
@@ -81,13 +83,13 @@ def _sqlite(file: Path) -> DatabaseReport:
         with engine.connect() as connection:
             report = _check_tables("sqlite", connection)
     except SQLAlchemyError as error:
-        return _unusable(error)
+        return _report_unusable(error)
     finally:
         engine.dispose()
     return report
 
 
-def _unusable(error: SQLAlchemyError) -> DatabaseReport:
+def _report_unusable(error: SQLAlchemyError) -> DatabaseReport:
     trouble = explain_error(error)
     return DatabaseReport([Finding("database", False, trouble.cause, trouble.advice)])
 
@@ -98,11 +100,13 @@ def place_trouble(file: Path, min_free_bytes: int = _MIN_FREE_BYTES) -> Finding 
     if file.is_dir():
         return Finding("database", False, "its path is a folder", "Name a file in DATABASE_URL.")
     if not folder.is_dir():
-        return Finding("database", False, f"its folder cannot be made: {folder} is a file", _PLACE)
+        return Finding(
+            "database", False, f"its folder cannot be made: {folder} is a file", _PLACE_ADVICE
+        )
     if not os.access(folder, os.W_OK | os.X_OK):
-        return Finding("database", False, f"its folder {folder} is read-only", _PLACE)
+        return Finding("database", False, f"its folder {folder} is read-only", _PLACE_ADVICE)
     if file.exists() and not os.access(file, os.R_OK | os.W_OK):
-        return Finding("database", False, "its file is read-only", _PLACE)
+        return Finding("database", False, "its file is read-only", _PLACE_ADVICE)
     free = shutil.disk_usage(folder).free
     if free < min_free_bytes:
         text = f"the disk is full: {free // 1_000_000} MB are left"
@@ -129,10 +133,12 @@ def _check_rows(connection: Connection) -> DatabaseReport:
         findings=[
             _check_waiting(connection, now),
             *_check_sending(connection),
-            *_old_keys(connection, now),
+            *_find_old_keys(connection, now),
         ],
-        channels=connection.execute(_CHANNELS).scalars().all(),
-        newest_jobs={row.project: row.service_id for row in connection.execute(_NEWEST_JOBS)},
+        channels=connection.execute(_SELECT_CHANNELS).scalars().all(),
+        newest_jobs={
+            row.project: row.service_id for row in connection.execute(_SELECT_NEWEST_JOBS)
+        },
     )
 
 
@@ -147,7 +153,7 @@ def _check_sending(connection: Connection) -> list[Finding]:
     return [Finding("sending", True, text, advice)]
 
 
-def _old_keys(connection: Connection, now: datetime) -> list[Finding]:
+def _find_old_keys(connection: Connection, now: datetime) -> list[Finding]:
     """Return a remark on each key of the docs service that may expire soon."""
     findings: list[Finding] = []
     for row in connection.execute(select(service_keys.c.name, service_keys.c.first_used_at)):
@@ -169,7 +175,7 @@ def _check_waiting(connection: Connection, now: datetime) -> Finding:
         waiting.append(oldest_message)
     if not waiting:
         return Finding("waiting", True, "nothing waits")
-    stuck = [wait for wait in waiting if wait.stuck_since and now - wait.stuck_since > _STUCK]
+    stuck = [wait for wait in waiting if wait.stuck_since and now - wait.stuck_since > _STUCK_AFTER]
     oldest = min(stuck or waiting, key=attrgetter("since"))
     text = format_wait(oldest)
     if oldest.job:
@@ -178,7 +184,7 @@ def _check_waiting(connection: Connection, now: datetime) -> Finding:
     return Finding("waiting", not stuck, text, advice)
 
 
-_WHAT_A_START_DOES = {
+_START_NOTES = {
     Tables.NONE: ", empty; a start creates the tables",
     Tables.EARLIER: ", of an earlier version; a start upgrades the tables",
     Tables.CURRENT: "",
@@ -190,11 +196,11 @@ def _check_tables(kind: str, connection: Connection) -> DatabaseReport:
     """Return the findings about a database's tables and rows."""
     tables = find_tables(connection)
     report = _check_rows(connection) if tables.are_usable else DatabaseReport()
-    found = Finding("database", True, f"{kind}{_WHAT_A_START_DOES[tables]}")
+    found = Finding("database", True, f"{kind}{_START_NOTES[tables]}")
     return replace(report, findings=[found, *report.findings])
 
 
-async def _postgres(url: str, seconds: float) -> DatabaseReport:
+async def _check_postgres_database(url: str, seconds: float) -> DatabaseReport:
     # libpq takes whole seconds, two at least.
     limit = str(max(2, round(seconds)))
     limited = make_url(url).update_query_dict({"connect_timeout": limit})
@@ -202,7 +208,7 @@ async def _postgres(url: str, seconds: float) -> DatabaseReport:
     try:
         return await database.read(_check_postgres)
     except SQLAlchemyError as error:
-        return _unusable(error)
+        return _report_unusable(error)
     finally:
         await database.close()
 

@@ -32,18 +32,20 @@ async def check_slack(settings: Settings, channels: Sequence[str], seconds: floa
     proxy = settings.proxy_for(settings.slack_api_url)
     async with open_session(proxy) as session:
         client = web_client(settings.slack_bot_token, settings.slack_api_url, session, proxy)
-        asking = _Asking(client, seconds)
-        token, intake = await asyncio.gather(_token(asking), _intake(settings, asking))
+        asking = _SlackCaller(client, seconds)
+        token, intake = await asyncio.gather(
+            _check_bot_token(asking), _check_intake(settings, asking)
+        )
         findings = [*token, intake]
         if not token[0].ok:
             text = "not looked at, because Slack could not be asked"
             return [*findings, Finding("who may", True, text)]
-        findings.append(await _who_may(settings, asking))
-        findings += await _channels(asking, channels)
+        findings.append(await _check_people(settings, asking))
+        findings += await _check_channels(asking, channels)
         return findings
 
 
-class _Asking:
+class _SlackCaller:
     """Slack's client with a limit of time and the bot's errors."""
 
     def __init__(self, client: SlackClient, seconds: float) -> None:
@@ -60,7 +62,7 @@ class _Asking:
                 raise ValueError("no JSON") from None
 
 
-async def _token(asking: _Asking) -> list[Finding]:
+async def _check_bot_token(asking: _SlackCaller) -> list[Finding]:
     """Check the bot's token; then, by the answer's headers, its scopes and this machine's clock."""
     headers: dict[str, str] = {}
 
@@ -70,10 +72,10 @@ async def _token(asking: _Asking) -> list[Finding]:
         return f"{answer.get('user')} in {answer.get('team')}"
 
     finding = await token_finding("slack", "SLACK_BOT_TOKEN", ask)
-    return [finding, *_scopes(headers), *_clock(headers)]
+    return [finding, *_check_scopes(headers), *_check_clock(headers)]
 
 
-_EVENTS = Finding(
+_EVENTS_FINDING = Finding(
     "events",
     True,
     "not checked, since Slack lists them only on its page of the app: "
@@ -85,20 +87,20 @@ https://docs.slack.dev/reference/methods
 """
 
 
-def _scopes(headers: Mapping[str, str]) -> list[Finding]:
+def _check_scopes(headers: Mapping[str, str]) -> list[Finding]:
     if "x-oauth-scopes" not in headers:
         return []
     granted = {scope.strip() for scope in headers["x-oauth-scopes"].split(",")}
     missing = sorted(scopes_of() - granted)
     if not missing:
-        return [Finding("scopes", True, "all there"), _EVENTS]
+        return [Finding("scopes", True, "all there"), _EVENTS_FINDING]
     text = f"missing: {', '.join(missing)}"
     losses = dict.fromkeys(loss for scope in missing for loss in losses_without(scope))
     advice = f"Update the manifest and reinstall. Until then: {' '.join(losses)}"
     return [Finding("scopes", False, text, advice)]
 
 
-def _clock(headers: Mapping[str, str]) -> list[Finding]:
+def _check_clock(headers: Mapping[str, str]) -> list[Finding]:
     try:
         slacks_at = parsedate_to_datetime(headers.get("date", ""))
     except ValueError:
@@ -115,7 +117,7 @@ def _clock(headers: Mapping[str, str]) -> list[Finding]:
     return [Finding("clock", False, text, advice)]
 
 
-async def _intake(settings: Settings, asking: _Asking) -> Finding:
+async def _check_intake(settings: Settings, asking: _SlackCaller) -> Finding:
     """Check the app-level token, which Socket Mode needs."""
     token = settings.slack_app_token
     if token is None:
@@ -129,7 +131,7 @@ async def _intake(settings: Settings, asking: _Asking) -> Finding:
     return await token_finding("intake", "SLACK_APP_TOKEN", ask)
 
 
-async def _who_may(settings: Settings, asking: _Asking) -> Finding:
+async def _check_people(settings: Settings, asking: _SlackCaller) -> Finding:
     """Check that Slack knows all ids in ADMINS and ALLOWED_…."""
     client = asking.client
     ids: dict[str, Callable[[], Awaitable[object]]] = {}
@@ -162,7 +164,7 @@ async def _who_may(settings: Settings, asking: _Asking) -> Finding:
     return Finding("who may", True, f"{len(ids)} ids, all known to Slack")
 
 
-async def _channels(asking: _Asking, channels: Sequence[str]) -> list[Finding]:
+async def _check_channels(asking: _SlackCaller, channels: Sequence[str]) -> list[Finding]:
     """Check that the bot can still post the digests of its subscriptions."""
     if not channels:
         return []

@@ -31,7 +31,7 @@ _MAX_LENGTH = 300
 """Of a text from outside in a line."""
 _MAX_ACTS = 100
 _BATCH_SIZE = 1_000
-_USER = re.compile(r"[UW][A-Z0-9]{2,38}")
+_USER_PATTERN = re.compile(r"[UW][A-Z0-9]{2,38}")
 AUDIT_COLUMNS = tuple(field.name for field in fields(AuditRow))
 _REASONS = {
     WaitReason.HELD: " for further words of its author",
@@ -99,7 +99,7 @@ def format_wait(wait: Wait) -> str:
     """Return pending work as a text, with its reason and times."""
     reason = _REASONS[wait.reason]
     until = f" until {wait.until:%Y-%m-%d %H:%M:%S} UTC" if wait.until else ""
-    return f"{wait.what} waits{reason}{until} (since {wait.since:%Y-%m-%d %H:%M:%S} UTC)"
+    return f"{wait.kind} waits{reason}{until} (since {wait.since:%Y-%m-%d %H:%M:%S} UTC)"
 
 
 def _format_job(job: TrackedJob) -> str:
@@ -159,7 +159,7 @@ async def forget_user(store: Store, user: str) -> str:
 
     Raises ValueError, with a text for people, if this is no user id.
     """
-    person = _user_id(user)
+    person = _check_user_id(user)
     now = datetime.now(UTC)
     store.before_commit = partial(update_status_messages, lambda: now)
     await store.write(lambda tx: forget_open_requests(tx, person, now))
@@ -183,34 +183,34 @@ async def export_user(store: Store, user: str, stdout: TextIO) -> None:
 
     Raises ValueError, with a text for people, if this is no user id.
     """
-    person = _user_id(user)
-    exported_at = json.dumps(_timestamp(datetime.now(UTC)))
+    person = _check_user_id(user)
+    exported_at = json.dumps(_format_timestamp(datetime.now(UTC)))
     stdout.write(f'{{"user": {json.dumps(person)}, "exported_at": {exported_at}, "rows": [')
     separator = "\n"
     async for row in read_personal_data(store, person):
         # ASCII only, so that no character steers a terminal.
-        stdout.write(f"{separator}{json.dumps(_document(row), default=str)}")
+        stdout.write(f"{separator}{json.dumps(_to_document(row), default=str)}")
         separator = ",\n"
     stdout.write("\n]}\n")
 
 
-def _document(row: PersonalRow) -> dict[str, object]:
+def _to_document(row: PersonalRow) -> dict[str, object]:
     return {
         "kind": row.kind,
         "key": row.key,
-        "ended_at": _timestamp(row.at) if row.at else None,
+        "ended_at": _format_timestamp(row.at) if row.at else None,
         "under_way": row.is_under_way,
         "values": row.values,
     }
 
 
-def _user_id(user: str) -> UserId:
-    if not _USER.fullmatch(user):
+def _check_user_id(user: str) -> UserId:
+    if not _USER_PATTERN.fullmatch(user):
         raise ValueError("this is no id of a Slack user: it begins with U or W, such as U012AB3CD")
     return UserId(user)
 
 
-def _timestamp(at: datetime) -> str:
+def _format_timestamp(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -231,7 +231,7 @@ async def write_audit(
     safe = terminal_safe if stdout.isatty() else str
     stdout.write(csv_line(AUDIT_COLUMNS))
     async for row in _read_audit(store, since, user):
-        line = csv_line(_cells(row))
+        line = csv_line(_to_cells(row))
         stdout.write(f"{safe(line.rstrip())}\r\n")
 
 
@@ -252,6 +252,6 @@ async def _read_audit(
         is_full = len(rows) == _BATCH_SIZE
 
 
-def _cells(row: AuditRow) -> list[str | int]:
-    cells = asdict(row) | {"acted_at": _timestamp(row.acted_at)}
+def _to_cells(row: AuditRow) -> list[str | int]:
+    cells = asdict(row) | {"acted_at": _format_timestamp(row.acted_at)}
     return ["" if cell is None else cell for cell in cells.values()]

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from bot.store import Store
 
 
-BAD_SETTINGS = 78
+BAD_SETTINGS_EXIT_CODE = 78
 """EX_CONFIG of sysexits.h: something in the configuration is wrong."""
-CANNOT_START = 69
+CANNOT_START_EXIT_CODE = 69
 """EX_UNAVAILABLE: something that the bot needs is not there."""
-CRASHED = 70
+CRASHED_EXIT_CODE = 70
 """EX_SOFTWARE of sysexits.h: the bot has failed in an unexpected way."""
-TERMINATED = 128 + signal.SIGTERM
+TERMINATED_EXIT_CODE = 128 + signal.SIGTERM
 """The exit code that shells give a process ended by SIGTERM."""
-INTERRUPTED = 128 + signal.SIGINT
+INTERRUPTED_EXIT_CODE = 128 + signal.SIGINT
 """The same for SIGINT (Ctrl-C); click alone would exit with 1."""
 
 Kind = TypeVar("Kind", bound=LoadedSettings)
@@ -49,7 +49,7 @@ def load_settings(kind: type[Kind]) -> Kind:
         return kind.load()
     except SettingsError as error:
         echo(str(error), err=True)
-        raise Exit(BAD_SETTINGS) from None
+        raise Exit(BAD_SETTINGS_EXIT_CODE) from None
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def database_errors() -> Iterator[None]:
         yield
     except SQLAlchemyError as error:
         echo(describe_database_error(error), err=True)
-        raise Exit(CANNOT_START) from None
+        raise Exit(CANNOT_START_EXIT_CODE) from None
 
 
 def with_store(run: Callable[[Store], Awaitable[str | None]], hint: str | None = None) -> None:
@@ -127,24 +127,26 @@ def run_until_stopped() -> NoReturn:
         with suppress(asyncio.CancelledError):  # stopped before it was ready
             asyncio.run(_run_until_stopped(settings, stopping))
     except SettingsError as error:
-        _exit_unstarted(str(error), BAD_SETTINGS)
+        _exit_unstarted(str(error), BAD_SETTINGS_EXIT_CODE)
     except SQLAlchemyError as error:
-        _exit_unstarted(describe_database_error(error), CANNOT_START)
+        _exit_unstarted(describe_database_error(error), CANNOT_START_EXIT_CODE)
     except SlackError as error:
         advice = "Look at SLACK_BOT_TOKEN, SLACK_APP_TOKEN and SLACK_API_URL."
         is_token = isinstance(error, SlackRefused) and error.meaning.needs_operator
         # Trying again mends no token, so no service manager shall start the bot again.
-        code = BAD_SETTINGS if is_token else CANNOT_START
+        code = BAD_SETTINGS_EXIT_CODE if is_token else CANNOT_START_EXIT_CODE
         _exit_unstarted(f"Slack: {error}. {advice}", code)
     except OSError as error:
         advice = "Look at HOST, PORT, HEALTH_HOST and HEALTH_PORT."
-        _exit_unstarted(f"{error.strerror or error}. {advice}", CANNOT_START)
+        _exit_unstarted(f"{error.strerror or error}. {advice}", CANNOT_START_EXIT_CODE)
     except Exception:
         # A traceback that Python prints has no format and may have a secret.
         if not structlog.is_configured():
             logs.configure("ERROR")
-        structlog.get_logger(__name__).critical("crashed", exc_info=True, exit_code=CRASHED)
-        raise Exit(CRASHED) from None
+        structlog.get_logger(__name__).critical(
+            "crashed", exc_info=True, exit_code=CRASHED_EXIT_CODE
+        )
+        raise Exit(CRASHED_EXIT_CODE) from None
     raise Exit(stopping.finish())
 
 

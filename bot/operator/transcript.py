@@ -21,7 +21,7 @@ _GITHUB = "github"
 _EVENT = "event"
 """The four kinds of lines: calls of three services, and events."""
 _STAND_INS = Path(__file__).parent / "stand_ins.json"
-_PARTS = frozenset(
+_PATH_PARTS = frozenset(
     {
         *("agent", "job", "message"),
         *("analytics", "visitors", "views", "searches", "feedback", "by-page", "assistant"),
@@ -33,7 +33,7 @@ _PARTS = frozenset(
 )
 """The fixed parts of paths; all others are ids."""
 _MIN_FAILURE = 400
-_ABSENT = "absent"
+_ABSENT_TYPE = "absent"
 Fields = dict[str, list[str]]
 """The types of each field of an answer, by its path."""
 
@@ -54,7 +54,7 @@ class Recorder:
     ) -> None:
         """Add a call of Slack's Web API."""
         known = {
-            name: _parsed(value)
+            name: _parse_argument(value)
             for name, value in arguments.items()
             if value is not None and name != "token"
         }
@@ -65,11 +65,13 @@ class Recorder:
     ) -> None:
         """Add a call of the docs service."""
         verb = "POST" if fields else "GET"
-        self._add(_DOCS, f"{verb} {_template_of(path)}", fields, status, _decoded(body), seconds)
+        self._add(
+            _DOCS, f"{verb} {_make_template(path)}", fields, status, _decode_body(body), seconds
+        )
 
     def add_github_call(self, path: str, status: int, body: bytes, seconds: float) -> None:
         """Add a call of GitHub."""
-        self._add(_GITHUB, f"GET {_template_of(path)}", {}, status, _decoded(body), seconds)
+        self._add(_GITHUB, f"GET {_make_template(path)}", {}, status, _decode_body(body), seconds)
 
     def add_event(self, note: TrialNote) -> None:
         """Add an event that the running bot has noted."""
@@ -98,14 +100,14 @@ class Recorder:
                 opened.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
-def _parsed(value: object) -> object:
+def _parse_argument(value: object) -> object:
     """Return an argument that Slack's library has turned into JSON text."""
     if isinstance(value, str) and value[:1] in ("{", "["):
-        return _decoded(value.encode())
+        return _decode_body(value.encode())
     return value
 
 
-def _decoded(body: bytes) -> object:
+def _decode_body(body: bytes) -> object:
     """Return the parsed JSON of a body; ``text`` for anything else, such as a stream."""
     try:
         return json.loads(body)
@@ -113,10 +115,10 @@ def _decoded(body: bytes) -> object:
         return "text"
 
 
-def _template_of(path: str) -> str:
+def _make_template(path: str) -> str:
     """Return a path with its ids replaced, and without its query."""
     parts = urlsplit(path).path.strip("/").split("/")
-    return "/" + "/".join(part if part in _PARTS else "{id}" for part in parts)
+    return "/" + "/".join(part if part in _PATH_PARTS else "{id}" for part in parts)
 
 
 # ---- the comparison
@@ -157,15 +159,15 @@ def fields_of(lines: Iterable[Mapping[str, object]]) -> dict[str, Fields]:
 
     A field that some of its objects lack has the type ``absent``, too.
     """
-    found: dict[str, _Seen] = {}
+    found: dict[str, _SeenFields] = {}
     for line in lines:
         if _is_success(line):
-            found.setdefault(f"{line['to']} {line['name']}", _Seen()).add(line["answer"], "")
+            found.setdefault(f"{line['to']} {line['name']}", _SeenFields()).add(line["answer"], "")
     return {name: seen.fields() for name, seen in sorted(found.items())}
 
 
 @dataclass(slots=True)
-class _Seen:
+class _SeenFields:
     """The types of the fields of several answers, by path, and the objects that have them."""
 
     types: dict[str, set[str]] = field(default_factory=dict)
@@ -194,8 +196,8 @@ class _Seen:
     def fields(self) -> Fields:
         """Return the types of each field, with ``absent`` where some objects lack it."""
         for path, uses in self.uses.items():
-            if uses < self.objects[_parent_of(path)]:
-                self.types[path].add(_ABSENT)
+            if uses < self.objects[_find_parent(path)]:
+                self.types[path].add(_ABSENT_TYPE)
         return {path: sorted(types) for path, types in sorted(self.types.items())}
 
 
@@ -230,7 +232,7 @@ def compare(
 def _compare_fields(name: str, fields: Fields, known: Fields) -> Iterator[Difference]:
     for path, types in fields.items():
         if path not in known:
-            if _parent_of(path) in known:
+            if _find_parent(path) in known:
                 yield Difference(name, f"{path} ({', '.join(types)}) is not in the stand-ins")
             continue
         if others := sorted(set(types) - set(known[path])):
@@ -239,13 +241,13 @@ def _compare_fields(name: str, fields: Fields, known: Fields) -> Iterator[Differ
                 name, f"{path} is {', '.join(others)}, and {expected} in the stand-ins"
             )
     for path, known_types in known.items():
-        if _ABSENT in known_types:
+        if _ABSENT_TYPE in known_types:
             continue
-        if path not in fields and "object" in fields.get(_parent_of(path), ()):
+        if path not in fields and "object" in fields.get(_find_parent(path), ()):
             yield Difference(name, f"{path} is missing, and in the stand-ins")
 
 
-def _parent_of(path: str) -> str:
+def _find_parent(path: str) -> str:
     """Return the path of the object or list that has a field."""
     if path.endswith("[]"):
         return path.removesuffix("[]")

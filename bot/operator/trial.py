@@ -54,12 +54,12 @@ async def run_trial(
         clock: the time.
         recorder: collects the transcript; None for none.
     """
-    async with _opened(settings, options, ask, clock, recorder) as trial:
+    async with _open_clients(settings, options, ask, clock, recorder) as trial:
         try:
             for step in steps:
                 report(await take_step(trial, step))
             if recorder is not None:
-                report(await take_step(trial, _RECORDING))
+                report(await take_step(trial, _RECORDING_STEP))
         finally:
             report(await clean_up(trial))
 
@@ -75,11 +75,11 @@ async def _record_events(trial: Trial) -> str:
     return f"{len(notes)} notes of the running bot"
 
 
-_RECORDING = Step("transcript", _record_events, ("database",), "The transcript has no events.")
+_RECORDING_STEP = Step("transcript", _record_events, ("database",), "The transcript has no events.")
 
 
 @asynccontextmanager
-async def _opened(
+async def _open_clients(
     settings: Settings,
     options: TrialOptions,
     ask: Callable[[str], None],
@@ -109,8 +109,8 @@ async def _opened(
             client=client,
             messenger=SlackMessenger(client, session, settings.slack_api_url),
             store=store,
-            docs=await stack.enter_async_context(_docs(settings, options, recorder)),
-            discovery=await _discovery(settings, stack, recorder),
+            docs=await stack.enter_async_context(_make_docs_client(settings, options, recorder)),
+            discovery=await _make_discovery_client(settings, stack, recorder),
             github=await stack.enter_async_context(github),
             token=new_token(),
             ask=ask,
@@ -119,7 +119,9 @@ async def _opened(
         )
 
 
-def _docs(settings: Settings, options: TrialOptions, recorder: Recorder | None) -> DocsClient:
+def _make_docs_client(
+    settings: Settings, options: TrialOptions, recorder: Recorder | None
+) -> DocsClient:
     project = settings.projects[0]
     return DocsClient(
         base_url=project.address,
@@ -130,7 +132,7 @@ def _docs(settings: Settings, options: TrialOptions, recorder: Recorder | None) 
     )
 
 
-async def _discovery(
+async def _make_discovery_client(
     settings: Settings, stack: AsyncExitStack, recorder: Recorder | None
 ) -> DiscoveryClient | None:
     """Return the client of search and assistant; None without their key."""

@@ -33,17 +33,17 @@ async def open_trial(trial: Trial) -> str:
     async with asyncio.timeout(trial.options.call_seconds):
         await trial.store.write(lambda tx: Trials(tx).begin(opened, now, now + lasts))
     trial.is_open = True
-    trial.add_remnant("the token", lambda: _close(trial))
+    trial.add_remnant("the token", lambda: _invalidate_token(trial))
     return "stored, so that the running bot knows what you type"
 
 
-async def _close(trial: Trial) -> None:
+async def _invalidate_token(trial: Trial) -> None:
     """Make the token invalid."""
     now = datetime.now(UTC)
     await trial.store.write(lambda tx: Trials(tx).end(trial.token, now))
 
 
-async def _command(trial: Trial) -> str:
+async def _try_command(trial: Trial) -> str:
     await trial.wait_for_events(
         f"Type in the channel: /docs-agent {trial.token}",
         trial_door.COMMAND,
@@ -52,7 +52,7 @@ async def _command(trial: Trial) -> str:
     return "received, and answered in private"
 
 
-async def _mention(trial: Trial) -> str:
+async def _try_mention(trial: Trial) -> str:
     if trial.kind == "im":
         raise StepSkipped("name a channel: in direct messages everything is meant for the bot")
     names = ["app_mention"]
@@ -66,7 +66,7 @@ async def _mention(trial: Trial) -> str:
     return f"received as {' and '.join(names)}"
 
 
-def _reply_in(name: str) -> Callable[[Trial], Awaitable[str]]:
+def _make_reply_step(name: str) -> Callable[[Trial], Awaitable[str]]:
     async def run(trial: Trial) -> str:
         if f"message.{trial.kind}" != name:
             raise StepSkipped(f"name {_OTHER_KINDS[name]}: --try")
@@ -85,13 +85,13 @@ def _check_reply(trial: Trial) -> None:
         raise StepSkipped("no reply of yours has reached the running bot")
 
 
-async def _edit(trial: Trial) -> str:
+async def _try_edit(trial: Trial) -> str:
     _check_reply(trial)
     await trial.wait_for_events(f"Edit your reply to: {trial.token} edited", trial_door.EDIT)
     return "received"
 
 
-async def _shortcut(trial: Trial) -> str:
+async def _try_shortcut(trial: Trial) -> str:
     _check_reply(trial)
     await trial.wait_for_events(
         "At your reply choose More actions > Ask the docs agent", trial_door.SHORTCUT
@@ -99,13 +99,13 @@ async def _shortcut(trial: Trial) -> str:
     return "received"
 
 
-async def _deletion(trial: Trial) -> str:
+async def _try_deletion(trial: Trial) -> str:
     _check_reply(trial)
     await trial.wait_for_events("Delete your reply", trial_door.DELETION)
     return "received"
 
 
-async def _direct(trial: Trial) -> str:
+async def _try_direct(trial: Trial) -> str:
     if trial.direct is None:
         raise StepSkipped("there is no conversation with you")
     trial.by_hand.append("your direct message to the bot")
@@ -115,7 +115,7 @@ async def _direct(trial: Trial) -> str:
     return "received"
 
 
-async def _press(trial: Trial) -> str:
+async def _try_press(trial: Trial) -> str:
     thread = trial.thread()
     trial.user()
     await trial.post("press", general.press_request(trial.token), thread)
@@ -128,7 +128,7 @@ async def _press(trial: Trial) -> str:
     return "received; the form opened and changed"
 
 
-async def _press_in_form(trial: Trial) -> str:
+async def _try_press_in_form(trial: Trial) -> str:
     trial.thread()
     await trial.wait_for_events(
         "Press *Next window* in the form", trial_door.PRESS_IN_FORM, "views.push"
@@ -136,18 +136,18 @@ async def _press_in_form(trial: Trial) -> str:
     return "received; a form opened above it"
 
 
-async def _submission(trial: Trial) -> str:
+async def _try_submission(trial: Trial) -> str:
     trial.thread()
     await trial.wait_for_events("Press *Submit* in the form", trial_door.SUBMISSION)
     return "received; the forms closed"
 
 
-async def _home(trial: Trial) -> str:
+async def _try_home_tab(trial: Trial) -> str:
     await trial.wait_for_events("Open the Home tab of the app", "app_home_opened", "views.publish")
     return "received, and the tab is shown"
 
 
-async def _joined(trial: Trial) -> str:
+async def _try_bot_joined(trial: Trial) -> str:
     """Wait for the event of the bot's own joining at the beginning of the trial."""
     trial.user()
     if not trial.is_open:
@@ -165,7 +165,7 @@ async def _joined(trial: Trial) -> str:
     return "received when the bot joined"
 
 
-async def _moved(trial: Trial) -> str:
+async def _try_moved_channel(trial: Trial) -> str:
     del trial
     raise StepSkipped("it comes only where a channel is shared with another organisation")
 
@@ -173,54 +173,59 @@ async def _moved(trial: Trial) -> str:
 EVENT_STEPS = (
     Step(
         "command",
-        _command,
+        _try_command,
         ("commands", "response_url"),
         "Slash commands don't reach the bot, or their answers don't reach people.",
-        sees=("command-text", "response-url"),
+        assumptions=("command-text", "response-url"),
     ),
-    Step("mention", _mention, ("app_mention",), sees=("mention-is-two-events",)),
+    Step("mention", _try_mention, ("app_mention",), assumptions=("mention-is-two-events",)),
     *(
-        Step(f"reply in {place}", _reply_in(name), (name,), sees=("bot-events-of-threads",))
+        Step(
+            f"reply in {place}",
+            _make_reply_step(name),
+            (name,),
+            assumptions=("bot-events-of-threads",),
+        )
         for name, place in _OTHER_KINDS.items()
     ),
     Step(
         "edit of yours",
-        _edit,
+        _try_edit,
         (trial_door.EDIT,),
         "Edits of prompts are not noticed before the agent has them.",
-        sees=("edit-has-both-texts",),
+        assumptions=("edit-has-both-texts",),
     ),
     Step(
         "shortcut",
-        _shortcut,
+        _try_shortcut,
         (trial_door.SHORTCUT,),
         "Nobody can start a job from a message.",
     ),
     Step(
         "deletion of yours",
-        _deletion,
+        _try_deletion,
         (trial_door.DELETION,),
         "The bot does not notice that a prompt was deleted.",
-        sees=("deletion-has-text",),
+        assumptions=("deletion-has-text",),
     ),
-    Step("direct reply", _direct, ("message.im",)),
+    Step("direct reply", _try_direct, ("message.im",)),
     Step(
         "press",
-        _press,
+        _try_press,
         (trial_door.PRESS, "views.open", "views.update"),
         "Buttons don't reach the bot, or its forms don't open.",
-        sees=("trigger",),
+        assumptions=("trigger",),
     ),
-    Step("button in a form", _press_in_form, ("views.push",)),
+    Step("button in a form", _try_press_in_form, ("views.push",)),
     Step(
         "form",
-        _submission,
+        _try_submission,
         (trial_door.SUBMISSION,),
         "Nothing that people write into forms reaches the bot.",
     ),
-    Step("Home tab", _home, ("app_home_opened", "views.publish"), sees=("home",)),
-    Step("invitation", _joined, ("member_joined_channel",), sees=("joined",)),
-    Step("another id", _moved, ("channel_id_changed",)),
+    Step("Home tab", _try_home_tab, ("app_home_opened", "views.publish"), assumptions=("home",)),
+    Step("invitation", _try_bot_joined, ("member_joined_channel",), assumptions=("joined",)),
+    Step("another id", _try_moved_channel, ("channel_id_changed",)),
 )
 """The steps, in this order."""
 OPENING_STEP = Step(

@@ -37,12 +37,12 @@ def native_blocks() -> Mapping[str, Message]:
     }
 
 
-async def _identify(trial: Trial) -> str:
+async def _try_identify(trial: Trial) -> str:
     trial.identity = await trial.call(lambda: identify(trial.client))
     return f"Slack knows the bot as {trial.identity.bot_name}"
 
 
-async def _scopes(trial: Trial) -> str:
+async def _try_scopes(trial: Trial) -> str:
     answer = await trial.call(lambda: answered(trial.client.auth_test()))
     headers = {name.lower(): value for name, value in answer.headers.items()}
     if "x-oauth-scopes" not in headers:
@@ -55,7 +55,7 @@ async def _scopes(trial: Trial) -> str:
     return "all there"
 
 
-async def _socket(trial: Trial) -> str:
+async def _try_socket(trial: Trial) -> str:
     token = trial.settings.slack_app_token
     if token is None:
         raise StepSkipped("the bot runs in HTTP mode")
@@ -64,17 +64,17 @@ async def _socket(trial: Trial) -> str:
     return "an address for a socket, which the trial does not open"
 
 
-async def _channel(trial: Trial) -> str:
+async def _try_channel(trial: Trial) -> str:
     channel = trial.options.channel
     asking = trial.client.conversations_info
     answer = await trial.call(lambda: answered(asking(channel=channel)))
     facts: Mapping[str, object] = answer.get("channel") or {}
-    trial.kind = _kind_of(facts)
+    trial.kind = _scope_prefix(facts)
     trial.is_member = facts.get("is_member") is not False
     return f"its scopes begin with {trial.kind}:"
 
 
-def _kind_of(facts: Mapping[str, object]) -> str:
+def _scope_prefix(facts: Mapping[str, object]) -> str:
     """Return the prefix of the scopes of a channel's kind."""
     if facts.get("is_im"):
         return "im"
@@ -83,7 +83,7 @@ def _kind_of(facts: Mapping[str, object]) -> str:
     return "channels" if facts.get("is_private") is False else "groups"
 
 
-async def _join(trial: Trial) -> str:
+async def _try_join(trial: Trial) -> str:
     if trial.kind != "channels":
         raise StepSkipped("the bot joins public channels only")
     await trial.call(lambda: trial.messenger.join(trial.options.channel))
@@ -93,7 +93,7 @@ async def _join(trial: Trial) -> str:
     return "joined"
 
 
-async def _begin(trial: Trial) -> str:
+async def _try_begin(trial: Trial) -> str:
     trial.root = await trial.post("root", general.FIRST_POST, None)
     return "posted"
 
@@ -103,14 +103,14 @@ async def _post(trial: Trial, name: str, message: Message) -> str:
     return "posted in the thread"
 
 
-async def _edit(trial: Trial) -> str:
+async def _try_edit(trial: Trial) -> str:
     thread = trial.thread()
     place = trial.options.channel
     await trial.call(lambda: trial.messenger.edit(place, thread, general.EDITED_POST))
     return "the first post edited"
 
 
-async def _react(trial: Trial) -> str:
+async def _try_react(trial: Trial) -> str:
     thread = trial.thread()
     place = trial.options.channel
     await trial.call(lambda: trial.messenger.react(place, thread, _REACTION))
@@ -122,7 +122,7 @@ async def _react(trial: Trial) -> str:
     return "added to the first post"
 
 
-async def _whisper(trial: Trial) -> str:
+async def _try_whisper(trial: Trial) -> str:
     user = trial.user()
     thread = trial.thread()
     place = trial.options.channel
@@ -159,7 +159,7 @@ async def _find_root(trial: Trial, place: str, *, thread: str | None) -> str:
     return "read, with the bot's own post and its metadata"
 
 
-async def _members(trial: Trial) -> str:
+async def _try_members(trial: Trial) -> str:
     user = trial.user()
     is_there = await trial.call(lambda: trial.messenger.is_member(trial.options.channel, user))
     if not is_there:
@@ -167,7 +167,7 @@ async def _members(trial: Trial) -> str:
     return "read, with you among them"
 
 
-async def _profile(trial: Trial) -> str:
+async def _try_profile(trial: Trial) -> str:
     user = trial.user()
     profile = await trial.call(lambda: trial.messenger.profile(user))
     kinds = {
@@ -180,12 +180,12 @@ async def _profile(trial: Trial) -> str:
     return f"you are {' and '.join(found) or 'a member'}"
 
 
-async def _groups(trial: Trial) -> str:
+async def _try_groups(trial: Trial) -> str:
     handles = await trial.call(trial.messenger.group_handles)
     return f"read, {len(handles)} of them"
 
 
-async def _group_members(trial: Trial) -> str:
+async def _try_group_members(trial: Trial) -> str:
     handles = await trial.call(trial.messenger.group_handles)
     group = next(iter([*sorted(trial.settings.allowed_user_groups), *handles]), None)
     if group is None:
@@ -194,7 +194,7 @@ async def _group_members(trial: Trial) -> str:
     return f"{len(members)} members of one of them"
 
 
-async def _upload(trial: Trial) -> str:
+async def _try_upload(trial: Trial) -> str:
     """Share a small file, and find the message in which Slack shows it."""
     trial.thread()
     name = f"{trial.token}.csv"
@@ -243,7 +243,7 @@ async def _leave_file(trial: Trial, name: str) -> bool:
     return False
 
 
-async def _download(trial: Trial) -> str:
+async def _try_download(trial: Trial) -> str:
     file = trial.file
     if file is None:
         raise StepSkipped("there is no file")
@@ -257,7 +257,7 @@ async def _download(trial: Trial) -> str:
     return "described and read again, with the same content"
 
 
-async def _direct(trial: Trial) -> str:
+async def _try_direct(trial: Trial) -> str:
     user = trial.user()
     trial.direct = await trial.call(lambda: trial.messenger.conversation_with(user))
     await trial.post("direct", general.DIRECT_POST, None, trial.direct)
@@ -271,47 +271,50 @@ _BLOCK_STEPS = tuple(
         ("chat.postMessage",),
         f"Nobody gets {name}.",
         f"{name.capitalize()} are refused here: people get the numbers as text.",
-        sees=("native-blocks",),
+        assumptions=("native-blocks",),
     )
     for name, message in native_blocks().items()
 )
 SLACK_STEPS = (
-    Step("token", _identify, ("auth.test",)),
+    Step("token", _try_identify, ("auth.test",)),
     Step(
         "scopes",
-        _scopes,
+        _try_scopes,
         ("auth.test",),
         "What needs a missing scope is refused: the steps below say which.",
-        sees=("scopes-header",),
+        assumptions=("scopes-header",),
     ),
-    Step("socket", _socket, ("apps.connections.open",), token_name=_APP_TOKEN),
-    Step("channel", _channel, ("conversations.info",)),
-    Step("join", _join, ("conversations.join",)),
-    Step("post", _begin, ("chat.postMessage",)),
+    Step("socket", _try_socket, ("apps.connections.open",), token_name=_APP_TOKEN),
+    Step("channel", _try_channel, ("conversations.info",)),
+    Step("join", _try_join, ("conversations.join",)),
+    Step("post", _try_begin, ("chat.postMessage",)),
     *_BLOCK_STEPS,
-    Step("edit", _edit, ("chat.update",)),
-    Step("reaction", _react, ("reactions.add", "reactions.remove")),
-    Step("private message", _whisper, ("chat.postEphemeral",)),
+    Step("edit", _try_edit, ("chat.update",)),
+    Step("reaction", _try_react, ("reactions.add", "reactions.remove")),
+    Step("private message", _try_whisper, ("chat.postEphemeral",)),
     Step(
-        "read the thread", _read_thread, ("conversations.replies",), sees=("metadata-of-replies",)
+        "read the thread",
+        _read_thread,
+        ("conversations.replies",),
+        assumptions=("metadata-of-replies",),
     ),
     Step(
         "read the channel",
         _read_channel,
         ("conversations.history",),
-        sees=("metadata-of-history",),
+        assumptions=("metadata-of-history",),
     ),
-    Step("members", _members, ("conversations.members",)),
-    Step("profile", _profile, ("users.info",)),
-    Step("user groups", _groups, ("usergroups.list",)),
-    Step("members of a group", _group_members, ("usergroups.users.list",)),
+    Step("members", _try_members, ("conversations.members",)),
+    Step("profile", _try_profile, ("users.info",)),
+    Step("user groups", _try_groups, ("usergroups.list",)),
+    Step("members of a group", _try_group_members, ("usergroups.users.list",)),
     Step(
         "file up",
-        _upload,
+        _try_upload,
         ("files.getUploadURLExternal", "files.completeUploadExternal", "files.delete"),
-        sees=("upload",),
+        assumptions=("upload",),
     ),
-    Step("file down", _download, ("files.info",), sees=("file-address",)),
-    Step("direct message", _direct, ("conversations.open", "chat.postMessage")),
+    Step("file down", _try_download, ("files.info",), assumptions=("file-address",)),
+    Step("direct message", _try_direct, ("conversations.open", "chat.postMessage")),
 )
 """The steps, in this order."""

@@ -263,7 +263,7 @@ class Trial:
             await self.clock.sleep(_LOOK_SECONDS)
         if missing:
             self.silent_steps += not new
-            raise StepFailed(*_not_heard(missing, seconds, is_alone=not new))
+            raise StepFailed(*_explain_silence(missing, seconds, is_alone=not new))
         return new
 
     def _check_hearing(self) -> None:
@@ -275,7 +275,7 @@ class Trial:
             raise StepSkipped("nothing of the trial has reached the running bot")
 
 
-def _not_heard(names: list[str], seconds: float, *, is_alone: bool) -> tuple[str, str]:
+def _explain_silence(names: list[str], seconds: float, *, is_alone: bool) -> tuple[str, str]:
     """Return the text about missing events, and the advice."""
     text = f"no {' and no '.join(names)} within {seconds:g} s"
     hints = []
@@ -302,11 +302,11 @@ class Step:
     """The methods and events of Slack (`bot.slack.uses`), or the calls of services."""
     follows: str = ""
     """The effect of a failure; empty where the list of uses has it."""
-    if_refused: str = ""
+    refusal_advice: str = ""
     """The effect where the bot has another way; empty where it has none."""
     token_name: str = _BOT_TOKEN
     """The setting of the token with which Slack is called."""
-    sees: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
     """The assumptions (`bot.operator.assumptions`) that hold if the step worked."""
 
     @property
@@ -331,17 +331,17 @@ async def take_step(trial: Trial, step: Step) -> StepResult:
         return result("left", f"not tried: {reason}")
     except SlackRefused as refused:
         text = "; ".join((f"Slack refuses it: {refused.code}", *refused.details[:2]))
-        if refused.meaning is Refusal.BLOCKS and step.if_refused:
-            return result("note", text, step.if_refused)
-        return bad(text, _advice_about(refused, step.token_name))
+        if refused.meaning is Refusal.BLOCKS and step.refusal_advice:
+            return result("note", text, step.refusal_advice)
+        return bad(text, _find_advice(refused, step.token_name))
     except StepFailed as failed:
         return bad(str(failed), failed.advice)
     except SlackError as error:
         finding = network_trouble(step.name, str(error), "SLACK_API_URL")
         return bad(f"Slack: {finding.seen}", finding.advice)
     except (Forbidden, NotFound) as error:
-        if step.if_refused:
-            return result("note", f"the docs service: {error}", step.if_refused)
+        if step.refusal_advice:
+            return result("note", f"the docs service: {error}", step.refusal_advice)
         return bad(f"the docs service: {error}", "`docs-bot doctor` says what is wrong there.")
     except DocsApiError as error:
         return bad(f"the docs service: {error}", "`docs-bot doctor` says what is wrong there.")
@@ -354,7 +354,7 @@ async def take_step(trial: Trial, step: Step) -> StepResult:
         return bad(f"no answer within {trial.options.call_seconds:g} s", "Look at the network.")
 
 
-def _advice_about(refused: SlackRefused, token_name: str) -> str:
+def _find_advice(refused: SlackRefused, token_name: str) -> str:
     """Return the remedy of a refusal."""
     # The bot's token gets its scopes from the manifest.
     is_about_token = refused.meaning is Refusal.TOKEN or token_name != _BOT_TOKEN
@@ -372,7 +372,7 @@ async def clean_up(trial: Trial) -> StepResult:
     left: list[str] = []
     while trial.remnants:
         remnant = trial.remnants.pop()
-        removing = Step("clean up", _removing(remnant), (), follows="It stays.")
+        removing = Step("clean up", _make_removal(remnant), (), follows="It stays.")
         result = await take_step(trial, removing)
         removed += result.state == "ok"
         if result.state != "ok":
@@ -387,7 +387,7 @@ async def clean_up(trial: Trial) -> StepResult:
     return StepResult("clean up", "ok", text)
 
 
-def _removing(remnant: Remnant) -> Callable[[Trial], Awaitable[str]]:
+def _make_removal(remnant: Remnant) -> Callable[[Trial], Awaitable[str]]:
     async def run(trial: Trial) -> str:
         try:
             await trial.call(lambda: answered(remnant.remove()))

@@ -16,10 +16,10 @@ import structlog
 from bot.context import WorkerContext
 from bot.engine import unless_taken_over
 from bot.ids import ChannelId, Message, MessageTs, Refusal
-from bot.logs import about_request
+from bot.logs import log_reference
 from bot.outbox.delivery_errors import MAX_TRIES, give_up, hold_pace, settle_failed_delivery
 from bot.outbox.hooks import OutboxHooks
-from bot.outbox.model import PACED, CsvFile, Delivery, DeliveryKind, DeliveryState, delivered
+from bot.outbox.model import PACED_KINDS, CsvFile, Delivery, DeliveryKind, DeliveryState, delivered
 from bot.outbox.store import Outbox
 from bot.ports import (
     Posted,
@@ -50,11 +50,11 @@ async def claim_deliveries(
     chosen: list[int] = []
     for delivery in ready:
         may_go = len(chosen) < limit and delivery.channel not in full
-        paced = delivery.channel if delivery.kind in PACED else None
+        paced = delivery.channel if delivery.kind in PACED_KINDS else None
         if may_go and paces.take(paced, delivery.calls, now):
             chosen.append(delivery.seq)
     if busy or len(chosen) < len(ready):
-        seconds = paces.next_seconds(now)
+        seconds = paces.seconds_to_next(now)
         if seconds is not None:
             context.wake_after(seconds)
     if not chosen:
@@ -67,9 +67,9 @@ async def deliver(context: WorkerContext, delivery: Delivery) -> None:
 
     A call that is cut off may have reached Slack: its row stays *sending*, and is searched later.
     """
-    draft = delivery.what
+    draft = delivery.content
     outcome: Callable[[Transaction], None]
-    with about_request(delivery.request), unless_taken_over("delivery", delivery.id):
+    with log_reference(delivery.request), unless_taken_over("delivery", delivery.id):
         try:
             posted = await _carry_out(context, delivery)
         except SlackError as error:
@@ -102,7 +102,7 @@ def _settle_sent(
     context: WorkerContext, tx: Transaction, delivery: Delivery, posted: Posted | None
 ) -> None:
     """Record a delivery as sent, and the consequences."""
-    if delivery.what.kind is DeliveryKind.EDIT:
+    if delivery.content.kind is DeliveryKind.EDIT:
         Outbox(tx).remove(delivery, owner=context.owner)
         return
     ts = posted and posted.ts
@@ -117,14 +117,14 @@ async def _carry_out(context: WorkerContext, delivery: Delivery) -> Posted | Non
 
     Return what was posted.
     """
-    draft = delivery.what
+    draft = delivery.content
     messenger = context.messenger
     is_unclear = delivery.state is DeliveryState.UNCLEAR
     if is_unclear:
         found = await _find(context, delivery)
         if found is not None:
             log.info("delivery_found", delivery=delivery.id)
-            return found if draft.kind not in _PRIVATE else None
+            return found if draft.kind not in _PRIVATE_KINDS else None
     # A suspended process must neither repeat nor overwrite another process's posts.
     check_lease(context, delivery)
     match draft.kind:
@@ -150,11 +150,11 @@ async def _carry_out(context: WorkerContext, delivery: Delivery) -> Posted | Non
     return None
 
 
-_PRIVATE = frozenset({DeliveryKind.PRIVATE, DeliveryKind.WHISPER})
+_PRIVATE_KINDS = frozenset({DeliveryKind.PRIVATE, DeliveryKind.WHISPER})
 """Messages to one person, which become direct messages if Slack refuses the first way."""
 
 
-_SEARCHED = frozenset({DeliveryKind.STATUS, DeliveryKind.REPLY, DeliveryKind.POST})
+_SEARCHED_KINDS = frozenset({DeliveryKind.STATUS, DeliveryKind.REPLY, DeliveryKind.POST})
 
 
 async def _find(context: WorkerContext, delivery: Delivery) -> Posted | None:
@@ -162,9 +162,9 @@ async def _find(context: WorkerContext, delivery: Delivery) -> Posted | None:
 
     Returns None if it is missing or cannot be searched.
     """
-    draft = delivery.what
-    is_private = draft.kind in _PRIVATE and draft.user is not None
-    if draft.kind not in _SEARCHED and not is_private:
+    draft = delivery.content
+    is_private = draft.kind in _PRIVATE_KINDS and draft.user is not None
+    if draft.kind not in _SEARCHED_KINDS and not is_private:
         return None
     try:
         return await _find_in_thread(context, delivery)
@@ -189,13 +189,13 @@ async def _find_in_thread(context: WorkerContext, delivery: Delivery) -> Posted 
 
 def _thread_of(delivery: Delivery) -> MessageTs | None:
     """Return the thread in which a delivery is posted; None for the channel."""
-    match delivery.what.kind:
+    match delivery.content.kind:
         case DeliveryKind.STATUS:
             return delivery.thread_ts
         case DeliveryKind.REPLY:
             return delivery.thread_ts or delivery.status_ts
         case DeliveryKind.POST:
-            return delivery.what.message_ts
+            return delivery.content.message_ts
         case _:
             return None
 
@@ -203,12 +203,12 @@ def _thread_of(delivery: Delivery) -> MessageTs | None:
 async def _search(
     context: WorkerContext, delivery: Delivery, thread: MessageTs | None
 ) -> MessageTs | None:
-    draft = delivery.what
+    draft = delivery.content
     messenger = context.messenger
 
     async def find() -> MessageTs | None:
         # Of a private answer only its direct message can be searched.
-        person = draft.user if draft.kind in _PRIVATE else None
+        person = draft.user if draft.kind in _PRIVATE_KINDS else None
         channel = await messenger.conversation_with(person) if person else draft.channel
         since = delivery.created_at
         posted = await messenger.find_posted(
@@ -226,15 +226,15 @@ async def _post(context: WorkerContext, delivery: Delivery) -> Posted:
     The bot joins the channel for it if it is not in it and a request came from there.
     """
     messenger = context.messenger
-    channel = delivery.what.channel
-    if delivery.what.kind is DeliveryKind.REPLY and delivery.status_ts is None:
+    channel = delivery.content.channel
+    if delivery.content.kind is DeliveryKind.REPLY and delivery.status_ts is None:
         raise SlackRefused.not_found("thread", Refusal.THREAD_GONE)
     thread = _thread_of(delivery)
     message = message_of(delivery)
     try:
         return await messenger.post(channel, message, delivery=delivery.id, thread=thread)
     except SlackRefused as refusal:
-        if refusal.meaning not in _JOINABLE or not delivery.joins:
+        if refusal.meaning not in _JOINABLE_REFUSALS or not delivery.joins:
             raise
         await _join(context, channel, refusal)
     check_lease(context, delivery)
@@ -243,7 +243,7 @@ async def _post(context: WorkerContext, delivery: Delivery) -> Posted:
 
 def message_of(delivery: Delivery) -> Message:
     """Return the message of a delivery, plain if Slack refused its blocks."""
-    message = delivery.what.message
+    message = delivery.content.message
     if message is None:
         raise ValueError(f"delivery {delivery.id} has nothing to say")
     return Message(message.text, message.plain_blocks) if delivery.is_plain else message
@@ -254,7 +254,7 @@ async def _send_privately(context: WorkerContext, delivery: Delivery) -> None:
 
     It is a direct message if Slack refuses the URL.
     """
-    draft = delivery.what
+    draft = delivery.content
     if draft.response_url is not None:
         try:
             await context.messenger.answer(draft.response_url, message_of(delivery))
@@ -277,7 +277,7 @@ async def _whisper(context: WorkerContext, delivery: Delivery) -> None:
 
     It cannot be searched, so after an unclear outcome it is shown again. The direct message can be.
     """
-    draft = delivery.what
+    draft = delivery.content
     if draft.user is None:
         raise SlackRefused.not_found("user")
     message = message_of(delivery)
@@ -293,7 +293,7 @@ async def _whisper(context: WorkerContext, delivery: Delivery) -> None:
 Result = TypeVar("Result")
 _CALL_SHARE = 1 / 3
 """The share of a lease that the slowest call to Slack may take."""
-_JOINABLE = frozenset({Refusal.NOT_A_MEMBER})
+_JOINABLE_REFUSALS = frozenset({Refusal.NOT_A_MEMBER})
 
 
 def check_lease(context: WorkerContext, delivery: Delivery) -> None:
@@ -311,7 +311,7 @@ async def as_member(
     context: WorkerContext,
     channel: ChannelId,
     call: Callable[[], Awaitable[Result]],
-    joinable: frozenset[Refusal] = _JOINABLE,
+    joinable: frozenset[Refusal] = _JOINABLE_REFUSALS,
 ) -> Result:
     """Make a call, and join the channel for it if necessary.
 
@@ -353,7 +353,7 @@ async def find_earlier(search: Awaitable[Result]) -> Result:
         raise
 
 
-_OUTSIDE = frozenset({Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE})
+_OUTSIDE_REFUSALS = frozenset({Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE})
 """The refusals of an upload to a channel that the bot is not in."""
 
 
@@ -362,9 +362,9 @@ async def share_file(context: WorkerContext, delivery: Delivery) -> None:
     file = await context.store.read(partial(_make_file, context, delivery))
     if file is None:
         raise SlackRefused.not_found("file")
-    channel = delivery.what.channel
-    if delivery.what.user:
-        channel = await context.messenger.conversation_with(delivery.what.user)
+    channel = delivery.content.channel
+    if delivery.content.user:
+        channel = await context.messenger.conversation_with(delivery.content.user)
     if delivery.state is DeliveryState.UNCLEAR:
 
         async def find() -> bool:
@@ -407,5 +407,5 @@ async def _upload(
         )
 
     # A direct message cannot be joined.
-    joinable = _OUTSIDE if channel == delivery.what.channel else frozenset()
+    joinable = _OUTSIDE_REFUSALS if channel == delivery.content.channel else frozenset()
     await as_member(context, channel, upload, joinable)

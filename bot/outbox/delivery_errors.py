@@ -11,14 +11,14 @@ from bot.engine import back_off_seconds
 from bot.ids import Refusal, is_direct_message
 from bot.outbox.hooks import OutboxHooks
 from bot.outbox.model import (
-    PACED,
+    PACED_KINDS,
     Delivery,
     DeliveryKind,
     DeliveryState,
     NotPosted,
-    delivery_dead,
-    delivery_postponed,
     delivery_unclear,
+    mark_delivery_dead,
+    postpone_delivery,
 )
 from bot.outbox.store import Outbox
 from bot.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
@@ -34,23 +34,23 @@ def give_up(
 
     ``code`` is Slack's error code, or the bot's own if Slack gave none.
     """
-    if delivery.what.kind is DeliveryKind.REACTION:
+    if delivery.content.kind is DeliveryKind.REACTION:
         # It matters little: one line for all of a reason.
         log.warning("reaction_refused", reason=code)
     else:
         log.warning(
             "delivery_dead",
             delivery=delivery.id,
-            kind=delivery.what.kind,
-            job=delivery.what.job,
+            kind=delivery.content.kind,
+            job=delivery.content.job,
             reason=code,
         )
-    if meaning is Refusal.NOT_VISIBLE and is_direct_message(delivery.what.channel):
+    if meaning is Refusal.NOT_VISIBLE and is_direct_message(delivery.content.channel):
         meaning = Refusal.BETWEEN_PEOPLE
     now = context.clock()
-    draft = delivery.what
+    draft = delivery.content
     refusal = NotPosted(meaning, draft.channel, now, draft.job)
-    Outbox(tx).save(delivery, delivery_dead(delivery, now, code), owner=context.owner)
+    Outbox(tx).save(delivery, mark_delivery_dead(delivery, now, code), owner=context.owner)
     if draft.kind is DeliveryKind.STATUS and draft.job is not None:
         Outbox(tx).dead_letter_thread(draft.job, code, now)
     for hooks in context.hooks_of(OutboxHooks):
@@ -59,9 +59,14 @@ def give_up(
 
 MAX_TRIES = 12
 """Maximum tries of a delivery that Slack refuses for the moment, about ten minutes."""
-_PATIENCE = timedelta(hours=24)
+_RETRY_PERIOD = timedelta(hours=24)
 """How old a delivery gets while Slack refuses the token or gives no clear answer."""
-_TOKEN_RETRIED = (DeliveryKind.REPLY, DeliveryKind.EDIT, DeliveryKind.PRIVATE, DeliveryKind.WHISPER)
+_RETRIED_WITH_NEW_TOKEN = (
+    DeliveryKind.REPLY,
+    DeliveryKind.EDIT,
+    DeliveryKind.PRIVATE,
+    DeliveryKind.WHISPER,
+)
 """Deliveries that wait for a new token. The others fail at once."""
 _MIN_SEARCHES = 40
 """How often an unclear delivery is tried, also one as old as that.
@@ -93,7 +98,7 @@ def settle_failed_delivery(
     match error:
         case SlackThrottled():
             _retry(context, tx, delivery, asked_seconds)
-        case _ if waits and delivery.what.kind is DeliveryKind.REACTION:
+        case _ if waits and delivery.content.kind is DeliveryKind.REACTION:
             give_up(context, tx, delivery, Refusal.PERMANENT, "unreachable")
         case SlackRefused(meaning=Refusal.BLOCKS) if not delivery.is_plain:
             log.error(
@@ -112,9 +117,11 @@ def settle_failed_delivery(
 
 def _is_temporary(context: WorkerContext, delivery: Delivery, error: SlackError) -> bool:
     match error:
-        case SlackRefused(meaning=Refusal.TOKEN) if delivery.what.kind in _TOKEN_RETRIED:
+        case SlackRefused(meaning=Refusal.TOKEN) if (
+            delivery.content.kind in _RETRIED_WITH_NEW_TOKEN
+        ):
             log.error("token_refused", reason=error.code)
-            return context.clock() - delivery.created_at < _PATIENCE
+            return context.clock() - delivery.created_at < _RETRY_PERIOD
         case SlackRefused(meaning=Refusal.PASSING):
             return delivery.attempts < MAX_TRIES
         case _:
@@ -128,8 +135,8 @@ def hold_pace(context: WorkerContext, delivery: Delivery, error: SlackThrottled)
     """
     seconds = error.retry_after_seconds
     now = context.clock()
-    if delivery.what.kind in PACED and seconds <= _CHANNEL_LIMIT_SECONDS:
-        context.paces.hold(delivery.what.channel, seconds, now)
+    if delivery.content.kind in PACED_KINDS and seconds <= _CHANNEL_LIMIT_SECONDS:
+        context.paces.hold(delivery.content.channel, seconds, now)
     elif error.method is not None:
         context.paces.hold(error.method, seconds, now)
 
@@ -144,7 +151,7 @@ def _retry(
 ) -> None:
     """Try a delivery again later that certainly had no effect."""
     due_at = context.after(seconds)
-    postponed = delivery_postponed(delivery, due_at, plain=delivery.is_plain or plain)
+    postponed = postpone_delivery(delivery, due_at, plain=delivery.is_plain or plain)
     Outbox(tx).save(delivery, postponed, owner=context.owner)
     if plain:
         for hooks in context.hooks_of(OutboxHooks):
@@ -156,7 +163,7 @@ def _look_later(
 ) -> None:
     """Search Slack for a delivery before the next try, for a day."""
     age = context.clock() - delivery.created_at
-    if age >= _PATIENCE and delivery.attempts >= _MIN_SEARCHES:
+    if age >= _RETRY_PERIOD and delivery.attempts >= _MIN_SEARCHES:
         give_up(context, tx, delivery, Refusal.PERMANENT, "no_clear_answer")
         return
     pause_seconds = back_off_seconds(

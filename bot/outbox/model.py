@@ -58,7 +58,7 @@ class DeliveryKind(StrEnum):
     """
 
 
-CALLS: Mapping[DeliveryKind, tuple[Method, ...]] = {
+CALLS_OF_KIND: Mapping[DeliveryKind, tuple[Method, ...]] = {
     DeliveryKind.STATUS: (Method.POST,),
     DeliveryKind.EDIT: (Method.EDIT,),
     DeliveryKind.REPLY: (Method.POST,),
@@ -69,12 +69,12 @@ CALLS: Mapping[DeliveryKind, tuple[Method, ...]] = {
     DeliveryKind.FILE: (Method.BEGIN_UPLOAD, Method.END_UPLOAD),
 }
 """The methods that each kind of delivery calls."""
-SEARCHES: Mapping[DeliveryKind, Method] = {
+SEARCH_OF_KIND: Mapping[DeliveryKind, Method] = {
     DeliveryKind.REPLY: Method.SEARCH_THREAD,
     DeliveryKind.STATUS: Method.SEARCH_THREAD,
 }
 """Where a delivery of unclear outcome is searched for, if not in its channel."""
-REPEATABLE = (
+REPEATABLE_KINDS = (
     DeliveryKind.REPLY,
     DeliveryKind.PRIVATE,
     DeliveryKind.WHISPER,
@@ -82,11 +82,11 @@ REPEATABLE = (
     DeliveryKind.FILE,
 )
 """Kinds that an operator may have tried again. The others show a state that may have changed."""
-PACED = (DeliveryKind.STATUS, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
+PACED_KINDS = (DeliveryKind.STATUS, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
 """Kinds that count against Slack's limit of one post a second in a channel."""
-QUIET = (DeliveryKind.EDIT, DeliveryKind.REACTION)
+QUIET_KINDS = (DeliveryKind.EDIT, DeliveryKind.REACTION)
 """Kinds without a notification."""
-_JOINING = (DeliveryKind.STATUS, DeliveryKind.POST, DeliveryKind.FILE)
+_JOINING_KINDS = (DeliveryKind.STATUS, DeliveryKind.POST, DeliveryKind.FILE)
 
 
 class DeliveryState(StrEnum):
@@ -214,7 +214,7 @@ class Delivery:
     """An outbox row that a worker has claimed."""
 
     id: DeliveryId
-    what: NewDelivery
+    content: NewDelivery
     """The delivery as it was added."""
     created_at: datetime
     attempts: int
@@ -249,8 +249,8 @@ class Delivery:
         People who remove the bot from a channel do not want it back for an end or for a scheduled
         digest.
         """
-        is_scheduled = self.what.subscription is not None and self.what.question is not None
-        return self.what.kind in _JOINING and (self.what.can_join or not is_scheduled)
+        is_scheduled = self.content.subscription is not None and self.content.question is not None
+        return self.content.kind in _JOINING_KINDS and (self.content.can_join or not is_scheduled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,26 +273,26 @@ def delivered(delivery: Delivery, at: datetime, posted_ts: MessageTs | None) -> 
 
     ``posted_ts`` is the message's timestamp, or None if the delivery is not a post.
     """
-    draft = replace(delivery.what, response_url=None, message=None)
+    draft = replace(delivery.content, response_url=None, message=None)
     return replace(
-        delivery, state=DeliveryState.SENT, what=draft, settled_at=at, posted_ts=posted_ts
+        delivery, state=DeliveryState.SENT, content=draft, settled_at=at, posted_ts=posted_ts
     )
 
 
-def delivery_dead(delivery: Delivery, at: datetime, error: str) -> Delivery:
+def mark_delivery_dead(delivery: Delivery, at: datetime, error: str) -> Delivery:
     """Give up a delivery that Slack refuses for good.
 
     ``error`` is Slack's code.
 
     Its message is kept only if an operator may have it tried again.
     """
-    draft = replace(delivery.what, response_url=None)
-    if draft.kind not in REPEATABLE or draft.subscription is not None:
+    draft = replace(delivery.content, response_url=None)
+    if draft.kind not in REPEATABLE_KINDS or draft.subscription is not None:
         draft = replace(draft, message=None)
-    return replace(delivery, state=DeliveryState.DEAD, what=draft, settled_at=at, error=error)
+    return replace(delivery, state=DeliveryState.DEAD, content=draft, settled_at=at, error=error)
 
 
-def delivery_postponed(delivery: Delivery, due_at: datetime, *, plain: bool) -> Delivery:
+def postpone_delivery(delivery: Delivery, due_at: datetime, *, plain: bool) -> Delivery:
     """Try a delivery again that certainly failed. ``plain``: without the blocks."""
     return replace(delivery, state=DeliveryState.PENDING, due_at=due_at, is_plain=plain)
 

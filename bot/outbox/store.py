@@ -31,10 +31,10 @@ from sqlalchemy.engine import RowMapping
 
 from bot.ids import ChannelId, DeliveryId, JobNumber, Message, MessageTs, can_be_id
 from bot.outbox.model import (
-    CALLS,
-    PACED,
-    REPEATABLE,
-    SEARCHES,
+    CALLS_OF_KIND,
+    PACED_KINDS,
+    REPEATABLE_KINDS,
+    SEARCH_OF_KIND,
     DeadLetter,
     Delivery,
     DeliveryKind,
@@ -44,7 +44,7 @@ from bot.outbox.model import (
 from bot.outbox.threads import job_threads
 from bot.ports import Method, ThreadRef, message_key
 from bot.store.leases import (
-    FREE,
+    FREE_LEASE,
     HOLDER,
     NOW,
     Claimer,
@@ -126,7 +126,7 @@ UNCLEAR_DELIVERIES = QueueTable(
 THREAD_POSTS = (DeliveryKind.STATUS, DeliveryKind.REPLY)
 OPEN_STATES = (DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.UNCLEAR)
 """The states of deliveries with work left to do."""
-_END = ":end"
+_END_SUFFIX = ":end"
 """The last part of the keys of replies with the end of an iteration."""
 _MAX_READY = 500
 
@@ -171,7 +171,7 @@ def waits_in_thread() -> ColumnElement[bool]:
     )
 
 
-_EDITED = deliveries.alias("edited")
+_EDITED_POST = deliveries.alias("edited")
 
 
 # Built once, when they are used first: building takes longer than running them, and the threads
@@ -186,10 +186,10 @@ def _places() -> Select[*tuple[object, ...]]:
             threads.status_ts.label("status_ts"),
             threads.thread_ts.label("thread_ts"),
             threads.request.label("request"),
-            _EDITED.c.posted_ts,
+            _EDITED_POST.c.posted_ts,
         )
         .outerjoin(threads.table, threads.number == deliveries.c.job)
-        .outerjoin(_EDITED, _EDITED.c.key == deliveries.c.edited_key)
+        .outerjoin(_EDITED_POST, _EDITED_POST.c.key == deliveries.c.edited_key)
         .where(deliveries.c.seq.in_(bindparam("chosen", expanding=True)))
     )
 
@@ -199,7 +199,7 @@ def _ready() -> Select[*tuple[object, ...]]:
     """Return the statement that finds the deliveries that may go out."""
     is_open = one_of(deliveries.c.state, OPEN_STATES)
     is_quick = or_(
-        ~one_of(deliveries.c.kind, PACED),
+        ~one_of(deliveries.c.kind, PACED_KINDS),
         deliveries.c.channel.not_in(bindparam("busy", expanding=True)),
     )
     return (
@@ -239,7 +239,7 @@ def _to_delivery(row: RowMapping, places: Mapping[int, RowMapping]) -> Delivery:
     place = places[row["seq"]]
     return Delivery(
         id=DeliveryId(row["id"]),
-        what=draft,
+        content=draft,
         created_at=row["created_at"],
         attempts=row["attempts"],
         status_ts=place["status_ts"],
@@ -270,7 +270,7 @@ class ThreadPost:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class ReadyDelivery:
     """A delivery that may go out when Slack's paces allow it."""
 
     seq: int
@@ -320,7 +320,7 @@ class Outbox(Repository):
             deliveries.c.job == job,
             deliveries.c.kind == DeliveryKind.REPLY,
             deliveries.c.key.startswith(f"job:{job}:iteration:{iteration}:"),
-            deliveries.c.key.endswith(_END),
+            deliveries.c.key.endswith(_END_SUFFIX),
         )
         newest = statement.order_by(deliveries.c.seq.desc()).limit(1)
         return self.connection.execute(newest).scalar()
@@ -330,7 +330,7 @@ class Outbox(Repository):
         mine = and_(deliveries.c.job.in_(numbers), deliveries.c.posted_ts.is_not(None))
         columns = select(deliveries.c.posted_ts, deliveries.c.job, deliveries.c.key)
         return [
-            ThreadPost(row.posted_ts, row.job, row.key.endswith(_END))
+            ThreadPost(row.posted_ts, row.job, row.key.endswith(_END_SUFFIX))
             for row in self.connection.execute(columns.where(mine))
         ]
 
@@ -346,7 +346,7 @@ class Outbox(Repository):
         query = select(deliveries.c.posted_ts).where(of_channel, is_here)
         return frozenset(self.connection.execute(query).scalars())
 
-    def ready(self, now: datetime, busy_channels: Collection[str]) -> Sequence[Ready]:
+    def ready(self, now: datetime, busy_channels: Collection[str]) -> Sequence[ReadyDelivery]:
         """Return the deliveries that may go out: posts before edits, the oldest first.
 
         Posts into busy channels are left out.
@@ -355,14 +355,14 @@ class Outbox(Repository):
         of them.
         """
         rows = self.connection.execute(_ready(), {NOW.key: now, "busy": list(busy_channels)})
-        ready = list[Ready]()
+        ready = list[ReadyDelivery]()
         for row in rows:
             kind = DeliveryKind(row.kind)
             # A response URL has no limit.
-            calls = () if row.by_url else CALLS[kind]
+            calls = () if row.by_url else CALLS_OF_KIND[kind]
             if calls and row.state != DeliveryState.PENDING:
-                calls = (SEARCHES.get(kind, Method.SEARCH_CHANNEL), *calls)
-            ready.append(Ready(row.seq, kind, row.channel, calls))
+                calls = (SEARCH_OF_KIND.get(kind, Method.SEARCH_CHANNEL), *calls)
+            ready.append(ReadyDelivery(row.seq, kind, row.channel, calls))
         return ready
 
     def claim(self, claimer: Claimer, chosen: Sequence[int]) -> Sequence[Delivery]:
@@ -380,9 +380,9 @@ class Outbox(Repository):
 
         Raises LeaseLost unless ``owner`` holds it.
         """
-        changes = diff(delivery, new, deliveries) | diff(delivery.what, new.what, deliveries)
+        changes = diff(delivery, new, deliveries) | diff(delivery.content, new.content, deliveries)
         which = {"this": delivery.id, HOLDER.key: owner}
-        if self.connection.execute(_UPDATE_HELD, {**changes, **FREE, **which}).rowcount != 1:
+        if self.connection.execute(_UPDATE_HELD, {**changes, **FREE_LEASE, **which}).rowcount != 1:
             raise LeaseLost(f"delivery {delivery.id}")
         if new.state is DeliveryState.PENDING:
             # A newer edit of the same message may wait already.
@@ -458,7 +458,7 @@ class Outbox(Repository):
         of_job = deliveries.c.job == job if job else true()
         query = select(
             *deliveries.c["seq", "job", "kind", "channel", "error"], _CAN_GO.label("can_go")
-        ).where(_DEAD, in_channel, of_job, deliveries.c.kind != DeliveryKind.REACTION)
+        ).where(_IS_DEAD, in_channel, of_job, deliveries.c.kind != DeliveryKind.REACTION)
         rows = self.connection.execute(query.order_by(deliveries.c.seq.desc()).limit(limit))
         return [
             DeadLetter(
@@ -475,7 +475,7 @@ class Outbox(Repository):
     def doubt_open(self) -> None:
         """Have each delivery that is not settled searched in Slack before it is posted."""
         pending = deliveries.update().where(deliveries.c.state.in_(OPEN_STATES))
-        self.connection.execute(pending.values(state=DeliveryState.UNCLEAR, **FREE))
+        self.connection.execute(pending.values(state=DeliveryState.UNCLEAR, **FREE_LEASE))
 
     def retry_dead_letter(self, number: int, now: datetime) -> bool:
         """Have a dead letter searched in Slack, and posted if missing.
@@ -490,22 +490,22 @@ class Outbox(Repository):
             "due_at": now,
             "error": None,
             "settled_at": None,
-            **FREE,
+            **FREE_LEASE,
         }
-        retry = deliveries.update().where(deliveries.c.seq == number, _DEAD, _CAN_GO)
+        retry = deliveries.update().where(deliveries.c.seq == number, _IS_DEAD, _CAN_GO)
         return self.connection.execute(retry.values(values)).rowcount == 1
 
 
-_NEWER = deliveries.alias("newer")
+_NEWER_DELIVERY = deliveries.alias("newer")
 _DROP_OUTDATED = deliveries.delete().where(
     deliveries.c.id == bindparam("this"),
     deliveries.c.kind == DeliveryKind.EDIT,
     exists().where(
-        _NEWER.c.job == deliveries.c.job,
-        _NEWER.c.kind == DeliveryKind.EDIT,
-        _NEWER.c.state == DeliveryState.PENDING,
-        _NEWER.c.edited_key.is_not_distinct_from(deliveries.c.edited_key),
-        _NEWER.c.seq > deliveries.c.seq,
+        _NEWER_DELIVERY.c.job == deliveries.c.job,
+        _NEWER_DELIVERY.c.kind == DeliveryKind.EDIT,
+        _NEWER_DELIVERY.c.state == DeliveryState.PENDING,
+        _NEWER_DELIVERY.c.edited_key.is_not_distinct_from(deliveries.c.edited_key),
+        _NEWER_DELIVERY.c.seq > deliveries.c.seq,
     ),
 )
 _STILL_HELD = and_(deliveries.c.id == bindparam("this"), held(deliveries))
@@ -518,8 +518,8 @@ _DROP_EDITS = deliveries.delete().where(
     deliveries.c.key != bindparam("newest"),
 )
 _REMOVE = deliveries.delete().where(_STILL_HELD)
-_DEAD = deliveries.c.state == DeliveryState.DEAD
+_IS_DEAD = deliveries.c.state == DeliveryState.DEAD
 _HAS_WORDS = or_(deliveries.c.message.is_not(None), deliveries.c.kind == DeliveryKind.FILE)
 _CAN_GO: ColumnElement[bool] = and_(
-    deliveries.c.kind.in_(REPEATABLE), deliveries.c.subscription.is_(None), _HAS_WORDS
+    deliveries.c.kind.in_(REPEATABLE_KINDS), deliveries.c.subscription.is_(None), _HAS_WORDS
 )

@@ -9,7 +9,7 @@ from sqlalchemy import Column, ColumnElement, ScalarSelect
 from bot.ids import MessageTs
 from bot.store.schema import AnyTable
 
-DECLARED: list[JobThreads] = []
+DECLARED_THREADS: list[JobThreads] = []
 """The declared threads, which are those of one table."""
 
 
@@ -33,10 +33,10 @@ class JobThreads:
 
     def __post_init__(self) -> None:
         """Declare the threads, so that the outbox finds them."""
-        DECLARED.append(self)
+        DECLARED_THREADS.append(self)
 
 
 def job_threads() -> JobThreads:
     """Return the declared threads."""
-    [threads] = DECLARED
+    [threads] = DECLARED_THREADS
     return threads

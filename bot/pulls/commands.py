@@ -37,7 +37,7 @@ async def _preview(context: Context, _press: Press, target: Readable) -> Answer:
 async def _fix_preview(context: Context, _press: Press, target: Readable) -> Answer:
     result = await fix_preview(context, target)
     if result is None or result.repeated:
-        return Answer(message=say.TOO_LATE)
+        return Answer(message=say.DECIDED_BEFORE)
     return Answer() if result.accepted else Answer(message=say.cannot_follow_up(result.job))
 
 

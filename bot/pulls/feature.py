@@ -19,7 +19,7 @@ from bot.pulls.results import format_end, format_outdated_end, on_iteration_ende
 _REMIND_SECONDS = 60.0
 
 
-def _workers(context: WorkerContext) -> Sequence[Worker]:
+def _list_workers(context: WorkerContext) -> Sequence[Worker]:
     return [
         queue_worker(
             context,
@@ -46,7 +46,7 @@ def _workers(context: WorkerContext) -> Sequence[Worker]:
 PULLS = Feature(
     buttons=BUTTONS,
     labels=LABELS,
-    workers=_workers,
+    workers=_list_workers,
     hooks=(
         JobHooks(
             on_iteration_ended=on_iteration_ended,

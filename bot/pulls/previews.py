@@ -31,7 +31,7 @@ from bot.docs_api import (
 from bot.engine import unless_taken_over
 from bot.ids import Message, UserId
 from bot.jobs.access import Readable
-from bot.jobs.ask import FollowedUp, follow_up
+from bot.jobs.ask import FollowUpOutcome, follow_up
 from bot.jobs.job_acts import sent_by_button
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.prompts import PromptRequest
@@ -54,9 +54,9 @@ from bot.pulls.messages.previews import (
     preview_built,
 )
 from bot.pulls.model.previews import (
-    GIVEN_UP_AFTER,
     MAX_BUILD_CALLS,
-    NOT_HERE_FOR,
+    PREVIEW_TIMEOUT,
+    UNAVAILABLE_FOR,
     Preview,
     PreviewState,
     end_of,
@@ -67,7 +67,7 @@ from bot.store import Transaction
 log = structlog.get_logger(__name__)
 _RETRY_SECONDS = 30.0
 _SECONDS_BEHIND = 1.0
-_NOT_HERE = (Forbidden, NotConfigured)
+_UNAVAILABLE_ERRORS = (Forbidden, NotConfigured)
 
 
 def ask_for(
@@ -122,17 +122,17 @@ async def make_preview(context: WorkerContext, preview: Preview) -> None:
         counted = await context.settle(lambda tx: _count_call(context, tx, preview))
         is_news = True
         if counted is not None:
-            is_news = await _call(context, preview, counted)
+            is_news = await _make_build_call(context, preview, counted)
         if is_news:
             context.wake()
 
 
-async def _call(context: WorkerContext, preview: Preview, counted: Preview) -> bool:
+async def _make_build_call(context: WorkerContext, preview: Preview, counted: Preview) -> bool:
     """Make the call for which a preview waits, and write its outcome.
 
     Return whether there is a message. ``counted``: the preview with this call.
     """
-    make = _begin if preview.state is PreviewState.ASKED else _look
+    make = _begin_build if preview.state is PreviewState.ASKED else _poll_build
     try:
         new = await make(context, counted)
     except DocsApiError as error:
@@ -140,23 +140,25 @@ async def _call(context: WorkerContext, preview: Preview, counted: Preview) -> b
         return await context.settle(
             lambda tx: _settle_error(context, tx, preview, counted, failure)
         )
-    return await context.settle(lambda tx: _settle(context, tx, counted, new))
+    return await context.settle(lambda tx: _settle_preview(context, tx, counted, new))
 
 
 def _count_call(context: WorkerContext, tx: Transaction, preview: Preview) -> Preview | None:
     """Count a call that begins a build; None, without a call, for a preview that cannot come."""
     now = context.clock()
     begins = preview.state is PreviewState.ASKED
-    is_late = now - preview.asked_at > GIVEN_UP_AFTER
+    is_late = now - preview.asked_at > PREVIEW_TIMEOUT
     is_spent = begins and preview.build_calls >= MAX_BUILD_CALLS
     is_refused = begins and PreviewLimits(tx).exhausted_until(preview.project, now) is not None
     if is_late or is_spent or is_refused:
-        _settle(context, tx, preview, replace(preview, state=PreviewState.MISSING, due_at=None))
+        _settle_preview(
+            context, tx, preview, replace(preview, state=PreviewState.MISSING, due_at=None)
+        )
         return None
     return Previews(tx).count_call(preview, context.owner) if begins else preview
 
 
-async def _begin(context: WorkerContext, preview: Preview) -> Preview:
+async def _begin_build(context: WorkerContext, preview: Preview) -> Preview:
     begun = await context.docs.create_preview(preview.project, preview.branch)
     return replace(
         preview,
@@ -167,7 +169,7 @@ async def _begin(context: WorkerContext, preview: Preview) -> Preview:
     )
 
 
-async def _look(context: WorkerContext, preview: Preview) -> Preview:
+async def _poll_build(context: WorkerContext, preview: Preview) -> Preview:
     build = await context.docs.get_build(preview.project, preview.status_id or "")
     over = replace(preview, due_at=None)
     if not preview.url:
@@ -176,12 +178,12 @@ async def _look(context: WorkerContext, preview: Preview) -> Preview:
         return replace(over, state=PreviewState.READY)
     if build.known_status is BuildStatus.FAILURE:
         # In a thread, because long logs take a tenth of a second to clean.
-        log = await asyncio.to_thread(_end_of_log, build)
+        log = await asyncio.to_thread(_clip_log, build)
         return replace(over, state=PreviewState.BROKEN, log=log)
     return replace(preview, due_at=context.after(context.timeouts.build_seconds))
 
 
-def _end_of_log(build: Build) -> str | None:
+def _clip_log(build: Build) -> str | None:
     return end_of(list(map(visible, build.logs))) or end_of([visible(build.summary or "")])
 
 
@@ -193,8 +195,8 @@ def _settle_error(
     log.warning("preview_call_failed", job=preview.job, reason=reason_of(error), begins=begins)
     # Where the project had a preview, a 404 is about one branch.
     is_unknown = isinstance(error, NotFound) and not Previews(tx).has_begun(preview.project)
-    if begins and (is_unknown or isinstance(error, _NOT_HERE)):
-        PreviewLimits(tx).mark_exhausted(preview.project, context.clock() + NOT_HERE_FOR)
+    if begins and (is_unknown or isinstance(error, _UNAVAILABLE_ERRORS)):
+        PreviewLimits(tx).mark_exhausted(preview.project, context.clock() + UNAVAILABLE_FOR)
     wait_seconds = wait_asked_for(error) or _RETRY_SECONDS
     if begins and isinstance(error, RateLimited):
         # The service frees all turns of a minute at once. People with few open previews go first.
@@ -203,16 +205,18 @@ def _settle_error(
     if isinstance(error, Unauthorized):
         due_at = settle_refused_key(context, tx, preview.project, error, wrote=False)
         new = replace(new, due_at=due_at)
-    elif isinstance(error, (Rejected, InvalidArgument, NotFound, *_NOT_HERE)):
+    elif isinstance(error, (Rejected, InvalidArgument, NotFound, *_UNAVAILABLE_ERRORS)):
         new = replace(new, state=PreviewState.MISSING, due_at=None)
     if begins and not (isinstance(error, Unavailable) and error.sent):
         # Nothing was begun.
         new = replace(new, build_calls=preview.build_calls)
     # A refused key may have a message to admins.
-    return _settle(context, tx, counted, new) or isinstance(error, Unauthorized)
+    return _settle_preview(context, tx, counted, new) or isinstance(error, Unauthorized)
 
 
-def _settle(context: WorkerContext, tx: Transaction, preview: Preview, new: Preview) -> bool:
+def _settle_preview(
+    context: WorkerContext, tx: Transaction, preview: Preview, new: Preview
+) -> bool:
     """Write a preview's new state, and show it in the job's end.
 
     Return whether there is a message.
@@ -249,7 +253,7 @@ def _tell_requester(context: Context, tx: Transaction, job: TrackedJob, built: P
     say(tx, job, preview_occasion(built), message, context.clock())
 
 
-async def fix_preview(context: Context, readable: Readable) -> FollowedUp | None:
+async def fix_preview(context: Context, readable: Readable) -> FollowUpOutcome | None:
     """Give the agent the log of the job's preview, whose build has failed.
 
     Return None if it has not.

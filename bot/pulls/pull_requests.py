@@ -55,8 +55,8 @@ from bot.pulls.store.repositories import Repositories
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
-_RETRY = timedelta(minutes=1)
-_HIDDEN_TWICE = 2
+_RETRY_PAUSE = timedelta(minutes=1)
+_HIDDEN_POLLS_TO_PAUSE = 2
 """A new pull request may not be visible at once."""
 _HIDDEN_PAUSE = timedelta(days=1)
 """The pause between two polls of a pull request that stays invisible."""
@@ -72,12 +72,12 @@ _READ_SECONDS = 1.5
 
 A form opens within three seconds of the press or never.
 """
-_NOTHING = Size(0, 0, 0)
+_NO_CHANGES = Size(0, 0, 0)
 _MAX_PATHS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _IterationChanges:
     """The changes of an iteration."""
 
     size: Size
@@ -89,7 +89,7 @@ class _Made:
     """The first changed pages."""
 
 
-_LATE = timedelta(hours=2)
+_LATE_AFTER = timedelta(hours=2)
 """State of this age, now or at the next poll, is shown with its time."""
 
 
@@ -147,7 +147,11 @@ async def poll_pull_request(context: WorkerContext, watched: WatchedPullRequest)
         if context.github is None or which is None:
             raise NotVisible("The bot is set up for another host now")
         answer = await context.github.pull_request(which, watched.etag)
-        made = await _made(context.github, which, watched, answer) if answer else None
+        made = (
+            await _read_iteration_changes(context.github, which, watched, answer)
+            if answer
+            else None
+        )
     except GithubError as error:
         next_at = _retry_at(context, watched, error)
         if context.github and next_at and isinstance(error, Limited | RefusedToken):
@@ -160,48 +164,52 @@ async def poll_pull_request(context: WorkerContext, watched: WatchedPullRequest)
             context.wake()
 
 
-async def _made(
+async def _read_iteration_changes(
     github: GithubClient, which: PullRequestId, watched: WatchedPullRequest, answer: PullRequest
-) -> _Made | None:
+) -> _IterationChanges | None:
     """Return the newest iteration's changes; None if they are stored already, or cannot be read."""
     last = watched.snapshot
     try:
         if last is None:
-            return await _made_at_first(github, which, answer)
+            return await _read_first_changes(github, which, answer)
         # The host may show the newest commits a little later, so one that showed none is compared
         # again.
-        if last.iteration == watched.iteration and last.made != _NOTHING:
+        if last.iteration == watched.iteration and last.made != _NO_CHANGES:
             return None
         if not last.head or not answer.head:
             return None
         if last.head == answer.head:
-            return _Made(_NOTHING)
+            return _IterationChanges(_NO_CHANGES)
         comparison = await github.compare(which, last.head, answer.head)
         if not comparison.is_ahead or not comparison.is_whole:
             # The branch was rewritten.
             return None
-        files = _changed(comparison.files)
+        files = _to_changed_files(comparison.files)
         titles = await _read_titles(github, which, files, answer.head)
     except GithubError as error:
         log.info("difference_not_read", job=watched.job, reason=reason_of(error))
         return None
     additions = sum(file.additions for file in files)
     deletions = sum(file.deletions for file in files)
-    return _made_of(Size(additions, deletions, len(files)), files, titles)
+    return _collect_changes(Size(additions, deletions, len(files)), files, titles)
 
 
-async def _made_at_first(github: GithubClient, which: PullRequestId, answer: PullRequest) -> _Made:
+async def _read_first_changes(
+    github: GithubClient, which: PullRequestId, answer: PullRequest
+) -> _IterationChanges:
     """Return the changes of a pull request that was not polled before."""
     size = Size(answer.additions, answer.deletions, answer.changed_files)
     is_large = size.additions + size.deletions > _FEW_LINES
     if answer.changed_files > _MAX_READ_FILES or (is_large and not github.has_token):
-        return _Made(size)
-    files = _changed(await github.files(which))
-    return _made_of(size, files, await _read_titles(github, which, files, answer.head))
+        return _IterationChanges(size)
+    files = _to_changed_files(await github.files(which))
+    return _collect_changes(size, files, await _read_titles(github, which, files, answer.head))
 
 
-def _made_of(size: Size, files: Sequence[ChangedFile], titles: Mapping[str, str]) -> _Made:
-    return _Made(
+def _collect_changes(
+    size: Size, files: Sequence[ChangedFile], titles: Mapping[str, str]
+) -> _IterationChanges:
+    return _IterationChanges(
         size,
         changed_lines(files, _SHOWN_LINES, titles),
         tuple(file.path for file in files[:_MAX_PATHS]),
@@ -226,7 +234,7 @@ async def _read_titles(
     return titles
 
 
-def _changed(files: Sequence[PullRequestFile]) -> Sequence[ChangedFile]:
+def _to_changed_files(files: Sequence[PullRequestFile]) -> Sequence[ChangedFile]:
     return [_to_changed_file(file) for file in files]
 
 
@@ -267,14 +275,14 @@ async def read_changed_files(context: Context, job: TrackedJob) -> Sequence[Chan
     pinned = await context.store.read(lambda tx: Repositories(tx).of(job.project))
     if pinned != which.repository:
         return None
-    return _changed(await context.github.files(which))
+    return _to_changed_files(await context.github.files(which))
 
 
 def _settle_answer(
     context: WorkerContext,
     watched: WatchedPullRequest,
     answer: PullRequest | None,
-    made: _Made | None,
+    made: _IterationChanges | None,
     tx: Transaction,
 ) -> bool:
     """Write and show the state.
@@ -290,7 +298,7 @@ def _settle_answer(
     # One that was closed may be opened again.
     poll_at = None if pull.is_merged else watched.next_poll(now, context.timeouts.look_seconds)
     as_of = None if poll_at or pull.ended_at else now
-    pull = _with_changes(pull, watched, made, has_changed=answer is not None)
+    pull = _add_changes(pull, watched, made, has_changed=answer is not None)
     pull = replace(pull, iteration=watched.iteration, as_of=as_of)
     etag = answer.etag if answer else watched.etag
     if last is not None and job.state is JobState.WORKING and pull.head != last.head:
@@ -302,14 +310,14 @@ def _settle_answer(
     is_news = pull != last and not job.is_forgotten
     if is_news:
         job = Jobs(tx).save(job, replace(job, pull_request=pull))
-        _show(context, tx, job, last, pull)
+        _show_outcome(context, tx, job, last, pull)
     return is_news
 
 
-def _with_changes(
+def _add_changes(
     pull: PullRequestSnapshot,
     watched: WatchedPullRequest,
-    made: _Made | None,
+    made: _IterationChanges | None,
     *,
     has_changed: bool,
 ) -> PullRequestSnapshot:
@@ -326,7 +334,7 @@ def _with_changes(
         return replace(pull, made=last.made, lines=last.lines, paths=paths, pages=last.pages)
     # An unchanged pull request has no newer commit either.
     is_as_before = not has_changed and pull.head is not None
-    return replace(pull, made=_NOTHING if is_as_before else None, lines=(), paths=paths)
+    return replace(pull, made=_NO_CHANGES if is_as_before else None, lines=(), paths=paths)
 
 
 def _to_snapshot(answer: PullRequest, since: datetime) -> PullRequestSnapshot:
@@ -345,14 +353,14 @@ def _to_snapshot(answer: PullRequest, since: datetime) -> PullRequestSnapshot:
     )
 
 
-def _outcome_of(pull: PullRequestSnapshot) -> Review | None:
+def _find_outcome(pull: PullRequestSnapshot) -> Review | None:
     """Return the outcome of a pull request that has ended; None of an open one."""
     if pull.ended_at is None:
         return None
     return Review.MERGED if pull.is_merged else Review.CLOSED
 
 
-def _show(
+def _show_outcome(
     context: WorkerContext,
     tx: Transaction,
     job: TrackedJob,
@@ -365,7 +373,7 @@ def _show(
     is_merged_now = pull.is_merged and not (last is not None and last.is_merged)
     has_ended = pull.ended_at is not None and (not was_over or is_merged_now)
     # The outcome that people marked counts only while the pull request is open.
-    became = _outcome_of(pull)
+    became = _find_outcome(pull)
     was_reopened = became is None and job.review in (Review.MERGED, Review.CLOSED)
     if job.state is JobState.PULL_REQUEST and (became or was_reopened):
         new = replace(
@@ -412,8 +420,8 @@ def _settle_error(
             reason=reason_of(error),
             failed_polls=failed_polls,
         )
-    is_late = watched.polled_at is not None and (poll_at or now) - watched.polled_at >= _LATE
-    is_hidden = isinstance(error, NotVisible) and watched.failed_polls >= _HIDDEN_TWICE
+    is_late = watched.polled_at is not None and (poll_at or now) - watched.polled_at >= _LATE_AFTER
+    is_hidden = isinstance(error, NotVisible) and watched.failed_polls >= _HIDDEN_POLLS_TO_PAUSE
     if pull and (is_late or is_hidden or poll_at is None) and not pull.as_of:
         pull = replace(pull, as_of=watched.polled_at)
     new = replace(watched, poll_at=poll_at, failed_polls=failed_polls)
@@ -437,10 +445,10 @@ def _retry_at(
     if next_poll is None:
         return None
     if isinstance(error, NotVisible):
-        return next_poll if watched.failed_polls < _HIDDEN_TWICE else now + _HIDDEN_PAUSE
+        return next_poll if watched.failed_polls < _HIDDEN_POLLS_TO_PAUSE else now + _HIDDEN_PAUSE
     if isinstance(error, RefusedToken):
         return now + _TOKEN_PAUSE
     if isinstance(error, Limited):
         # By this machine's clock a limit may be over already.
-        return max(error.until or growing, now + _RETRY)
+        return max(error.until or growing, now + _RETRY_PAUSE)
     return growing

@@ -10,7 +10,7 @@ from bot.jobs.thread import say, status_message_link
 from bot.pulls.messages.pull_requests import reminder
 from bot.store import Transaction
 
-_AT_ONCE = 20
+_BATCH_SIZE = 20
 
 
 async def remind_threads(context: WorkerContext) -> int:
@@ -18,7 +18,7 @@ async def remind_threads(context: WorkerContext) -> int:
 
     def tell(tx: Transaction) -> int:
         now = context.clock()
-        due = Jobs(tx).to_remind(now, _AT_ONCE)
+        due = Jobs(tx).to_remind(now, _BATCH_SIZE)
         for job in due:
             reminded = Jobs(tx).save(job, replace(job, remind_at=None))
             message = reminder(reminded, status_message_link(context, reminded), now)

@@ -26,11 +26,11 @@ _MAX_DEPTH = 12
 _MAX_OMITTED = 20
 _MAX_NAME_CHARACTERS = 80
 _MAX_INDENT = 8
-_ID = re.compile("[A-Za-z0-9]{1,40}")
-_LINK = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^<>|]*")
-_WITHOUT_WORDS = frozenset({"divider", "actions", "context_actions", "input"})
+_ID_PATTERN = re.compile("[A-Za-z0-9]{1,40}")
+_LINK_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^<>|]*")
+_WORDLESS_BLOCKS = frozenset({"divider", "actions", "context_actions", "input"})
 """Blocks that show nothing to read: people press them and fill them in."""
-_NOUNS = {
+_NOUN_BY_TYPE = {
     "image": "image",
     "video": "video",
     "file": "file",
@@ -38,7 +38,7 @@ _NOUNS = {
     "call": "call",
 }
 """Blocks that cannot be read as text, with the nouns for people."""
-_TABLES = frozenset({"table", "data_table"})
+_TABLE_TYPES = frozenset({"table", "data_table"})
 _TEXT_KEYS = (
     "title",
     "subtitle",
@@ -121,21 +121,21 @@ def read_blocks(blocks: object) -> BlockText:
 
 def _read_block(block: Object, read: BlockText, depth: int) -> None:
     kind = string(block.get("type"))
-    if kind in _WITHOUT_WORDS or depth == 0 or read.is_full:
+    if kind in _WORDLESS_BLOCKS or depth == 0 or read.is_full:
         return
     if kind == "rich_text":
         for part in objects_in(block, "elements"):
-            read.add(_rich_text(part, depth - 1))
-    elif kind in _TABLES:
-        read.add(_words_of(block.get("caption")))
-        read.add("\n".join(_rows(block.get("rows"), depth - 1)))
-    elif kind in _NOUNS:
-        read.omit(_NOUNS[kind], _name_of(block))
+            read.add(_read_rich_text(part, depth - 1))
+    elif kind in _TABLE_TYPES:
+        read.add(_read_words(block.get("caption")))
+        read.add("\n".join(_read_rows(block.get("rows"), depth - 1)))
+    elif kind in _NOUN_BY_TYPE:
+        read.omit(_NOUN_BY_TYPE[kind], _read_name(block))
     else:
         _read_texts(block, read, depth)
 
 
-def _name_of(block: Object) -> str:
+def _read_name(block: Object) -> str:
     """Return the title of an image or a chart in plain text, or its description."""
     title = block.get("title")
     names = (title, mapping(title).get("text"), block.get("alt_text"), block.get("name"))
@@ -150,12 +150,12 @@ def _read_texts(block: Object, read: BlockText, depth: int) -> None:
         if isinstance(value, str):
             read.add(value if is_markdown else from_plain(value))
         elif isinstance(value, Mapping) and _is_text(value):
-            read.add(_words_of(value))
+            read.add(_read_words(value))
         elif isinstance(value, Mapping):
             _read_block(value, read, depth - 1)
         for item in objects(value):
             if _is_text(item):
-                read.add(_words_of(item))
+                read.add(_read_words(item))
             elif item.get("type") != "image":  # the icons of a context block
                 _read_block(item, read, depth - 1)
 
@@ -164,7 +164,7 @@ def _is_text(value: Object) -> bool:
     return value.get("type") in ("plain_text", "mrkdwn")
 
 
-def _words_of(text: object) -> str:
+def _read_words(text: object) -> str:
     """Return a text object as wire text.
 
     https://docs.slack.dev/reference/block-kit/composition-objects/text-object
@@ -180,63 +180,65 @@ def _words_of(text: object) -> str:
 # ---- rich text: https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
 
 
-def _rich_text(part: Object, depth: int) -> str:
+def _read_rich_text(part: Object, depth: int) -> str:
     """Return a part of a rich text block, without a line break at its end."""
     if depth == 0:
         return ""
     match part.get("type"):
         case "rich_text_list":
-            return "\n".join(_items(part, depth))
+            return "\n".join(_read_items(part, depth))
         case "rich_text_quote":
-            return "\n".join(f"&gt; {line}" for line in _inline(part, depth).splitlines())
+            return "\n".join(f"&gt; {line}" for line in _read_inline(part, depth).splitlines())
         case "rich_text_preformatted":
-            return f"```\n{_inline(part, depth)}\n```"
+            return f"```\n{_read_inline(part, depth)}\n```"
         case _:
-            return _inline(part, depth).removesuffix("\n")
+            return _read_inline(part, depth).removesuffix("\n")
 
 
-def _items(part: Object, depth: int) -> Iterator[str]:
+def _read_items(part: Object, depth: int) -> Iterator[str]:
     """Yield the items of a list, as Slack writes them into the text of a message."""
-    blanks = " " * 4 * _count(part.get("indent"), _MAX_INDENT)
-    first = _count(part.get("offset"), 10_000) + 1
+    blanks = " " * 4 * _read_count(part.get("indent"), _MAX_INDENT)
+    first = _read_count(part.get("offset"), 10_000) + 1
     is_ordered = part.get("style") == "ordered"
     for number, item in enumerate(objects_in(part, "elements"), first):
         mark = f"{number}." if is_ordered else "•"
-        yield f"{blanks}{mark} {_rich_text(item, depth - 1)}"
+        yield f"{blanks}{mark} {_read_rich_text(item, depth - 1)}"
 
 
-def _count(value: object, most: int) -> int:
+def _read_count(value: object, most: int) -> int:
     """Return a number from 0 to ``most``; 0 for other values."""
     return max(0, min(value, most)) if isinstance(value, int) else 0
 
 
-def _inline(part: Object, depth: int) -> str:
-    return "".join(_element(element, depth - 1) for element in objects_in(part, "elements"))
+def _read_inline(part: Object, depth: int) -> str:
+    return "".join(_read_element(element, depth - 1) for element in objects_in(part, "elements"))
 
 
-def _element(element: Object, depth: int) -> str:
+def _read_element(element: Object, depth: int) -> str:
     """Return an element of a line of rich text as wire text."""
-    words = _entity(element)
+    words = _read_entity(element)
     if words is None:
         is_nested = "elements" in element and depth > 0
-        words = _inline(element, depth) if is_nested else from_plain(string(element.get("text")))
+        words = (
+            _read_inline(element, depth) if is_nested else from_plain(string(element.get("text")))
+        )
     is_code = mapping(element.get("style")).get("code") is True
     return f"`{words}`" if is_code and words.strip() else words
 
 
-def _entity(element: Object) -> str | None:
+def _read_entity(element: Object) -> str | None:
     """Return a mention, a link, an emoji or a date as wire text; None for other elements."""
     match element.get("type"):
         case "link":
-            return _link(string(element.get("url")), string(element.get("text")))
+            return _format_link(string(element.get("url")), string(element.get("text")))
         case "user":
-            return _mention("@", element.get("user_id"))
+            return _format_mention("@", element.get("user_id"))
         case "channel":
-            return _mention("#", element.get("channel_id"))
+            return _format_mention("#", element.get("channel_id"))
         case "usergroup":
-            return _mention("!subteam^", element.get("usergroup_id"))
+            return _format_mention("!subteam^", element.get("usergroup_id"))
         case "broadcast":
-            return _mention("!", element.get("range"))
+            return _format_mention("!", element.get("range"))
         case "emoji":
             return from_plain(f":{string(element.get('name'))}:")
         case "date":
@@ -247,13 +249,13 @@ def _entity(element: Object) -> str | None:
             return None
 
 
-def _mention(sign: str, of: object) -> str:
+def _format_mention(sign: str, of: object) -> str:
     name = string(of)
-    return f"<{sign}{name}>" if _ID.fullmatch(name) else ""
+    return f"<{sign}{name}>" if _ID_PATTERN.fullmatch(name) else ""
 
 
-def _link(address: str, label: str) -> str:
-    if not _LINK.fullmatch(address):
+def _format_link(address: str, label: str) -> str:
+    if not _LINK_PATTERN.fullmatch(address):
         return from_plain(label or address)
     return f"<{address}|{from_plain(label)}>" if label and label != address else f"<{address}>"
 
@@ -261,19 +263,19 @@ def _link(address: str, label: str) -> str:
 # ---- tables: https://docs.slack.dev/reference/block-kit/blocks/table-block
 
 
-def _rows(rows: object, depth: int) -> Iterator[str]:
+def _read_rows(rows: object, depth: int) -> Iterator[str]:
     """Yield the rows of a table, as Markdown writes them."""
     for row in rows if isinstance(rows, list) else ():
-        cells = [_cell(cell, depth) for cell in objects(row)]
+        cells = [_read_cell(cell, depth) for cell in objects(row)]
         if cells:
             yield f"| {' | '.join(cells)} |"
 
 
-def _cell(cell: Object, depth: int) -> str:
+def _read_cell(cell: Object, depth: int) -> str:
     """Return the text of a cell on one line."""
     if "elements" in cell:
         parts = objects_in(cell, "elements")
-        words = "\n".join(_rich_text(part, depth) for part in parts)
+        words = "\n".join(_read_rich_text(part, depth) for part in parts)
     elif "text" in cell:
         words = from_plain(string(cell.get("text")))
     else:

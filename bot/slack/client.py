@@ -37,7 +37,7 @@ _UNCLEAR_CODES = frozenset(
 
 https://docs.slack.dev/reference/methods/chat.postMessage
 """
-_CODES: dict[Refusal, tuple[str, ...]] = {
+_CODES_BY_REFUSAL: dict[Refusal, tuple[str, ...]] = {
     Refusal.BLOCKS: (
         "invalid_blocks",
         "invalid_blocks_format",
@@ -66,8 +66,8 @@ _CODES: dict[Refusal, tuple[str, ...]] = {
     ),
     Refusal.PASSING: ("team_added_to_org", "org_login_required", "upload_broken_off"),
 }
-BLOCK_CODES = _CODES[Refusal.BLOCKS]
-MEANINGS = {code: meaning for meaning, codes in _CODES.items() for code in codes}
+BLOCK_CODES = _CODES_BY_REFUSAL[Refusal.BLOCKS]
+REFUSAL_BY_CODE = {code: meaning for meaning, codes in _CODES_BY_REFUSAL.items() for code in codes}
 """The meaning of each refusal code of Slack. Any other code is PERMANENT.
 
 https://docs.slack.dev/reference/methods/chat.postMessage
@@ -110,7 +110,7 @@ A proxy refuses a connection before the request is sent.
 _DEFAULT_WAIT_SECONDS = 5.0
 _MIN_WAIT_SECONDS = 0.5
 _MAX_WAIT_SECONDS = 600.0
-_FAILURES = (SlackClientError, aiohttp.ClientError, TimeoutError, ValueError)
+_NETWORK_ERRORS = (SlackClientError, aiohttp.ClientError, TimeoutError, ValueError)
 """The errors of Slack's library, and of a connection. A `SlackApiError` is a `SlackClientError`."""
 
 
@@ -121,7 +121,7 @@ async def answered(call: Awaitable[Answer]) -> Answer:
     """
     try:
         return await call
-    except _FAILURES as error:
+    except _NETWORK_ERRORS as error:
         failed = _to_slack_error(error)
     raise failed
 
@@ -132,7 +132,7 @@ async def translated() -> AsyncIterator[None]:
     failed: SlackError | None = None
     try:
         yield
-    except _FAILURES as error:
+    except _NETWORK_ERRORS as error:
         failed = _to_slack_error(error)
     if failed is not None:
         raise failed from None
@@ -165,7 +165,7 @@ def _to_slack_error(error: Exception) -> SlackError:
     code = str(data.get("error", "")) if isinstance(data, dict) else ""
     if status == 429 or code in _THROTTLED_CODES:
         headers = getattr(answer, "headers", {}) or {}
-        return SlackThrottled(wait_seconds(headers.get("Retry-After")), _method_of(answer))
+        return SlackThrottled(wait_seconds(headers.get("Retry-After")), _find_method(answer))
     if status >= 500 or code in _UNCLEAR_CODES or not code:
         return SlackUnclear(f"HTTP {status} {code}".strip())
     details = [*((data.get("response_metadata") or {}).get("messages") or ())]
@@ -174,7 +174,7 @@ def _to_slack_error(error: Exception) -> SlackError:
     return to_refusal(code[:100], tuple(str(detail)[:300] for detail in details))
 
 
-def _method_of(answer: Any) -> Method | None:
+def _find_method(answer: Any) -> Method | None:
     """Return the method that was called; None for one that no delivery calls."""
     name = str(getattr(answer, "api_url", "")).rpartition("/")[2]
     return Method(name) if name in set(Method) else None
@@ -200,7 +200,7 @@ def of_response_url(status: int, retry_after: str | None, answer: str) -> SlackE
 
 def to_refusal(code: str, details: tuple[str, ...] = ()) -> SlackRefused:
     """Return the refusal for a code of Slack's or of this package."""
-    return SlackRefused(MEANINGS.get(code, Refusal.PERMANENT), code, details)
+    return SlackRefused(REFUSAL_BY_CODE.get(code, Refusal.PERMANENT), code, details)
 
 
 def wait_seconds(header: str | None) -> float:

@@ -61,9 +61,9 @@ class _Parts:
 
     def add_body(self, message: Object, *, is_by_app: bool) -> None:
         """Add the text of a message, or the text of its blocks."""
-        self.texts.append(self._body_of(message, is_by_app=is_by_app))
+        self.texts.append(self._read_body(message, is_by_app=is_by_app))
 
-    def _body_of(self, message: Object, *, is_by_app: bool) -> str:
+    def _read_body(self, message: Object, *, is_by_app: bool) -> str:
         """Return the text that Slack shows.
 
         Slack itself writes the rich text that people compose into the text. An app writes a text of
@@ -90,7 +90,7 @@ class _Parts:
         blocks: list[Object] = []
         for message_block in objects_in(attachment, "message_blocks"):
             blocks += objects_in(mapping(message_block.get("message")), "blocks")
-        text = self._body_of({**attachment, "blocks": blocks}, is_by_app=False)
+        text = self._read_body({**attachment, "blocks": blocks}, is_by_app=False)
         self.add_files(attachment)
         if text.strip():
             author = string(attachment.get("author_name"))
@@ -106,7 +106,7 @@ class _Parts:
         if blocks:
             self.texts.append(blocks)
         elif is_by_app:
-            texts = (text for text in _texts_of(attachment) if text.strip(": "))
+            texts = (text for text in _list_texts(attachment) if text.strip(": "))
             self.texts.append("\n".join(texts))
         if is_by_app and attachment.get("image_url"):
             self.omitted_parts.append("image")
@@ -126,7 +126,7 @@ class _Parts:
         )
 
 
-def _texts_of(attachment: Object) -> Iterator[str]:
+def _list_texts(attachment: Object) -> Iterator[str]:
     """Yield the texts of an app's attachment in the order of their display."""
     keys: tuple[str, ...] = ("pretext", "title", "text")
     if not attachment.get("fields") and not any(attachment.get(key) for key in keys):

@@ -26,10 +26,10 @@ async def read_text(session: aiohttp.ClientSession, url: str, token: str, most_b
             content += piece
             if len(content) > most_bytes:
                 raise to_refusal("file_too_large")
-    return _decoded(bytes(content))
+    return _decode(bytes(content))
 
 
-def _decoded(content: bytes) -> str:
+def _decode(content: bytes) -> str:
     """Return the text of a file. Raises SlackRefused for other content."""
     if b"\x00" in content:
         raise to_refusal("file_is_no_text")

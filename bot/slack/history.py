@@ -31,7 +31,7 @@ _PAGE_SIZE = 200
 _MAX_PAGES = 5
 _MAX_PAGES_OF_THREAD = 25
 _MAX_EARLIER = 1_000
-_TS = re.compile(r"\d{10}\.\d{6}")
+_TS_PATTERN = re.compile(r"\d{10}\.\d{6}")
 _EDITABLE_FOR = timedelta(hours=1)
 """Edits of older messages are not found, but for the first message of a thread."""
 
@@ -57,14 +57,14 @@ async def read_messages_since(
         bots: The apps and bot users of ALLOWED_BOTS.
         thread: None for the direct messages of the channel.
     """
-    messages, is_cut = await _read(
+    messages, is_cut = await _read_pages(
         client, channel, thread, oldest=ts_at(time_of(since) - _EDITABLE_FOR)
     )
     if is_cut:
         log.warning("too_much_missed", channel=channel, read=len(messages))
     channel_type = None if thread else "im"
     event_fields = {"type": "message", "channel": channel, "channel_type": channel_type}
-    events = [messages[ts] | event_fields for ts in sorted(messages) if _TS.fullmatch(ts)]
+    events = [messages[ts] | event_fields for ts in sorted(messages) if _TS_PATTERN.fullmatch(ts)]
     # The first message of a thread, which Slack returns at any age, may be a missed mention.
     for event in events:
         if event["ts"] == thread and slack_text.mentions(read_content(event).text, bot):
@@ -97,7 +97,7 @@ async def read_earlier(
         is_cut = has_more
         for message in messages:
             ts = str(message.get("ts"))
-            one = said(message) if _TS.fullmatch(ts) else None
+            one = said(message) if _TS_PATTERN.fullmatch(ts) else None
             if one is not None and (before is None or ts < before):
                 read[ts] = one
     if is_cut:
@@ -116,7 +116,7 @@ async def find_message(
     moment = timedelta(microseconds=1)
     around = {"oldest": ts_at(time_of(ts) - moment), "latest": ts_at(time_of(ts) + moment)}
     try:
-        messages, _ = await _read(client, channel, thread or ts, **around)
+        messages, _ = await _read_pages(client, channel, thread or ts, **around)
     except SlackRefused as refusal:
         if refusal.meaning is Refusal.THREAD_GONE:
             return None
@@ -134,18 +134,18 @@ async def read_mentions_since(
 
     Raises a SlackError. https://docs.slack.dev/reference/methods/conversations.history
     """
-    messages, _ = await _read(client, channel, None, oldest=since)
+    messages, _ = await _read_pages(client, channel, None, oldest=since)
     mentions = list[Mention]()
     for ts in sorted(messages, reverse=True):
         message = {**messages[ts], "channel": channel, "thread_ts": None, "type": "app_mention"}
         is_mention = slack_text.mentions(read_content(message).text, bot)
-        mention = spoken(message, bot) if is_mention and _TS.fullmatch(ts) else None
+        mention = spoken(message, bot) if is_mention and _TS_PATTERN.fullmatch(ts) else None
         if isinstance(mention, Mention):
             mentions.append(mention)
     return mentions
 
 
-async def _read(
+async def _read_pages(
     client: AsyncWebClient, channel: ChannelId, thread: MessageTs | None, **options: str | None
 ) -> tuple[dict[str, dict[str, Any]], bool]:
     """Return up to 1,000 messages of a conversation by timestamp, and whether there are more."""

@@ -32,10 +32,10 @@ Above it the connection with the most bytes is closed.
 """
 MAX_BODY_SECONDS = 5.0
 """How long Slack may take to send a body."""
-_JSON = "application/json"
-_FORM = "application/x-www-form-urlencoded"
-_SIGNATURE = re.compile(r"v0=[0-9a-f]{64}")
-_TIMESTAMP = re.compile(r"[0-9]{1,12}")
+_JSON_TYPE = "application/json"
+_FORM_TYPE = "application/x-www-form-urlencoded"
+_SIGNATURE_PATTERN = re.compile(r"v0=[0-9a-f]{64}")
+_TIMESTAMP_PATTERN = re.compile(r"[0-9]{1,12}")
 _MAX_AGE_SECONDS = 300
 """https://docs.slack.dev/authentication/verifying-requests-from-slack"""
 
@@ -119,8 +119,8 @@ class _Intake:
         """Return Bolt's response, or a refusal with a status from 400 to 499."""
         deadline = Deadline.after(self._intake_seconds)
         try:
-            timestamp, signature = _claim(request)
-            content_type = _accepted_content_type(request)
+            timestamp, signature = _read_signature(request)
+            content_type = _check_content_type(request)
             body = await self._body(request)
             result = self._check(body, timestamp, signature)
             if result is Signature.WRONG:
@@ -128,7 +128,7 @@ class _Intake:
             if result is Signature.AT_ANOTHER_TIME:
                 raise _Refused(401, "signed at another time")
             with within(deadline):
-                response = await self._app.async_dispatch(_bolt_request(body, content_type))
+                response = await self._app.async_dispatch(_make_bolt_request(body, content_type))
             return web.Response(
                 status=response.status, text=response.body, headers=response.first_headers()
             )
@@ -173,33 +173,33 @@ class _Intake:
                 largest.transport.abort()
 
 
-def _claim(request: web.Request) -> tuple[str, str]:
+def _read_signature(request: web.Request) -> tuple[str, str]:
     """Return the timestamp and the signature in the headers.
 
     Their form and age are checked before the body is read.
     """
     timestamp = request.headers.get("X-Slack-Request-Timestamp", "")
     signature = request.headers.get("X-Slack-Signature", "")
-    if not _SIGNATURE.fullmatch(signature) or not _TIMESTAMP.fullmatch(timestamp):
+    if not _SIGNATURE_PATTERN.fullmatch(signature) or not _TIMESTAMP_PATTERN.fullmatch(timestamp):
         raise _Refused(401, "no signature of Slack")
     return timestamp, signature
 
 
-def _accepted_content_type(request: web.Request) -> str:
+def _check_content_type(request: web.Request) -> str:
     """Return the content type. Refuse compressed bodies and other types."""
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise _Refused(415, "compressed body")
-    if request.content_type not in (_JSON, _FORM):
+    if request.content_type not in (_JSON_TYPE, _FORM_TYPE):
         raise _Refused(415, "unsupported content type")
     return request.content_type
 
 
-def _bolt_request(body: str, content_type: str) -> AsyncBoltRequest:
+def _make_bolt_request(body: str, content_type: str) -> AsyncBoltRequest:
     """Return Bolt's request for a body.
 
     Bolt's own parser treats a form as empty if the word "payload" appears anywhere in it.
     """
-    parsed = _parsed(body, content_type)
+    parsed = _parse_body(body, content_type)
     try:
         has_kind = isinstance(parsed.get("type", ""), str)
         if not has_kind or not isinstance(parsed.get("event", {}), dict):
@@ -210,10 +210,10 @@ def _bolt_request(body: str, content_type: str) -> AsyncBoltRequest:
         raise _Refused(400, "not a payload of Slack") from None
 
 
-def _parsed(body: str, content_type: str) -> Any:
+def _parse_body(body: str, content_type: str) -> Any:
     """Return the JSON of a body or of a form's ``payload``; the form itself without either."""
-    form = dict(parse_qsl(body, keep_blank_values=True)) if content_type == _FORM else {}
-    if content_type != _JSON and not form.get("payload"):
+    form = dict(parse_qsl(body, keep_blank_values=True)) if content_type == _FORM_TYPE else {}
+    if content_type != _JSON_TYPE and not form.get("payload"):
         return form
     try:
         parsed = json.loads(form.get("payload", body))

@@ -44,7 +44,7 @@ async def say_privately(
         replaces: Replace the message whose button was pressed, which only a response URL can.
         pause_seconds: The pause after the first failure. Later ones are longer.
     """
-    ways = _ways(messenger, asker, replaces=replaces)
+    ways = _list_ways(messenger, asker, replaces=replaces)
     failures = 0
     while True:
         way = ways[0]
@@ -81,7 +81,7 @@ class _Way(NamedTuple):
     say: _Say
 
 
-def _ways(messenger: SlackMessenger, asker: Origin, *, replaces: bool) -> list[_Way]:
+def _list_ways(messenger: SlackMessenger, asker: Origin, *, replaces: bool) -> list[_Way]:
     """Return the ways to send a private answer, in the order of use."""
     whisper = partial(messenger.whisper, asker.channel, asker.user)
     ways = []
@@ -106,11 +106,11 @@ class Background:
             work.close()
             log.warning("background_left", work=name)
             return
-        task = asyncio.create_task(self._watched(name, work), name=name)
+        task = asyncio.create_task(self._run_watched(name, work), name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _watched(self, name: str, work: Awaitable[None]) -> None:
+    async def _run_watched(self, name: str, work: Awaitable[None]) -> None:
         try:
             # Slack has its response, so the deadline of the request is over.
             with within(None):

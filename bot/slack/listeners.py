@@ -23,7 +23,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.access.admit import NotAllowed, admit
 from bot.commands.command import (
     Answer,
-    Arrived,
+    ArrivedRequest,
     Command,
     FillModal,
     FormErrors,
@@ -38,7 +38,7 @@ from bot.inbox.places import follow_channel, keep_private, note_invitation
 from bot.inbox.receive import receive, receive_change
 from bot.jobs.messages import problems
 from bot.jobs.welcome import welcome
-from bot.logs import about_request
+from bot.logs import log_reference
 from bot.messages.blocks import LINKS, bare, modal, text_blocks, with_prompt, words
 from bot.ports import Mention, Origin, SlackError, SlackRefused, ThreadReply
 from bot.slack import message_events, payloads
@@ -54,13 +54,13 @@ log = structlog.get_logger(__name__)
 Body = dict[str, Any]
 SlackApp = AsyncApp
 """Bolt's own class, under a name for the layers above, which do not import Slack's libraries."""
-_MESSAGES = re.compile("message|app_mention")
+_MESSAGES_PATTERN = re.compile("message|app_mention")
 _LIMITED_SECONDS = 60.0
 _HOME_TITLE = "Docs agent"
-_IN_DIRECT = words("The answer comes in our messages, in a moment.")
-_CONTROLS = frozenset({"block_actions", "view_submission", "shortcut", "message_action"})
+_ANSWER_IN_DIRECT = words("The answer comes in our messages, in a moment.")
+_CONTROL_TYPES = frozenset({"block_actions", "view_submission", "shortcut", "message_action"})
 """Payloads of controls that a version of the app offers."""
-_CLOSED = "not_found"
+_VIEW_CLOSED_CODE = "not_found"
 """Slack's code for a form that was closed before its content came."""
 _ACCEPTED_BLOCKS = frozenset({"section", "context", "actions", "rich_text"})
 """The blocks that every workspace accepts."""
@@ -120,7 +120,7 @@ class _Listeners:
         """Register the events, and the commands with their buttons, forms and shortcuts."""
         # Events first: Bolt tries one listener after the other, and most requests are messages that
         # the bot ignores. One costs 0.04 ms of processor time so, and 0.26 ms behind the commands.
-        app.event(_MESSAGES)(self._message)
+        app.event(_MESSAGES_PATTERN)(self._message)
         app.event("app_home_opened")(self._home)
         app.event("channel_id_changed")(self._channel_moved)
         app.event("member_joined_channel")(self._joined)
@@ -149,12 +149,12 @@ class _Listeners:
         try:
             if await self._trials.takes_event(event):
                 return
-            if event.get("subtype") == message_events.MADE_PRIVATE:
+            if event.get("subtype") == message_events.MADE_PRIVATE_SUBTYPE:
                 with payloads.raising_malformed():
                     channel = ChannelId(event["channel"])
                 await keep_private(self._context, channel)
                 return
-            if event.get("subtype") in message_events.CHANGES:
+            if event.get("subtype") in message_events.CHANGE_SUBTYPES:
                 with payloads.raising_malformed():
                     changed = message_events.changed(event, bot, allowed_bots)
                 if changed is not None:
@@ -172,7 +172,7 @@ class _Listeners:
     async def _receive(self, message: ThreadReply | Mention) -> None:
         await self._outage.end()
         # The inbox may ignore the message, so only its row is logged.
-        with about_request(message.origin.key):
+        with log_reference(message.origin.key):
             await receive(self._context, [message])
 
     async def _channel_moved(self, body: Body) -> None:
@@ -230,7 +230,7 @@ class _Listeners:
         self,
         kind: str,
         name: str,
-        read: Callable[[Body], Arrived[Request]],
+        read: Callable[[Body], ArrivedRequest[Request]],
         run: Callable[[Context, Request], Awaitable[Answer | FormErrors | None]],
     ) -> Callable[..., Awaitable[None]]:
         """Return a listener that runs a request, and acknowledges it with its answer.
@@ -249,13 +249,13 @@ class _Listeners:
                 return
             with payloads.raising_malformed():
                 arrived = read(body)
-            with about_request(arrived.origin.key):
+            with log_reference(arrived.origin.key):
                 log.debug("request", kind=kind, what=name)
                 try:
                     answer = await run_if_allowed(self._context, arrived, run)
                 except Exception as error:
                     # One reference is in the person's message and in the operator's log.
-                    broken = _broke(error, kind=kind, what=name)
+                    broken = _log_exception(error, kind=kind, what=name)
                     answer = _answer(with_prompt(broken, arrived.text), body)
                 if isinstance(answer, FormErrors) and _has_no_input(body["view"]):
                     self._show_errors(answer, arrived.origin)
@@ -277,7 +277,7 @@ class _Listeners:
             return {}
         if (body.get("view") or {}).get("type") == "home" and answer.modal is None:
             # The tab shows no messages, so a window does.
-            blocks = text_blocks((answer.message or _IN_DIRECT).text)
+            blocks = text_blocks((answer.message or _ANSWER_IN_DIRECT).text)
             answer = Answer(modal=modal(_HOME_TITLE, *blocks, callback_id="shown"))
         if answer.modal is not None:
             opening = self._open(answer.modal, body, answer.fill_modal)
@@ -314,7 +314,7 @@ class _Listeners:
             # https://docs.slack.dev/reference/events/app_rate_limited
             log.warning("events_dropped")
             self._outage.begin(_LIMITED_SECONDS)
-        if body.get("type") not in _CONTROLS and "command" not in body:
+        if body.get("type") not in _CONTROL_TYPES and "command" not in body:
             return ""
         log.warning("request_of_other_version", type=body.get("type", "command"))
         return self._acknowledgement(_answer(problems.UNKNOWN_COMMAND, body), body)
@@ -333,7 +333,7 @@ class _Listeners:
             if fill_modal is not None:
                 await self._fill(str(opened["view"]["id"]), modal, fill_modal)
         except SlackError as error:
-            if isinstance(error, SlackRefused) and error.code == _CLOSED:
+            if isinstance(error, SlackRefused) and error.code == _VIEW_CLOSED_CODE:
                 log.info("form_closed")
                 return
             log.warning("form_not_opened", reason=str(error))
@@ -347,12 +347,12 @@ class _Listeners:
         try:
             view = dict(await fill_modal())
         except Exception as error:
-            broken = _broke(error, kind="form", what=str(modal["callback_id"]))
+            broken = _log_exception(error, kind="form", what=str(modal["callback_id"]))
             view = {**modal, "blocks": text_blocks(broken.text)}
         await answered(self._client.views_update(view_id=view_id, view=view))
 
 
-def _broke(error: Exception, **fields: object) -> Message:
+def _log_exception(error: Exception, **fields: object) -> Message:
     """Log an exception, and return a message with the reference of its log line.
 
     The message differs if a part of the request may have been stored.

@@ -18,9 +18,9 @@ _HUMAN_SUBTYPES = frozenset({"", "file_share", "thread_broadcast", "me_message"}
 https://docs.slack.dev/reference/events/message
 """
 _APP_SUBTYPES = _HUMAN_SUBTYPES | {"bot_message"}
-MADE_PRIVATE = "channel_convert_to_private"
+MADE_PRIVATE_SUBTYPE = "channel_convert_to_private"
 """Subtype of Slack's notice in a channel that is private from then on."""
-CHANGES = frozenset({"message_changed", "message_deleted"})
+CHANGE_SUBTYPES = frozenset({"message_changed", "message_deleted"})
 """Subtypes of the events that ``changed`` reads."""
 
 

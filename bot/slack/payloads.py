@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from bot.access.admit import Allowed, Claimed
 from bot.commands.command import (
-    Arrived,
+    ArrivedRequest,
     FormState,
     Invocation,
     Press,
@@ -86,7 +86,7 @@ def _form_of(body: Payload) -> FormState:
     return FormState.loads((body.get("view") or {}).get("private_metadata") or "")
 
 
-def invocation(body: Payload) -> Arrived[Invocation]:
+def invocation(body: Payload) -> ArrivedRequest[Invocation]:
     """Return a slash command.
 
     https://docs.slack.dev/interactivity/implementing-slash-commands
@@ -102,10 +102,10 @@ def invocation(body: Payload) -> Arrived[Invocation]:
             raise TooLong(MAX_CHARACTERS)
         return Invocation(allowed, command, text)
 
-    return Arrived(origin, request_of, origin.channel, text_to_copy)
+    return ArrivedRequest(origin, request_of, origin.channel, text_to_copy)
 
 
-def press(body: Payload) -> Arrived[Press]:
+def press(body: Payload) -> ArrivedRequest[Press]:
     """Return a press of a button or a choice in a menu.
 
     https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
@@ -121,7 +121,7 @@ def press(body: Payload) -> Arrived[Press]:
         )
     # A button in a direct message may be about another channel.
     channel = None if is_direct_message(origin.channel) else origin.channel
-    return Arrived(origin, lambda allowed: Press(allowed, action_id, str(value)), channel)
+    return ArrivedRequest(origin, lambda allowed: Press(allowed, action_id, str(value)), channel)
 
 
 def home_opened(event: Payload) -> Origin | None:
@@ -136,7 +136,7 @@ def home_opened(event: Payload) -> Origin | None:
     return origin if event.get("tab") == "home" else None
 
 
-def submission(body: Payload) -> Arrived[Submission]:
+def submission(body: Payload) -> ArrivedRequest[Submission]:
     """Return the submission of a form.
 
     https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
@@ -161,7 +161,7 @@ def submission(body: Payload) -> Arrived[Submission]:
             raise TooLong(MAX_CHARACTERS)
         return Submission(Claimed(allowed), fields, form)
 
-    return Arrived(origin, request_of, is_form=True)
+    return ArrivedRequest(origin, request_of, is_form=True)
 
 
 def _field(state: Payload) -> str | None:
@@ -177,7 +177,7 @@ def _field(state: Payload) -> str | None:
     return None
 
 
-def shortcut_use(body: Payload) -> Arrived[ShortcutUse]:
+def shortcut_use(body: Payload) -> ArrivedRequest[ShortcutUse]:
     """Return the use of a message shortcut. The first message of a thread belongs to it, too.
 
     https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload
@@ -190,4 +190,4 @@ def shortcut_use(body: Payload) -> Arrived[ShortcutUse]:
     def request_of(allowed: Allowed) -> ShortcutUse:
         return ShortcutUse(allowed, content, is_own)
 
-    return Arrived(origin, request_of, origin.channel)
+    return ArrivedRequest(origin, request_of, origin.channel)

@@ -39,7 +39,7 @@ https://docs.slack.dev/interactivity/handling-user-interaction
 """
 _GOODBYE_SECONDS = 0.5
 """How long Slack may take to answer the end of a connection."""
-_EVENT = "events_api"
+_EVENT_TYPE = "events_api"
 
 
 class SocketIntake:
@@ -120,7 +120,7 @@ class SocketIntake:
             self.sockets = int(message.get("num_connections") or 0)
 
     async def _take(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
-        if self._closing and request.type == _EVENT:
+        if self._closing and request.type == _EVENT_TYPE:
             # Without an acknowledgement Slack sends an event to another connection. It repeats
             # no other request.
             return

@@ -40,7 +40,7 @@ PRESS_IN_FORM = "press in a form"
 SUBMISSION = "view_submission"
 RESPONSE_URL = "response_url"
 """The names of the notes; other notes have the name of Slack's event or method."""
-_ADDRESSED = ("app_mention", "message.im")
+_ADDRESSED_EVENTS = ("app_mention", "message.im")
 """The events of messages to the bot."""
 _CHANNEL_TYPES = {"channel": "channels", "group": "groups"}
 """The names of Slack's subscriptions for types of channels with another name."""
@@ -80,7 +80,7 @@ class TrialDoor:
             name = f"message.{_CHANNEL_TYPES.get(kind, kind)}"
         user = UserId(string(message.get("user")))
         trial = await self._note_of(token, user, name, event)
-        if trial is None and name in _ADDRESSED:
+        if trial is None and name in _ADDRESSED_EVENTS:
             self._refuse(user, event)
         return True
 

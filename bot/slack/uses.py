@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_READ = ("channels:read", "groups:read", "im:read", "mpim:read")
-_HISTORY = ("channels:history", "groups:history", "im:history", "mpim:history")
+_READ_SCOPES = ("channels:read", "groups:read", "im:read", "mpim:read")
+_HISTORY_SCOPES = ("channels:history", "groups:history", "im:history", "mpim:history")
 COMMAND_SCOPE = "commands"
 """The scope of slash commands and shortcuts, which are neither methods nor events."""
 
@@ -42,19 +42,19 @@ METHODS = (
     ),
     SlackUse(
         "conversations.history",
-        _HISTORY,
+        _HISTORY_SCOPES,
         "Mentions during an outage are missed, and after a lost answer of Slack's the bot can't "
         "tell whether its post is there.",
     ),
     SlackUse(
         "conversations.info",
-        _READ,
+        _READ_SCOPES,
         "The bot can't tell public channels from private ones, so it shows less than it may.",
     ),
     SlackUse(
         "conversations.join", ("channels:join",), "In a public channel the bot must be invited."
     ),
-    SlackUse("conversations.members", _READ, "People can't see jobs of other channels."),
+    SlackUse("conversations.members", _READ_SCOPES, "People can't see jobs of other channels."),
     SlackUse(
         "conversations.open",
         ("im:write",),
@@ -62,7 +62,7 @@ METHODS = (
     ),
     SlackUse(
         "conversations.replies",
-        _HISTORY,
+        _HISTORY_SCOPES,
         "Earlier messages don't reach the agent, and replies during an outage are missed.",
     ),
     SlackUse(
@@ -101,7 +101,9 @@ EVENTS = (
     SlackUse("app_home_opened", (), "The Home tab stays empty."),
     SlackUse("app_mention", ("app_mentions:read",), "Mentions of the bot start nothing."),
     SlackUse(
-        "channel_id_changed", _READ, "A channel that gets another id loses its jobs and digests."
+        "channel_id_changed",
+        _READ_SCOPES,
+        "A channel that gets another id loses its jobs and digests.",
     ),
     SlackUse(
         "member_joined_channel",

@@ -18,7 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from bot.store.database import explain_error
 from bot.store.schema import metadata
 from bot.store.sqlite_files import (
-    PRIVATE_FILE,
+    PRIVATE_FILE_MODE,
     UnusableDatabase,
     companion_files,
     holding_sqlite_file,
@@ -27,8 +27,8 @@ from bot.store.sqlite_files import (
 )
 from bot.store.upgrade import Tables, find_tables, upgrade
 
-_STOP = "stop every bot that uses it, then run this again"
-_GAP = 10_000
+_STOP_ADVICE = "stop every bot that uses it, then run this again"
+_NUMBER_GAP = 10_000
 """Added to the numbers of a backup where nobody knows how far the replaced file had counted."""
 _LAST_NUMBERS = "SELECT name, seq FROM sqlite_sequence"
 
@@ -45,7 +45,7 @@ def back_up(file: Path, target: Path) -> None:
     part = part_path(target)
     try:
         # SQLite takes an empty file, and leaves its rights as they are.
-        part.touch(PRIVATE_FILE, exist_ok=False)
+        part.touch(PRIVATE_FILE_MODE, exist_ok=False)
     except OSError as error:
         raise UnusableDatabase(f"{part} cannot be made: {error.strerror}.") from None
     try:
@@ -87,7 +87,7 @@ def restore_copy(
         raise UnusableDatabase(
             "This is the SQLite file itself: move the backup elsewhere, and name it there."
         )
-    with holding_sqlite_file(file, _STOP):
+    with holding_sqlite_file(file, _STOP_ADVICE):
         part = part_path(file)
         try:
             _copy(source, part)
@@ -115,7 +115,7 @@ def _copy(source: Path, part: Path) -> None:
     ):
         copy.unlink(missing_ok=True)
         if path.exists():
-            copy.touch(PRIVATE_FILE)
+            copy.touch(PRIVATE_FILE_MODE)
             shutil.copyfile(path, copy)
 
 
@@ -187,7 +187,7 @@ def _go_on_above(connection: Connection, replaced: Mapping[str, int] | None) -> 
             continue
         last = own.get(table.name, 0)
         if replaced is None:
-            last += _GAP
+            last += _NUMBER_GAP
         else:
             last = max(last, replaced.get(table.name, 0))
         rows.append({"name": table.name, "seq": last})

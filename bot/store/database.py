@@ -47,13 +47,13 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 Pool = Callable[[int, str], Executor]
 """Makes so many threads with a name."""
-CONNECTIONS = 5
+MAX_CONNECTIONS = 5
 """The most connections to PostgreSQL that a process opens: one writes, and four are for readers.
 
 Two processes leave most of a small server's hundred to others.
 """
 _READ_ONLY = "docs_bot_read_only"
-_READING: Mapping[str, CoreExecuteOptionsParameter] = {
+_READ_OPTIONS: Mapping[str, CoreExecuteOptionsParameter] = {
     "sqlite": {_READ_ONLY: True},
     "postgresql": {
         "isolation_level": "REPEATABLE READ",
@@ -71,7 +71,7 @@ MAX_TOGETHER = 20
 _WRITE_LOCK = 7_203_115
 """Key of the PostgreSQL advisory lock of the one transaction that writes; an arbitrary number."""
 _CLOSE_SECONDS = 0.5
-_TIMEOUTS = {
+_CONNECT_OPTIONS = {
     "connect_timeout": 10,
     "keepalives_idle": 20,
     "keepalives_interval": 10,
@@ -98,7 +98,7 @@ _BEGIN_WRITING = f"""
 SELECT pg_advisory_xact_lock({_WRITE_LOCK}),
     set_config('idle_in_transaction_session_timeout', '{_IDLE_WRITER_SECONDS}s', true)
 """
-_SESSION_OVER = ("25006", "25P03", "57P01", "57P02", "57P03")
+_ENDED_SESSION_CODES = ("25006", "25P03", "57P01", "57P02", "57P03")
 """The codes of errors after which a session is of no use.
 
 The server only reads, as the former one does after a failover; it has ended a silent transaction;
@@ -170,14 +170,14 @@ class Database:
         self._writing = WorkQueue(
             self._write_pool, partial(commit_together, self._writer), most=MAX_TOGETHER
         )
-        reader = self._reader.execution_options(**_READING[self._reader.dialect.name])
+        reader = self._reader.execution_options(**_READ_OPTIONS[self._reader.dialect.name])
         # Several threads of PostgreSQL's would each wait for the reads of another one.
         together = 1 if self.is_postgresql else MAX_TOGETHER
         self._reading = WorkQueue(self._read_pool, partial(read_together, reader), most=together)
 
     @classmethod
     def open(
-        cls, url: str, connections: int = CONNECTIONS, pool: Pool = ThreadPoolExecutor
+        cls, url: str, connections: int = MAX_CONNECTIONS, pool: Pool = ThreadPoolExecutor
     ) -> Self:
         """Open the database at a SQLAlchemy URL (``sqlite`` or ``postgresql+psycopg``)."""
         parsed = make_url(url)
@@ -330,7 +330,7 @@ def _postgres_engine(url: str, connections: int) -> Engine:
         # Without an encoding of the client's, text of a server without one (SQL_ASCII) would come
         # as bytes.
         connect_args={"client_encoding": "utf8"}
-        | {name: value for name, value in _TIMEOUTS.items() if name not in query},
+        | {name: value for name, value in _CONNECT_OPTIONS.items() if name not in query},
     )
     event.listen(engine, "connect", _prepare_postgres)
     event.listen(engine, "begin", _begin_postgres)
@@ -343,7 +343,7 @@ def _leave_session(context: ExceptionContext) -> None:
 
     Every later statement of the session would repeat the error.
     """
-    if getattr(context.original_exception, "sqlstate", None) in _SESSION_OVER:
+    if getattr(context.original_exception, "sqlstate", None) in _ENDED_SESSION_CODES:
         context.is_disconnect = True
 
 

@@ -18,7 +18,7 @@ from bot.store.leases import NOW
 from bot.store.queues import QUEUE_TABLES, QueueTable
 from bot.store.schema import AnyTable, Due, Repository, UtcDateTime, metadata
 
-_LATEST: BindParameter[datetime] = bindparam("latest", type_=UtcDateTime)
+_LATEST_PARAMETER: BindParameter[datetime] = bindparam("latest", type_=UtcDateTime)
 
 
 class _Sweep(NamedTuple):
@@ -42,7 +42,7 @@ class DueTimes(Repository):
         """
         swept = 0
         for statement, longest in _sweeps():
-            values = {NOW.key: now, _LATEST.key: now + longest}
+            values = {NOW.key: now, _LATEST_PARAMETER.key: now + longest}
             swept += self.connection.execute(statement, values).rowcount
         return swept
 
@@ -81,5 +81,5 @@ def _due_columns(table: AnyTable) -> list[Column[object]]:
 
 
 def _sweep(column: Column[object], waits: ColumnElement[bool]) -> _Sweep:
-    statement = update(column.table).where(waits, column > _LATEST).values({column: NOW})
+    statement = update(column.table).where(waits, column > _LATEST_PARAMETER).values({column: NOW})
     return _Sweep(statement, cast("Due", column.type).longest)

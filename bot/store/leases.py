@@ -8,7 +8,7 @@ The contract, for every queue (prompts, polls, deliveries, questions, conversati
   leases of a dead process expire without any action. A process claims no row that it still works
   on: the part that lost the lease could settle it as the new holder.
 * A claimed row that this version cannot read is left to its lease, so that it stops no other.
-* Writing the outcome requires the owner (``held``) and frees the lease (``FREE``). When the lease
+* Writing the outcome requires the owner (``held``) and frees the lease (``FREE_LEASE``). When the lease
   ran out and another owner took the row, nothing is written and ``LeaseLost`` is raised.
 """
 
@@ -40,7 +40,7 @@ from sqlalchemy.sql.dml import ReturningUpdate
 
 from bot.store.schema import AnyTable, Repository, UtcDateTime
 
-FREE: dict[str, None] = {"claimed_by": None, "claimed_until": None}
+FREE_LEASE: dict[str, None] = {"claimed_by": None, "claimed_until": None}
 """Column values that free a row's lease."""
 
 Item = TypeVar("Item")

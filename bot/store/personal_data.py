@@ -19,17 +19,24 @@ from sqlalchemy.engine import RowMapping
 
 from bot.ids import UserId
 from bot.store.retention import MentionRule, RetentionRule, mentions_of, parts_of
-from bot.store.schema import OthersText, People, Person, Repository, Transaction, emptied_values
+from bot.store.schema import (
+    OthersText,
+    People,
+    Person,
+    Repository,
+    Transaction,
+    list_emptied_values,
+)
 from bot.store.store import Store
 
 _BATCH_SIZE = 500
 """Rows that are read at once, which bounds the memory."""
-MASKED = "(a secret, not written)"
+NOT_WRITTEN = "(a secret, not written)"
 """Stands for a value that no file may show, such as an address at which Slack takes answers."""
 WORDS_OF_OTHERS = "(somebody else's words, not written)"
 """Stands for words of others in a job of this person: they are forgotten with the job."""
-_ENDED = "row_ended_at"
-_FINISHED = "row_is_finished"
+_ENDED_AT = "row_ended_at"
+_IS_FINISHED = "row_is_finished"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +78,7 @@ class PersonalData(Repository):
         """Return the person's rows, and the parts that are forgotten with them."""
         rows = self._rows(rule, rule.key.in_(keys))
         found = [_to_row(rule, row, _values_of(user, rule, row)) for row in rows]
-        open_rows = {row[rule.key] for row in rows if not row[_FINISHED]}
+        open_rows = {row[rule.key] for row in rows if not row[_IS_FINISHED]}
         for part, refers in parts_of(rule):
             for row in self._rows(part, refers.in_(keys)):
                 if part.owner is None or row[part.owner] != user:  # else read by its own rule
@@ -82,7 +89,7 @@ class PersonalData(Repository):
     def _rows(self, rule: RetentionRule, where: ColumnElement[bool]) -> Sequence[RowMapping]:
         ended_at = null() if rule.ended_at is None else rule.ended_at
         statement = select(
-            *rule.table.c, ended_at.label(_ENDED), rule.is_finished.label(_FINISHED)
+            *rule.table.c, ended_at.label(_ENDED_AT), rule.is_finished.label(_IS_FINISHED)
         ).where(where)
         return self.connection.execute(statement).mappings().all()
 
@@ -91,8 +98,8 @@ def _to_row(rule: RetentionRule, row: RowMapping, values: Mapping[str, object]) 
     return PersonalRow(
         kind=rule.name,
         key=row[rule.key],
-        at=row[_ENDED],
-        is_under_way=not row[_FINISHED],
+        at=row[_ENDED_AT],
+        is_under_way=not row[_IS_FINISHED],
         values=values,
     )
 
@@ -100,7 +107,7 @@ def _to_row(rule: RetentionRule, row: RowMapping, values: Mapping[str, object]) 
 def _values_of(user: UserId, rule: RetentionRule, row: RowMapping) -> dict[str, object]:
     """Return the values of a row that forgetting would empty, without words and ids of others."""
     values = dict[str, object]()
-    for name in emptied_values(rule.table):
+    for name in list_emptied_values(rule.table):
         value = row[name]
         if value not in (None, "", [], {}):
             shown = _value_for(user, rule.table.c[name], value)
@@ -113,7 +120,7 @@ def _value_for(user: UserId, column: Column[object], value: object) -> object:
     """Return a column's value as a person may see it; None for the id of somebody else."""
     kind = column.type
     if isinstance(value, SecretStr):
-        return MASKED
+        return NOT_WRITTEN
     if isinstance(kind, OthersText):
         return WORDS_OF_OTHERS
     if isinstance(kind, People):

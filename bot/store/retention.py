@@ -26,8 +26,8 @@ from bot.store.schema import (
     Repository,
     Transaction,
     blank_of,
-    emptied_values,
     is_set,
+    list_emptied_values,
 )
 from bot.store.store import Store
 
@@ -90,7 +90,7 @@ class RetentionRule:
     @property
     def emptied(self) -> dict[str, object]:
         """Return the values of a forgotten row."""
-        return {**emptied_values(self.table), **self.extra_values}
+        return {**list_emptied_values(self.table), **self.extra_values}
 
     @property
     def marks(self) -> Sequence[str]:
@@ -98,7 +98,7 @@ class RetentionRule:
         owner = self.owner
         if owner is not None and not owner.nullable:
             return [owner.key]
-        return list(emptied_values(self.table))
+        return list(list_emptied_values(self.table))
 
     def old(self, before: datetime) -> ColumnElement[bool]:
         """Return the condition that a row is to be forgotten.

@@ -259,7 +259,7 @@ def blank_of(column: Column[object]) -> object:
     return {} if isinstance(column.type, Json) else ""
 
 
-def emptied_values(table: AnyTable) -> dict[str, object]:
+def list_emptied_values(table: AnyTable) -> dict[str, object]:
     """Return the values of the columns that a forgotten row loses."""
     return {
         column.key: blank_of(column) for column in table.c if isinstance(column.type, Forgotten)

@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 _MAX_FIELDS = 200
 _MAX_ELEMENTS = 50
 _MAX_DEPTH = 12
-_FIELD = re.compile(r"[a-z_][A-Za-z0-9_]{0,59}")
+_FIELD_PATTERN = re.compile(r"[a-z_][A-Za-z0-9_]{0,59}")
 """The name of a field. Others are ids or texts, such as those of blocks in the state of a form."""
-_TS = re.compile(r"[0-9]{10}\.[0-9]{6}")
-_ID = re.compile(r"[A-Z][A-Z0-9]{5,20}")
-_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.+Z-]{4,30})?")
-_ADDRESS = re.compile(r"(https?|wss?)://")
-_TERM = re.compile(r"[a-z][a-z_]{0,40}")
+_TS_PATTERN = re.compile(r"[0-9]{10}\.[0-9]{6}")
+_ID_PATTERN = re.compile(r"[A-Z][A-Z0-9]{5,20}")
+_TIME_PATTERN = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.+Z-]{4,30})?")
+_ADDRESS_PATTERN = re.compile(r"(https?|wss?)://")
+_TERM_PATTERN = re.compile(r"[a-z][a-z_]{0,40}")
 _TERMS = frozenset({"channel_type", "error", "file_access", "mode", "status", "subtype", "type"})
 """The fields whose values are terms of an interface and not of people."""
 
@@ -42,8 +42,8 @@ def shape_of(value: object, depth: int = 0) -> object:
 def _shape_of_object(value: Mapping[object, object], depth: int) -> dict[str, object]:
     shapes: dict[str, object] = {}
     for name, part in list(value.items())[:_MAX_FIELDS]:
-        is_term = name in _TERMS and isinstance(part, str) and _TERM.fullmatch(part)
-        key = name if isinstance(name, str) and _FIELD.fullmatch(name) else "*"
+        is_term = name in _TERMS and isinstance(part, str) and _TERM_PATTERN.fullmatch(part)
+        key = name if isinstance(name, str) and _FIELD_PATTERN.fullmatch(name) else "*"
         shapes[key] = f"={part}" if is_term else shape_of(part, depth + 1)
     return shapes
 
@@ -58,12 +58,12 @@ def _type_of(value: object) -> str:
             return "integer"
         case float():
             return "number"
-        case str() if _TS.fullmatch(value):
+        case str() if _TS_PATTERN.fullmatch(value):
             return "timestamp"
-        case str() if _ID.fullmatch(value):
+        case str() if _ID_PATTERN.fullmatch(value):
             return "id"
-        case str() if _TIME.fullmatch(value):
+        case str() if _TIME_PATTERN.fullmatch(value):
             return "time"
-        case str() if _ADDRESS.match(value):
+        case str() if _ADDRESS_PATTERN.match(value):
             return "address"
     return "text"

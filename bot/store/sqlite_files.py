@@ -14,9 +14,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 Identity = tuple[int, int] | None
 """The device and the number of a file, which another file at the same path does not have."""
-PRIVATE_FILE = 0o600
-_PRIVATE_FOLDER = 0o700
-_SHARE = "stop it first, or give a PostgreSQL in DATABASE_URL, which any number may share"
+PRIVATE_FILE_MODE = 0o600
+_PRIVATE_FOLDER_MODE = 0o700
+_SHARE_ADVICE = "stop it first, or give a PostgreSQL in DATABASE_URL, which any number may share"
 
 
 class UnusableDatabase(SQLAlchemyError):
@@ -75,7 +75,7 @@ def check_file(file: Path, opened: Sequence[Identity]) -> None:
         )
     _prepare_place(file)
     # SQLite gives the files beside it the same rights. https://www.sqlite.org/wal.html
-    file.touch(PRIVATE_FILE)
+    file.touch(PRIVATE_FILE_MODE)
 
 
 def _prepare_place(file: Path) -> None:
@@ -85,7 +85,7 @@ def _prepare_place(file: Path) -> None:
     """
     folder = file.parent
     try:
-        folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+        folder.mkdir(mode=_PRIVATE_FOLDER_MODE, parents=True, exist_ok=True)
     except OSError as error:
         raise UnusableDatabase(
             f"The folder of the SQLite file cannot be made ({error.strerror}): "
@@ -102,7 +102,7 @@ def _prepare_place(file: Path) -> None:
 
 
 @contextmanager
-def holding_sqlite_file(file: Path | None, remedy: str = _SHARE) -> Iterator[None]:
+def holding_sqlite_file(file: Path | None, remedy: str = _SHARE_ADVICE) -> Iterator[None]:
     """Be the one process that runs on a SQLite file until the block ends, or until it is killed.
 
     Commands that only read or add rows, such as a backup, do not take part. ``file`` is None for a
@@ -117,7 +117,7 @@ def holding_sqlite_file(file: Path | None, remedy: str = _SHARE) -> Iterator[Non
     path = file.resolve()
     # A file of its own: closing the database's would free SQLite's locks.
     beside_it = path.with_name(f"{path.name}-lock")
-    beside_it.touch(PRIVATE_FILE)
+    beside_it.touch(PRIVATE_FILE_MODE)
     with beside_it.open("ab") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

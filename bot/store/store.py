@@ -18,8 +18,8 @@ from sqlalchemy import and_
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
-from bot.store.database import CONNECTIONS, Database, Pool
-from bot.store.leases import FREE
+from bot.store.database import MAX_CONNECTIONS, Database, Pool
+from bot.store.leases import FREE_LEASE
 from bot.store.queues import QUEUE_TABLES, DueQueues, find_due
 from bot.store.schema import Transaction
 from bot.store.upgrade import INSTALLATION
@@ -31,12 +31,12 @@ DatabaseTrouble = SQLAlchemyError
 """The error that any transaction may raise: database unreachable, locked or full."""
 
 
-_MISTAKES = ("22", "42")
+_MISTAKE_CODES = ("22", "42")
 """Classes of errors that a wrong statement or value causes.
 
 https://www.postgresql.org/docs/current/errcodes-appendix.html
 """
-_MISSING = ("42501", "42P01")
+_MISSING_CODES = ("42501", "42P01")
 """Errors of these classes that an operator causes: a missing right, and a missing table."""
 
 
@@ -53,8 +53,8 @@ class WrongStatement(Exception):
 def _check_statement(error: DBAPIError) -> None:
     """Raise WrongStatement if an error is a mistake of the bot."""
     state = getattr(error.orig, "sqlstate", None) or ""
-    is_mistake = isinstance(error, IntegrityError) or state.startswith(_MISTAKES)
-    if is_mistake and state not in _MISSING:
+    is_mistake = isinstance(error, IntegrityError) or state.startswith(_MISTAKE_CODES)
+    if is_mistake and state not in _MISSING_CODES:
         # The driver's message may quote a value, which must not reach a log.
         raise WrongStatement(f"{type(error.orig).__name__}: {error.statement}") from None
 
@@ -76,7 +76,7 @@ class Store:
 
     @classmethod
     def open(
-        cls, url: str, connections: int = CONNECTIONS, pool: Pool = ThreadPoolExecutor
+        cls, url: str, connections: int = MAX_CONNECTIONS, pool: Pool = ThreadPoolExecutor
     ) -> Store:
         """Open the store at a SQLAlchemy URL.
 
@@ -172,4 +172,4 @@ def _release_all(connection: Connection, owner: str) -> None:
         if is_leased and queue.due is not None:
             # Only rows that are in the queue, since the others are many.
             mine = and_(queue.table.c.claimed_by == owner, queue.is_queued, queue.due.is_not(None))
-            connection.execute(queue.table.update().where(mine).values(FREE))
+            connection.execute(queue.table.update().where(mine).values(FREE_LEASE))

@@ -23,7 +23,7 @@ _KEPT_FOR = timedelta(days=1)
 _MAX_NOTES = 100
 """The most notes of one trial; later ones are not stored."""
 TOKEN_HEAD = "doctor-"  # noqa: S105 (no secret: the beginning of each token)
-_TOKEN = re.compile(rf"{TOKEN_HEAD}[0-9a-f]{{12}}(?![0-9a-zA-Z])")
+_TOKEN_PATTERN = re.compile(rf"{TOKEN_HEAD}[0-9a-f]{{12}}(?![0-9a-zA-Z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def token_in(text: str) -> str | None:
 
     ``text``: without a mention of the bot before it.
     """
-    found = _TOKEN.match(text.strip())
+    found = _TOKEN_PATTERN.match(text.strip())
     return found[0] if found else None
 
 

@@ -45,8 +45,8 @@ VERSION_TABLE = "revision"
 """Alembic's own table, with the revision of a database."""
 REVISIONS = Path(__file__).parent / "revisions"
 """The folder of Alembic's files."""
-_FILE = re.compile(r"r([0-9]{4}(_[0-9a-f]{8})?)\.py")
-_REVISION = re.compile(r"([0-9]{4})(_[0-9a-f]{8})?")
+_FILE_PATTERN = re.compile(r"r([0-9]{4}(_[0-9a-f]{8})?)\.py")
+_REVISION_PATTERN = re.compile(r"([0-9]{4})(_[0-9a-f]{8})?")
 """A number; until 1.0.0 is released, also a hash of the tables, as revisions are made anew."""
 
 
@@ -69,7 +69,7 @@ def _utc_now() -> datetime:
 
 def list_revisions(folder: Path = REVISIONS) -> list[str]:
     """Return the revisions of this version, the oldest first."""
-    names = (_FILE.fullmatch(path.name) for path in (folder / "versions").iterdir())
+    names = (_FILE_PATTERN.fullmatch(path.name) for path in (folder / "versions").iterdir())
     return sorted(name[1] for name in names if name)
 
 
@@ -111,7 +111,7 @@ def _compare(found: str, known: list[str]) -> Tables | None:
         return Tables.CURRENT
     if found in known:
         return Tables.EARLIER
-    match = _REVISION.fullmatch(found)
+    match = _REVISION_PATTERN.fullmatch(found)
     if match is not None and int(match[1]) > number_of(known[-1]):
         return Tables.LATER
     return None

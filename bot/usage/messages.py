@@ -32,32 +32,37 @@ def usage_report(
         channel: The channel whose requests are counted; None for all channels.
     """
     where = b.channel(channel) if channel else "all channels"
-    paragraphs = [b.section(_month(each, counted_since, where)) for each in months]
+    paragraphs = [b.section(_format_month(each, counted_since, where)) for each in months]
     note = "Months in UTC. Pull requests and answers are those of what was asked in the month."
     return b.message(*paragraphs, b.context(note))
 
 
-def _month(of: MonthUsage, counted_since: datetime, where: str) -> str:
+def _format_month(of: MonthUsage, counted_since: datetime, where: str) -> str:
     heading = f"*{of.month.begins_at:%B}*"
     if of.usage is None:
-        return f"{heading}: not counted. I began on {_day(counted_since)}."
+        return f"{heading}: not counted. I began on {_format_day(counted_since)}."
     if counted_since > of.month.begins_at:
-        heading += f" since {_day(counted_since)}"
+        heading += f" since {_format_day(counted_since)}"
     usage = of.usage
-    lines = [f"{heading}, {where}", _asked(usage), _pull_requests(usage), _questions(usage)]
+    lines = [
+        f"{heading}, {where}",
+        _format_requests(usage),
+        _format_pull_requests(usage),
+        _format_questions(usage),
+    ]
     return "\n".join(line for line in lines if line)
 
 
-def _day(at: datetime) -> str:
+def _format_day(at: datetime) -> str:
     return f"{at.day} {at:%B}"
 
 
-def _asked(usage: Usage) -> str:
+def _format_requests(usage: Usage) -> str:
     jobs = counted(usage.jobs, "job", "jobs")
     return f"{jobs} · {counted(usage.follow_ups, 'follow-up', 'follow-ups')}"
 
 
-def _pull_requests(usage: Usage) -> str:
+def _format_pull_requests(usage: Usage) -> str:
     """Return the line about pull requests; "" if no job has one."""
     if not usage.merged + usage.reviewed + usage.open + usage.closed:
         return ""
@@ -71,7 +76,7 @@ def _pull_requests(usage: Usage) -> str:
     return text
 
 
-def _questions(usage: Usage) -> str:
+def _format_questions(usage: Usage) -> str:
     """Return the line about questions; "" if nobody asked one."""
     if not usage.questions + usage.assistant_messages:
         return ""

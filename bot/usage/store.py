@@ -28,8 +28,8 @@ _HAS_OPEN_PULL_REQUEST = and_(
         and_(jobs.c.state.in_(JobState.open_states()), jobs.c.pr_link.is_not(None)),
     ),
 )
-_WRITTEN = (InquiryState.WRITTEN, InquiryState.NOTIFIED)
-_IS_WRITTEN = inquiries.c.state.in_(_WRITTEN)
+_WRITTEN_STATES = (InquiryState.WRITTEN, InquiryState.NOTIFIED)
+_IS_WRITTEN = inquiries.c.state.in_(_WRITTEN_STATES)
 
 
 def _number_of(condition: ColumnElement[bool]) -> ColumnElement[int]:

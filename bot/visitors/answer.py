@@ -31,14 +31,14 @@ from bot.visitors.model.questions import (
 )
 from bot.visitors.model.readings import Reading, ReadingProblem
 from bot.visitors.model.reports import Report, build_report
-from bot.visitors.reading import Purse, Reader, Window
+from bot.visitors.reading import CallBudget, Reader, Window
 from bot.visitors.recommendations import note_readers, refresh_recommendations
 from bot.visitors.store import Questions, Subscriptions
 from bot.visitors.subscriptions import MAX_LATE, skip_digest
 
 _RUN_SECONDS = 45.0
 """Longest time of one run, which is less than a lease. At its end the readings are stored."""
-_SOON = timedelta(seconds=20)
+_SHORT_PAUSE = timedelta(seconds=20)
 """A person waits for the budget if the next call is possible within this time."""
 _PATIENCE = timedelta(minutes=10)
 """How long a person, or a digest that somebody requested, waits for numbers that are missing."""
@@ -112,7 +112,7 @@ async def _read_all(
         )
     )
     calls = math.inf if question.is_weekly else max_calls_of_question(context) - question.calls
-    purse = Purse(calls, context.after(_RUN_SECONDS))
+    purse = CallBudget(calls, context.after(_RUN_SECONDS))
     readings = list[Reading]()
 
     async def read(group: Sequence[Window]) -> None:
@@ -198,7 +198,7 @@ def _is_patient(
         patience = _WEEKLY_PATIENCE if is_read else _WEEKLY_PATIENCE_FOR_ANY
         return context.projects.serve(question.project) and waited < patience
     has_calls = question.calls < max_calls_of_question(context)
-    return has_calls and free_at - context.clock() <= _SOON and waited < _PATIENCE
+    return has_calls and free_at - context.clock() <= _SHORT_PAUSE and waited < _PATIENCE
 
 
 # ---- answering
@@ -215,7 +215,7 @@ def _answer(context: WorkerContext, tx: Transaction, question: Question, numbers
         file_to = FileDestination.PRIVATE if is_kept_in and to_channel else query.file_to
         send_file(tx, question, file_to, context.clock())
     else:
-        message = _unanswered(context, tx, question, numbers)
+        message = _find_failure(context, tx, question, numbers)
     key = answer_key(question.id)
     thread = question.thread_ts
     url = question.response_url
@@ -228,7 +228,9 @@ def _answer(context: WorkerContext, tx: Transaction, question: Question, numbers
     Outbox(tx).add(replace(answer, question=question.id), context.clock())
 
 
-def _unanswered(context: Context, tx: Transaction, question: Question, numbers: Numbers) -> Message:
+def _find_failure(
+    context: Context, tx: Transaction, question: Question, numbers: Numbers
+) -> Message:
     """Return the reason why a question has no answer."""
     problems = [reading.problem or ReadingProblem.LATE for reading in numbers.readings]
     problem = problems[0] if problems else ReadingProblem.NOT_HERE

@@ -111,19 +111,19 @@ def list_windows(
     The first is the one without which there is no answer.
     """
     if query.report_type is ReportType.VISITORS:
-        windows = _visitor_windows(context, query, at)
+        windows = _list_visitor_windows(context, query, at)
     else:
         windows = [Window(source, query.period) for source in SOURCES[query.report_type]]
     if kind is QuestionKind.DIGEST:
         windows += [Window(source, week) for week, source in gap_windows(query)]
-    windows += _view_windows(query)
+    windows += _list_view_windows(query)
     now = context.clock()
     sources = {window.source for window in windows}
     missing = {source for source in sources if Readings(tx).is_not_offered(project, source, now)}
     return [window for window in dict.fromkeys(windows) if window.source not in missing]
 
 
-def _visitor_windows(context: Context, query: Query, at: datetime) -> list[Window]:
+def _list_visitor_windows(context: Context, query: Query, at: datetime) -> list[Window]:
     """Return the windows of visitors.
 
     The period, the proof that data is older, the chart, the comparison.
@@ -143,7 +143,7 @@ def _visitor_windows(context: Context, query: Query, at: datetime) -> list[Windo
     return windows
 
 
-def _view_windows(query: Query) -> list[Window]:
+def _list_view_windows(query: Query) -> list[Window]:
     """Return the window of views, from which the totals of a section are added up."""
     is_wanted = query.report_type is ReportType.VISITORS and query.section is not None
     return [Window(Source.VIEWS, query.period, has_pages=True)] if is_wanted else []

@@ -63,14 +63,14 @@ from bot.visitors.subscriptions import (
 )
 
 NAME = "/docs-visitors"
-_LETTER = re.compile(r"[^\W\d_]")
+_LETTER_PATTERN = re.compile(r"[^\W\d_]")
 
 
 def _take_project(projects: Projects, text: str) -> tuple[str, Project | None]:
     return projects.take_any(slack_text.to_plain(text, {}, {}))
 
 
-def _misunderstood(error: Exception, projects: Projects, text: str) -> Message | None:
+def _answer_misunderstood(error: Exception, projects: Projects, text: str) -> Message | None:
     if isinstance(error, UnknownProject):
         return b.words(unknown_in_options(error.name, projects))
     if not isinstance(error, Misunderstood):
@@ -81,7 +81,7 @@ def _misunderstood(error: Exception, projects: Projects, text: str) -> Message |
             return usage.suggest_help()
         word = _find_word(corrected, projects)
         if word is not None:
-            is_question = word is COMMAND.other or word.run is _ask_gaps
+            is_question = word is COMMAND.fallback_word or word.run is _ask_gaps
             return usage.offer_corrected(corrected, is_question=is_question)
     if page := find_page_name(plain):
         return usage.offer_page(str(error), page)
@@ -91,9 +91,9 @@ def _misunderstood(error: Exception, projects: Projects, text: str) -> Message |
 def _find_word(text: str, projects: Projects) -> Word | None:
     """Return the word that takes a plain text with its options; None if none does."""
     meaning = COMMAND.meaning(slack_text.from_plain(text), projects)
-    word = meaning[0] if meaning else COMMAND.other
-    options = text if word is COMMAND.other else text.partition(" ")[2]
-    return word if word.takes is not None and word.takes(options) else None
+    word = meaning[0] if meaning else COMMAND.fallback_word
+    options = text if word is COMMAND.fallback_word else text.partition(" ")[2]
+    return word if word.accepts is not None and word.accepts(options) else None
 
 
 async def _run_corrected(context: Context, press: Press) -> Answer:
@@ -101,7 +101,7 @@ async def _run_corrected(context: Context, press: Press) -> Answer:
     return replace(answer, replaces=answer.message is not None)
 
 
-def _chosen(invocation: Invocation) -> ProjectId | None:
+def _find_chosen_project(invocation: Invocation) -> ProjectId | None:
     return invocation.project.id if invocation.project else None
 
 
@@ -110,33 +110,41 @@ async def _ask(context: Context, invocation: Invocation, match: re.Match[str]) -
     try:
         query = parse_query(match[1], context.today())
     except Misunderstood:
-        if _LETTER.search(match[1]) is None:
+        if _LETTER_PATTERN.search(match[1]) is None:
             raise  # a mistyped period
         answer = await run_other_word(context, invocation)
         if answer is None:
             raise
         return answer
     return Answer(
-        message=await ask_visitors(context, invocation.allowed, query, _chosen(invocation))
+        message=await ask_visitors(
+            context, invocation.allowed, query, _find_chosen_project(invocation)
+        )
     )
 
 
 async def _ask_gaps(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
     query = parse_query(match[2], context.today(), ReportType(match[1].lower()))
     return Answer(
-        message=await ask_visitors(context, invocation.allowed, query, _chosen(invocation))
+        message=await ask_visitors(
+            context, invocation.allowed, query, _find_chosen_project(invocation)
+        )
     )
 
 
 async def _ideas(context: Context, press: Press) -> Answer:
-    return await _what_needs_work(context, press.allowed, None)
+    return await _show_unanswered_searches(context, press.allowed, None)
 
 
 async def _show_ideas(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
-    return await _what_needs_work(context, invocation.allowed, _chosen(invocation))
+    return await _show_unanswered_searches(
+        context, invocation.allowed, _find_chosen_project(invocation)
+    )
 
 
-async def _what_needs_work(context: Context, allowed: Allowed, project: ProjectId | None) -> Answer:
+async def _show_unanswered_searches(
+    context: Context, allowed: Allowed, project: ProjectId | None
+) -> Answer:
     """Show readers' searches without a result."""
     query = parse_query("", context.today(), ReportType.SEARCHES)
     return Answer(message=await ask_visitors(context, allowed, query, project))
@@ -145,7 +153,9 @@ async def _what_needs_work(context: Context, allowed: Allowed, project: ProjectI
 async def _subscribe(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
     request = parse_weekly(match[1])
     return Answer(
-        message=await subscribe(context, invocation.allowed, request, _chosen(invocation))
+        message=await subscribe(
+            context, invocation.allowed, request, _find_chosen_project(invocation)
+        )
     )
 
 
@@ -154,12 +164,18 @@ async def _change(context: Context, invocation: Invocation, match: re.Match[str]
     change = SubscriptionChange(match[1].lower())
     section = parse_section(match[2])
     message = await change_subscriptions(
-        context, invocation.allowed, change, section=section, project=_chosen(invocation)
+        context,
+        invocation.allowed,
+        change,
+        section=section,
+        project=_find_chosen_project(invocation),
     )
     return Answer(message=message)
 
 
-async def _subscriptions(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
+async def _list_subscriptions(
+    context: Context, invocation: Invocation, _match: re.Match[str]
+) -> Answer:
     return Answer(message=await list_subscriptions(context, invocation.origin.channel))
 
 
@@ -167,15 +183,19 @@ def _parse_digest(text: str) -> str | None:
     return parse_section(" ".join(word for word in text.split() if word.lower() != "now"))
 
 
-async def _digest(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
+async def _send_digest_now(
+    context: Context, invocation: Invocation, match: re.Match[str]
+) -> Answer:
     """Run ``digest now [path /api]``."""
     section = _parse_digest(match[1])
     return Answer(
-        message=await digest_now(context, invocation.allowed, section or None, _chosen(invocation))
+        message=await digest_now(
+            context, invocation.allowed, section or None, _find_chosen_project(invocation)
+        )
     )
 
 
-def _on_answer(
+def _make_answer_handler(
     act: Act[Message | None], *, writes: bool = False
 ) -> Callable[[Context, Press], Awaitable[Answer]]:
     async def press(context: Context, press: Press) -> Answer:
@@ -270,7 +290,7 @@ def _taken_by(parse: Callable[[str], object]) -> Callable[[str], bool]:
     return takes
 
 
-def _gaps(report_type: ReportType, tells: str) -> Word:
+def _make_gap_word(report_type: ReportType, tells: str) -> Word:
     """Return the word about a report type of content gaps."""
     shape = rf"(?:visitors\s+)?({report_type})(?!\S)(.*)"
 
@@ -279,53 +299,58 @@ def _gaps(report_type: ReportType, tells: str) -> Word:
         return _taken_by(lambda options: parse_query(options, _FAR_AHEAD, report_type))(rest)
 
     return Word(
-        str(report_type), shape, tells, _ask_gaps, example=f"{report_type} last month", takes=takes
+        str(report_type),
+        shape,
+        tells,
+        _ask_gaps,
+        example=f"{report_type} last month",
+        accepts=takes,
     )
 
 
 COMMAND = Command(
     name=NAME,
     summary="Who reads the docs, people and AI; and a weekly digest of it",
-    other=Word(
+    fallback_word=Word(
         usage="last month path /api csv",
         shape=r"(?:visitors(?!\S)\s*)?(.*)",
-        tells="Shows who read a section in a period of your choice, with a file.",
+        help_text="Shows who read a section in a period of your choice, with a file.",
         run=_ask,
         hint="last week",
         after_mention=r"visitors(?!\S).*",
         head="visitors",
-        takes=_taken_by(lambda text: parse_query(text, _FAR_AHEAD)),
-        in_help=True,
+        accepts=_taken_by(lambda text: parse_query(text, _FAR_AHEAD)),
+        is_in_help=True,
     ),
-    alone=Word(
+    bare_word=Word(
         "",
         "()",
         "Shows who read the docs in the last seven full days.",
         _ask,
         after_mention=None,
-        in_help=True,
+        is_in_help=True,
     ),
     words=(
-        _gaps(ReportType.SEARCHES, "Shows what readers searched and didn't find."),
-        _gaps(ReportType.FEEDBACK, "Shows pages by readers' votes, with their comments."),
-        _gaps(ReportType.QUESTIONS, "Shows what the docs' assistant couldn't answer."),
+        _make_gap_word(ReportType.SEARCHES, "Shows what readers searched and didn't find."),
+        _make_gap_word(ReportType.FEEDBACK, "Shows pages by readers' votes, with their comments."),
+        _make_gap_word(ReportType.QUESTIONS, "Shows what the docs' assistant couldn't answer."),
         Word("ideas", "ideas", "Shows what needs work in the docs.", _show_ideas),
         Word(
             usage="subscribe monday 09:00",
             shape=r"subscribe(?!\S)(.*)",
-            tells="Posts a digest here every week.",
+            help_text="Posts a digest here every week.",
             run=_subscribe,
             example="subscribe monday 09:00 Europe/Berlin",
-            in_help=True,
-            takes=_taken_by(parse_weekly),
+            is_in_help=True,
+            accepts=_taken_by(parse_weekly),
         ),
         Word(
             usage="subscriptions",
             shape=r"subscriptions(?!\S).*",
-            tells="Lists the subscriptions here and their next runs.",
-            run=_subscriptions,
+            help_text="Lists the subscriptions here and their next runs.",
+            run=_list_subscriptions,
             after_mention="subscriptions",
-            in_help=True,
+            is_in_help=True,
         ),
         *(
             Word(
@@ -333,7 +358,7 @@ COMMAND = Command(
                 rf"({change})(?!\S)(.*)",
                 tells,
                 _change,
-                takes=_taken_by(parse_section),
+                accepts=_taken_by(parse_section),
             )
             for change, tells in (
                 (SubscriptionChange.PAUSE, "Pauses the digests here."),
@@ -345,22 +370,22 @@ COMMAND = Command(
             "digest now",
             r"digest(?!\S)(.*)",
             "Posts the digest of the last full week now.",
-            _digest,
-            in_help=True,
-            takes=_taken_by(_parse_digest),
+            _send_digest_now,
+            is_in_help=True,
+            accepts=_taken_by(_parse_digest),
         ),
     ),
     take_project=_take_project,
-    misunderstood=_misunderstood,
-    also=lambda _place: usage.period_help(),
+    misunderstood=_answer_misunderstood,
+    help_note=lambda _place: usage.period_help(),
     full_help=usage.FULL_HELP,
     has_options_only=True,
     labels=(ButtonLabel("What needs work?", "ideas"),),
     buttons={
-        Action.SHARE: _on_answer(share_numbers, writes=True),
-        Action.CSV_FILE: _on_answer(send_csv, writes=True),
-        Action.MORE: _on_answer(show_rest),
-        Action.ALL_NUMBERS: _on_answer(post_all_numbers, writes=True),
+        Action.SHARE: _make_answer_handler(share_numbers, writes=True),
+        Action.CSV_FILE: _make_answer_handler(send_csv, writes=True),
+        Action.MORE: _make_answer_handler(show_rest),
+        Action.ALL_NUMBERS: _make_answer_handler(post_all_numbers, writes=True),
         Action.IDEAS: _show_more_ideas,
         Action.SEE_REVIEWS: see_page,
         Action.RUN_VISITORS: _run_corrected,

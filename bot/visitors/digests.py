@@ -39,7 +39,7 @@ from bot.visitors.store import Questions, Readings, Subscriptions
 log = structlog.get_logger(__name__)
 _CHART_WEEKS = 8
 _DAY = timedelta(days=1)
-_REVIEWED = (Review.MERGED, Review.REVIEWED)
+_REVIEWED_OUTCOMES = (Review.MERGED, Review.REVIEWED)
 
 
 def digest_query(week: Period, section: str | None) -> Query:
@@ -72,17 +72,17 @@ def send_digest(
     If nothing was, the owner or the requester gets the reason. A subscription ends with its
     project.
     """
-    subscription = _subscription_of(tx, question)
+    subscription = _find_subscription(tx, question)
     if not context.projects.serve(question.project):
         if subscription:
             Subscriptions(tx).change(
                 subscription.id, state=SubscriptionState.ENDED, next_run_at=None
             )
-        return _miss(context, tx, question, subscription, ReadingProblem.NOT_SERVED)
+        return _settle_missed(context, tx, question, subscription, ReadingProblem.NOT_SERVED)
     if not any(reading.is_read for reading in numbers.readings):
         problem = numbers.problem_of(question.query.period)
-        return _miss(context, tx, question, subscription, problem)
-    digest = _build(context, tx, question, numbers)
+        return _settle_missed(context, tx, question, subscription, problem)
+    digest = _build_digest(context, tx, question, numbers)
     message = digest_messages.digest(digest, question.id)
     post = NewDelivery.post(
         answer_key(question.id), question.channel, question.user or None, message
@@ -97,11 +97,11 @@ def send_digest(
     return replace(question, query=query, state=QuestionState.ANSWERED)
 
 
-def _subscription_of(tx: Transaction, question: Question) -> Subscription | None:
+def _find_subscription(tx: Transaction, question: Question) -> Subscription | None:
     return Subscriptions(tx).get(question.subscription) if question.subscription else None
 
 
-def _miss(
+def _settle_missed(
     context: WorkerContext,
     tx: Transaction,
     question: Question,
@@ -136,7 +136,7 @@ def show_asked(context: Context, tx: Transaction, job: TrackedJob) -> None:
         if key not in question.query.recommended:
             continue
         numbers = read_numbers(context, tx, question)
-        digest = _build(context, tx, question, numbers)
+        digest = _build_digest(context, tx, question, numbers)
         post = answer_key(question.id)
         edit = NewDelivery(
             key=f"{post}:asked:{job.number}",
@@ -166,33 +166,35 @@ def read_numbers(context: Context, tx: Transaction, question: Question) -> Numbe
     return Numbers(question.query, readings, OwnQuestions(hash_key(tx), tuple(sent)))
 
 
-def _build(context: Context, tx: Transaction, question: Question, numbers: Numbers) -> Digest:
+def _build_digest(
+    context: Context, tx: Transaction, question: Question, numbers: Numbers
+) -> Digest:
     """Build a digest, or build it again with the recommendations that it has."""
     now = context.clock()
     candidates = list_recommendations(context, tx, question, numbers)
     recent = Jobs(tx).list_from_gaps(question.project, now)
     free = drop_taken(tx, question, candidates, recent, now)
-    keys = question.query.recommended or _choose(free)
+    keys = question.query.recommended or _choose_recommendations(free)
     chosen = [item for key in keys for item in candidates if key in item.keys]
     jobs = {
         job.gap.key: job for job in reversed(recent) if job.gap and job.channel == question.channel
     }
-    subscription = _subscription_of(tx, question)
+    subscription = _find_subscription(tx, question)
     weekly = subscription.weekly if subscription else None
     return Digest(
         query=question.query,
-        report=_report(context, tx, question, numbers),
+        report=_build_week_report(context, tx, question, numbers),
         to_review=_list_to_review(tx, question, now),
         recommendations=chosen,
         asked=_link_asked(context, question, chosen, jobs),
         more=sum(set(keys).isdisjoint(item.keys) for item in free),
         outcomes=_measure_all(context, tx, question, numbers, jobs),
-        unread=[reading for reading in numbers.readings if not reading.is_read],
+        unread_readings=[reading for reading in numbers.readings if not reading.is_read],
         next_at=weekly.next_after(now).astimezone(ZoneInfo(weekly.zone)) if weekly else None,
     )
 
 
-def _choose(free: Sequence[Recommendation]) -> tuple[str, ...]:
+def _choose_recommendations(free: Sequence[Recommendation]) -> tuple[str, ...]:
     """Return the keys of the largest recommendation of each kind."""
     largest: dict[str, Recommendation] = {}
     for item in free:
@@ -200,7 +202,7 @@ def _choose(free: Sequence[Recommendation]) -> tuple[str, ...]:
     return tuple(item.key for item in largest.values())[:MAX_RECOMMENDED]
 
 
-def _report(
+def _build_week_report(
     context: Context, tx: Transaction, question: Question, numbers: Numbers
 ) -> Report | None:
     """Return the report on the week; None if its visitors were not read."""
@@ -242,7 +244,7 @@ def _measure_all(
     began_at = day_start(question.query.period.first, context.settings.analytics_zone)
     outcomes = []
     for key, job in jobs.items():
-        is_reviewed = job.review in _REVIEWED and job.reviewed_at is not None
+        is_reviewed = job.review in _REVIEWED_OUTCOMES and job.reviewed_at is not None
         if is_reviewed and job.reviewed_at and job.reviewed_at >= began_at:
             outcomes.append(Outcome(job, _measure(context, tx, job, key, numbers)))
     return outcomes[:MAX_RECOMMENDED]

@@ -26,7 +26,7 @@ _PLAN_SECONDS = 60.0
 _SWEEP_SECONDS = 3_600.0
 
 
-def _workers(context: WorkerContext) -> Sequence[Worker]:
+def _list_workers(context: WorkerContext) -> Sequence[Worker]:
     answer = partial(answer_question, reader=Reader())
     return [
         queue_worker(context, "questions", "answer", claim_questions, answer, key=attrgetter("id")),
@@ -39,7 +39,7 @@ def _workers(context: WorkerContext) -> Sequence[Worker]:
 
 def _on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     """Store that a digest was posted, or show in a digest that a job was asked for at it."""
-    number = delivery.what.job if delivery.what.kind is DeliveryKind.STATUS else None
+    number = delivery.content.job if delivery.content.kind is DeliveryKind.STATUS else None
     job = Jobs(tx).get(number) if number else None
     if job and job.gap:
         show_asked(context, tx, job)
@@ -50,7 +50,7 @@ def _on_refused(
     context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted
 ) -> None:
     """Handle a refused post: pause the subscription, or inform the person who asked for it."""
-    draft = delivery.what
+    draft = delivery.content
     if draft.subscription is not None:
         on_refused(context, tx, delivery, refusal)
     elif draft.user is not None and draft.kind in (DeliveryKind.POST, DeliveryKind.FILE):
@@ -61,7 +61,7 @@ def _on_refused(
 
 
 def _make_file(context: WorkerContext, tx: Transaction, delivery: Delivery) -> CsvFile | None:
-    number = delivery.what.question
+    number = delivery.content.question
     question = Questions(tx).get(number) if number else None
     if question is None:
         return None
@@ -75,6 +75,6 @@ def _make_file(context: WorkerContext, tx: Transaction, delivery: Delivery) -> C
 VISITORS = Feature(
     command=COMMAND,
     help_prefix=r"visitors\s+",
-    workers=_workers,
+    workers=_list_workers,
     hooks=(OutboxHooks(on_posted=_on_posted, on_refused=_on_refused, make_file=_make_file),),
 )

@@ -40,7 +40,7 @@ async def read_gap_rows(docs: DocsClient, project: str, source: Source, period: 
             return GapRows(_to_rows(votes.feedback), is_part=votes.has_more)
         case Source.COMMENTS:
             comments = await docs.feedback(project, **days)
-            newest_first = sorted(comments.feedback, key=_created_at, reverse=True)
+            newest_first = sorted(comments.feedback, key=_parse_created_at, reverse=True)
             return GapRows(_to_rows(newest_first), is_part=comments.has_more)
         case Source.QUESTIONS:
             turns = await docs.assistant(project, **days)
@@ -49,7 +49,7 @@ async def read_gap_rows(docs: DocsClient, project: str, source: Source, period: 
     raise ValueError(f"no source of content gaps: {source}")
 
 
-def _created_at(comment: Feedback) -> datetime:
+def _parse_created_at(comment: Feedback) -> datetime:
     return comment.created_at or datetime.min.replace(tzinfo=UTC)
 
 
@@ -70,11 +70,11 @@ def _to_row(found: _Found) -> GapRow:
             if found.ctr is not None:
                 unmet = found.hits - round(found.hits * found.ctr / 100)
             words = clean_text(found.search_query)
-            page = _page(found.top_clicked_page)
+            page = _read_page(found.top_clicked_page)
             return GapRow(words, page, found.hits if words else 0, unmet)
         case PageFeedbackCounts():
             return GapRow(
-                page=_page(found.path) or "/",
+                page=_read_page(found.path) or "/",
                 events=found.thumbs_up + found.thumbs_down,
                 unmet=found.thumbs_down,
                 on_code=found.code,
@@ -86,18 +86,22 @@ def _to_row(found: _Found) -> GapRow:
             # report.
             is_against = by_agent or found.helpful is False
             return GapRow(
-                text, _page(found.path) or "/", int(bool(text)), int(is_against), by_agent=by_agent
+                text,
+                _read_page(found.path) or "/",
+                int(bool(text)),
+                int(is_against),
+                by_agent=by_agent,
             )
         case Turn():
             text = clean_text(found.query)
             return GapRow(
                 text,
-                _page(found.page_url),
+                _read_page(found.page_url),
                 int(bool(text)),
                 at=found.timestamp,
                 conversation=found.id or None,
             )
 
 
-def _page(address: str | None) -> str | None:
+def _read_page(address: str | None) -> str | None:
     return page_of(one_line(address, MAX_TEXT_LENGTH)) if address else None

@@ -52,7 +52,7 @@ from bot.visitors.model.subscriptions import Weekday, WeeklyRequest
 _MAX_TEXT_LENGTH = 10_000
 _MAX_PERIOD_LENGTH = 60
 _MAX_SECTION_LENGTH = 300
-_QUOTED_LENGTH = 60
+_MAX_QUOTED_CHARACTERS = 60
 
 
 class Misunderstood(ValueError):
@@ -67,13 +67,13 @@ def _split(text: str) -> list[str]:
     return text.split()
 
 
-def _quoted(text: str) -> str:
-    return code(text, _QUOTED_LENGTH)
+def _quote_word(text: str) -> str:
+    return code(text, _MAX_QUOTED_CHARACTERS)
 
 
 # ---- questions
 
-_SORTS = {
+_SORT_BY_WORD = {
     "human": SortBy.HUMAN,
     "humans": SortBy.HUMAN,
     "people": SortBy.HUMAN,
@@ -81,13 +81,13 @@ _SORTS = {
     "total": SortBy.TOTAL,
     "all": SortBy.TOTAL,
 }
-_FILE_PLACES = {
+_FILE_DESTINATION_BY_WORD = {
     "here": FileDestination.CHANNEL,
     "channel": FileDestination.CHANNEL,
     "private": FileDestination.PRIVATE,
     "me": FileDestination.PRIVATE,
 }
-_NOT_COMPARED = ("none", "nothing")
+_NO_COMPARISON_WORDS = ("none", "nothing")
 
 
 @dataclass(slots=True)
@@ -143,7 +143,7 @@ class _TypedQuestion:
     def take_file_place(self) -> FileDestination:
         """Take ``csv`` and the place after it. By default the file goes to direct messages."""
         del self.words[0]
-        place = _FILE_PLACES.get(self.words[0].lower()) if self.words else None
+        place = _FILE_DESTINATION_BY_WORD.get(self.words[0].lower()) if self.words else None
         if place is None:
             return FileDestination.PRIVATE
         del self.words[0]
@@ -152,7 +152,7 @@ class _TypedQuestion:
     def begin_comparison(self) -> list[str]:
         """Take ``none`` after ``compare``. Return the list for the words that follow."""
         self.compared = []
-        self.is_compared = not (self.words and self.words[0].lower() in _NOT_COMPARED)
+        self.is_compared = not (self.words and self.words[0].lower() in _NO_COMPARISON_WORDS)
         if self.is_compared:
             return self.compared
         del self.words[0]
@@ -163,7 +163,7 @@ class _TypedQuestion:
         if self.report_type.is_gaps:
             example = code(f"{self.report_type} last month")
             raise Misunderstood(
-                f"{_quoted(self.words[0])} can't follow {code(self.report_type)}. Try {example}."
+                f"{_quote_word(self.words[0])} can't follow {code(self.report_type)}. Try {example}."
             )
 
 
@@ -197,9 +197,9 @@ def _parse_period_words(words: list[str], today: date, failure: str) -> Period:
     except UnknownPeriod as bad:
         last_month = calendar_period("month", today, is_last=True)
         example = code(f"{last_month.first}..{last_month.last}")
-        raise Misunderstood(f"{failure} {_quoted(text)}. Try {example}.") from bad
+        raise Misunderstood(f"{failure} {_quote_word(text)}. Try {example}.") from bad
     except BadPeriod as bad:
-        raise Misunderstood(f"{failure} {_quoted(text)}: {escape(str(bad))}.") from bad
+        raise Misunderstood(f"{failure} {_quote_word(text)}: {escape(str(bad))}.") from bad
 
 
 def _parse_top(value: str) -> int:
@@ -209,7 +209,7 @@ def _parse_top(value: str) -> int:
 
 
 def _parse_sort(value: str) -> SortBy:
-    sort = _SORTS.get(value.lower())
+    sort = _SORT_BY_WORD.get(value.lower())
     if sort is None:
         raise Misunderstood("`sort` takes `human`, `ai` or `total`.")
     return sort
@@ -217,10 +217,10 @@ def _parse_sort(value: str) -> SortBy:
 
 # ---- periods
 
-_RANGE = re.compile(r" ?(?:\.{2,}|…|–|—| - |\bto\b) ?")
-_DAYS = re.compile(r"(?:(?:the )?(?:last|past) )?([0-9]{1,9}) ?d(?:ays?)?")
-_CALENDAR = re.compile(r"(this|last) (week|month|quarter|year)")
-_ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}")
+_RANGE_PATTERN = re.compile(r" ?(?:\.{2,}|…|–|—| - |\bto\b) ?")
+_DAYS_PATTERN = re.compile(r"(?:(?:the )?(?:last|past) )?([0-9]{1,9}) ?d(?:ays?)?")
+_CALENDAR_PATTERN = re.compile(r"(this|last) (week|month|quarter|year)")
+_ISO_DAY_PATTERN = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}")
 
 
 class BadPeriod(ValueError):
@@ -239,7 +239,7 @@ def parse_period(text: str, today: date) -> Period:
     text = " ".join(text.lower().split())
     if len(text) > _MAX_PERIOD_LENGTH:
         raise UnknownPeriod("that is too long for a period")
-    ends = [_parse_single(end, today) for end in _RANGE.split(text, 1)]
+    ends = [_parse_single(end, today) for end in _RANGE_PATTERN.split(text, 1)]
     first = ends[0].first
     end = ends[-1].end
     if first >= end:
@@ -258,14 +258,14 @@ def _parse_single(text: str, today: date) -> Period:
         return days_before(today + DAY, 1)
     if text == "yesterday":
         return days_before(today, 1)
-    if match := _DAYS.fullmatch(text):
+    if match := _DAYS_PATTERN.fullmatch(text):
         count = int(match[1])
         if not 1 <= count <= MAX_DAYS:
             raise BadPeriod(f"a number of days must be from 1 to {MAX_DAYS}")
         return days_before(today, count)
-    if match := _CALENDAR.fullmatch(text):
+    if match := _CALENDAR_PATTERN.fullmatch(text):
         return calendar_period(match[2], today, is_last=match[1] == "last")
-    if _ISO_DAY.fullmatch(text):
+    if _ISO_DAY_PATTERN.fullmatch(text):
         return _parse_iso_day(text)
     raise UnknownPeriod("it is no period")
 
@@ -281,7 +281,7 @@ def _parse_iso_day(text: str) -> Period:
 
 # ---- sections
 
-_SITE = re.compile(r"https?://[^/]*", re.IGNORECASE)
+_SITE_PATTERN = re.compile(r"https?://[^/]*", re.IGNORECASE)
 
 
 def parse_section(text: str) -> str | None:
@@ -294,9 +294,11 @@ def parse_section(text: str) -> str | None:
         return None
     section = _take_path(words)
     if section is None:
-        raise Misunderstood(f"I don't know {_quoted(words[0])}. Only `path /api` can follow here.")
+        raise Misunderstood(
+            f"I don't know {_quote_word(words[0])}. Only `path /api` can follow here."
+        )
     if words:
-        raise Misunderstood(f"A digest has one path, and here is {_quoted(words[0])} as well.")
+        raise Misunderstood(f"A digest has one path, and here is {_quote_word(words[0])} as well.")
     return section
 
 
@@ -314,11 +316,11 @@ def _take_path(words: list[str], check: Callable[[], None] = lambda: None) -> st
     if not words:
         raise Misunderstood("`path` takes the beginning of a path. Try `path /api`.")
     word = words.pop(0)
-    section = "/" + _SITE.sub("", word.strip("`"), count=1).lstrip("/")
+    section = "/" + _SITE_PATTERN.sub("", word.strip("`"), count=1).lstrip("/")
     if len(section) > _MAX_SECTION_LENGTH:
         raise Misunderstood(f"A path of more than {_MAX_SECTION_LENGTH} characters is too long.")
     if visible(section) != section:
-        raise Misunderstood(f"There are characters in {_quoted(word)} that nobody can see.")
+        raise Misunderstood(f"There are characters in {_quote_word(word)} that nobody can see.")
     bare = section.rstrip("*")
     if bare != section and not bare.endswith("/"):
         return f"{bare}*"
@@ -327,10 +329,10 @@ def _take_path(words: list[str], check: Callable[[], None] = lambda: None) -> st
 
 # ---- weekly times
 
-_TIME = re.compile(r"([0-9]{1,2})(?:[:.]([0-9]{2}))?(am|pm)?h?")
+_TIME_PATTERN = re.compile(r"([0-9]{1,2})(?:[:.]([0-9]{2}))?(am|pm)?h?")
 _WEEKLY_EXAMPLE = "`/docs-visitors subscribe monday 09:00`"
 _FILL_WORDS = ("every", "at", "on")
-_NO_ZONES = ("factory", "localtime", "posixrules", "est", "mst", "hst")
+_OTHER_THAN_ZONES = ("factory", "localtime", "posixrules", "est", "mst", "hst")
 """Entries of the zone database that are no time zones of a place.
 
 The meaning of the first three depends on the machine. The others are winter times, which stay when
@@ -366,8 +368,10 @@ def _take_weekly_part(words: list[str]) -> tuple[str, object]:
         if value is not None:
             return part, value
     if "/" in words[0]:
-        raise Misunderstood(f"I don't know the time zone {_quoted(words[0])}. Try `Europe/Berlin`.")
-    raise Misunderstood(f"I don't know the word {_quoted(words[0])}. Try {_WEEKLY_EXAMPLE}.")
+        raise Misunderstood(
+            f"I don't know the time zone {_quote_word(words[0])}. Try `Europe/Berlin`."
+        )
+    raise Misunderstood(f"I don't know the word {_quote_word(words[0])}. Try {_WEEKLY_EXAMPLE}.")
 
 
 def _take_weekday(words: list[str]) -> Weekday | None:
@@ -386,7 +390,7 @@ def _take_time(words: list[str]) -> time | None:
     if text[0].isdecimal() and len(words) > 1 and words[1].lower() in ("am", "pm"):
         text += words[1]
         count = 2
-    match = _TIME.fullmatch(text.lower())
+    match = _TIME_PATTERN.fullmatch(text.lower())
     if match is None:
         return None
     del words[:count]
@@ -401,16 +405,20 @@ def _take_time(words: list[str]) -> time | None:
 
 
 def _take_zone(words: list[str]) -> str | None:
-    zone = _zones().get(words[0].lower())
+    zone = _list_zones().get(words[0].lower())
     if zone is not None:
         del words[0]
     return zone
 
 
 @cache
-def _zones() -> dict[str, str]:
+def _list_zones() -> dict[str, str]:
     """Return the names of all IANA time zones by their lower-case form."""
-    return {name.lower(): name for name in available_timezones() if name.lower() not in _NO_ZONES}
+    return {
+        name.lower(): name
+        for name in available_timezones()
+        if name.lower() not in _OTHER_THAN_ZONES
+    }
 
 
 _WEEKLY_PARTS: dict[str, Callable[[list[str]], object]] = {
@@ -439,8 +447,8 @@ _VOCABULARY |= {word: word for word in _WORDS.split()}
 _VOCABULARY |= {phrase.replace(" ", ""): phrase for phrase in _CALENDAR_PHRASES}
 """The words of the command, and phrases as they are typed without a blank."""
 _MAX_CORRECTED_LENGTH = 100
-_LIKENESS = 0.75
-_PAGE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{2,60}")
+_MIN_LIKENESS = 0.75
+_PAGE_NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_-]{2,60}")
 
 
 def correct_text(text: str) -> list[str]:
@@ -461,7 +469,7 @@ def find_page_name(text: str) -> str:
 
     A word of the command or a month is none.
     """
-    is_name = _PAGE_NAME.fullmatch(text) is not None
+    is_name = _PAGE_NAME_PATTERN.fullmatch(text) is not None
     if not is_name or text.lower() in _VOCABULARY or _is_like_month(text):
         return ""
     return f"/{text}"
@@ -471,7 +479,7 @@ def _is_like_month(word: str) -> bool:
     """Return whether a word is the beginning of a month's name, or like one."""
     name = word.capitalize()
     is_beginning = any(month.startswith(name) for month in month_name[1:])
-    return is_beginning or bool(get_close_matches(name, month_name[1:], 1, _LIKENESS))
+    return is_beginning or bool(get_close_matches(name, month_name[1:], 1, _MIN_LIKENESS))
 
 
 def _correct_words(text: str) -> str:
@@ -487,7 +495,7 @@ def _correct_word(word: str) -> str:
     """Return the word of the command that is most like a word; the word itself if none is."""
     if len(word) <= 2 or not word.isalpha():
         return word
-    for near in get_close_matches(word.lower(), _VOCABULARY, 1, _LIKENESS):
+    for near in get_close_matches(word.lower(), _VOCABULARY, 1, _MIN_LIKENESS):
         corrected = _VOCABULARY[near]
         if corrected != word.lower():
             return corrected

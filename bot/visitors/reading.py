@@ -59,11 +59,11 @@ Other tools of the organisation share the hour's calls.
 _MAX_PATH_LENGTH = 2_000
 _CALLS_STORED_AT_ONCE = 10
 """Calls after which the part that was read is stored."""
-_PLACES = {QuestionKind.VISITORS: 3, QuestionKind.DIGEST: 1}
+_PLACES_BY_KIND = {QuestionKind.VISITORS: 3, QuestionKind.DIGEST: 1}
 """Calls at once about a project, for each kind of question."""
-_DROPPED_AT_ONCE = 50
+_DROP_BATCH_SIZE = 50
 """Readings that lose their pages in one transaction, so that no request waits for long."""
-_PAUSE = timedelta(minutes=10)
+_READING_PAUSE = timedelta(minutes=10)
 """Shortest pause of a reading that was given up; it grows to three times that."""
 _UNKNOWN_WAIT_SECONDS = 300.0
 """Pause after a 429 without Retry-After."""
@@ -85,7 +85,7 @@ class Window(NamedTuple):
 
 
 @dataclass(slots=True)
-class Purse:
+class CallBudget:
     """The calls and the time that a question may spend in one run."""
 
     calls: float
@@ -106,7 +106,7 @@ class _RefusedBefore(Exception):
     """The service has just refused the key."""
 
 
-class _Turn(asyncio.Lock):
+class _ReadingTurn(asyncio.Lock):
     """The turn to read one period of a source. The questions that wait for it share its calls."""
 
     calls = 0
@@ -117,18 +117,20 @@ class Reader:
     """Reads for the questions of this process."""
 
     def __init__(self) -> None:
-        self._turns = WeakValueDictionary[object, _Turn]()
+        self._turns = WeakValueDictionary[object, _ReadingTurn]()
         self._places = dict[object, asyncio.Semaphore]()
 
     async def read(
-        self, context: WorkerContext, question: Question, window: Window, purse: Purse
+        self, context: WorkerContext, question: Question, window: Window, purse: CallBudget
     ) -> Reading:
         """Read on as far as the question may, and store that. Return the reading without its pages.
 
         The pages stay in the store until the question is answered, because they may take much
         memory.
         """
-        turn = self._turns.setdefault((question.project, window.source, window.period), _Turn())
+        turn = self._turns.setdefault(
+            (question.project, window.source, window.period), _ReadingTurn()
+        )
         calls_before = turn.calls
         async with turn:
             purse.spent += turn.calls - calls_before
@@ -148,12 +150,12 @@ class Reader:
         context: WorkerContext,
         question: Question,
         reading: Reading,
-        purse: Purse,
-        turn: _Turn,
+        purse: CallBudget,
+        turn: _ReadingTurn,
     ) -> Reading:
         """Make calls until a reading is whole, fails, or the question may make no more."""
         places = self._places.setdefault(
-            (question.project, question.kind), asyncio.Semaphore(_PLACES[question.kind])
+            (question.project, question.kind), asyncio.Semaphore(_PLACES_BY_KIND[question.kind])
         )
         calls = 0
         if not reading.is_whole and await _has_too_many_pages(context, reading):
@@ -220,14 +222,14 @@ async def drop_old_pages(context: WorkerContext) -> int:
     """
     today = context.today()
     return await context.store.write(
-        lambda tx: Readings(tx).drop_old_pages(today, _DROPPED_AT_ONCE)
+        lambda tx: Readings(tx).drop_old_pages(today, _DROP_BATCH_SIZE)
     )
 
 
 # ---- calls
 
 
-async def _take_call(context: WorkerContext, question: Question, purse: Purse) -> None:
+async def _take_call(context: WorkerContext, question: Question, purse: CallBudget) -> None:
     """Take a call from the purse and from the hour's budget.
 
     Raises _NotCalled or _RefusedBefore.
@@ -363,18 +365,18 @@ def _fail(context: WorkerContext, reading: Reading, error: Exception, tx: Transa
         return replace(reading, problem=ReadingProblem.LIMITED)
     if isinstance(error, Unauthorized):
         settle_refused_key(context, tx, reading.project, error, wrote=False)
-    problem = _problem_of(error, reading.source)
+    problem = _find_problem(error, reading.source)
     attempts = reading.attempts + 1
     chance = context.chance()
     wait = timedelta(seconds=max(asked_seconds, back_off_seconds(attempts, chance, cap=60.0)))
     failures = attempts - MAX_QUICK_TRIES + 1
     if problem is not ReadingProblem.UNWELL or failures > 0:
-        wait = max(wait, min(max(failures, 1), 3) * _PAUSE)
+        wait = max(wait, min(max(failures, 1), 3) * _READING_PAUSE)
     now = context.clock()
     return replace(reading, attempts=attempts, problem=problem, failed_at=now, retry_at=now + wait)
 
 
-def _problem_of(error: Exception, source: Source) -> ReadingProblem:
+def _find_problem(error: Exception, source: Source) -> ReadingProblem:
     """Return the problem of a call that failed."""
     if source is not Source.VISITORS and isinstance(error, Forbidden | NotFound):
         return ReadingProblem.NOT_HERE

@@ -98,7 +98,7 @@ def _join(group: Sequence[Recommendation]) -> Recommendation:
         evidence=" · ".join(evidences),
         events=group[0].events,
         prompt=quote_more(first.prompt, quotes[:_MAX_OTHERS]),
-        same=(*first.same, *(key for item in others for key in item.keys)),
+        merged_keys=(*first.merged_keys, *(key for item in others for key in item.keys)),
     )
 
 

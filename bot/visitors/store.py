@@ -38,7 +38,7 @@ from sqlalchemy import (
 from bot.ids import ChannelId, ProjectId, QuestionId, ReadingId, SubscriptionId, can_be_id
 from bot.outbox.store import deliveries, is_being_delivered
 from bot.ports import Origin
-from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming, read_rows
+from bot.store.leases import FREE_LEASE, LIMIT, Claimer, Rows, claiming, read_rows
 from bot.store.queues import QueueTable
 from bot.store.retention import RetentionRule
 from bot.store.schema import (
@@ -185,7 +185,7 @@ SUBSCRIPTIONS_RULE = RetentionRule(
 )
 
 
-_FRESH = timedelta(minutes=10)
+_FRESH_PERIOD = timedelta(minutes=10)
 """Age up to which the numbers of a period that is not over serve further questions."""
 _NOT_OFFERED_PAUSE = timedelta(days=1)
 """Pause before the service is asked again for a source that it does not offer."""
@@ -250,7 +250,7 @@ class Readings(Rows[Reading]):
         is_final: bool,
     ) -> Reading | None:
         """Return the listed reading of a period, else the newest that is fresh."""
-        fresh = readings.c.is_final if is_final else readings.c.began_at > now - _FRESH
+        fresh = readings.c.is_final if is_final else readings.c.began_at > now - _FRESH_PERIOD
         same = and_(self._of(project, period), readings.c.source == source)
         matches = [
             *self._many(and_(same, readings.c.id.in_(listed)), 1),
@@ -337,7 +337,7 @@ class Questions(Rows[Question]):
     def settle(self, question: Question, owner: str) -> None:
         """Write the answered question. Raises LeaseLost, also if its subscription was withdrawn."""
         fields = {"state": question.state, "query": question.query, "readings": question.readings}
-        self._write(question.id, owner, {**fields, "response_url": None, **FREE})
+        self._write(question.id, owner, {**fields, "response_url": None, **FREE_LEASE})
 
     def put_back(self, question: Question, owner: str, due_at: datetime) -> None:
         """Let a question wait, with the readings that it has."""
@@ -346,7 +346,7 @@ class Questions(Rows[Question]):
             "calls": question.calls,
             "waited_seconds": question.waited_seconds,
         }
-        self._write(question.id, owner, {**fields, "due_at": due_at, **FREE})
+        self._write(question.id, owner, {**fields, "due_at": due_at, **FREE_LEASE})
 
     def withdraw(self, subscription: SubscriptionId) -> None:
         """Delete the waiting digest of a subscription."""

@@ -45,11 +45,11 @@ from bot.visitors.store import READ_AHEAD, Questions, Subscriptions
 log = structlog.get_logger(__name__)
 _ZONE_SECONDS = 1.0
 """Time for Slack to return the zone of a requester, who waits."""
-_AGAIN_AFTER = timedelta(minutes=1)
+_DIGEST_PAUSE = timedelta(minutes=1)
 """Pause before the same digest may be requested again."""
 MAX_LATE = timedelta(hours=24)
 """A digest that is later than this is skipped."""
-_ABSENT = (Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE)
+_ABSENT_REFUSALS = (Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE)
 
 
 # ---- words of the command
@@ -73,7 +73,7 @@ async def subscribe(
 
     def put(tx: Transaction) -> Message | None:
         project_id = project or context.project_of(tx, origin.channel).id
-        return _put(context, tx, origin, project_id, request.section, weekly)
+        return _put_subscription(context, tx, origin, project_id, request.section, weekly)
 
     return await context.write(put)
 
@@ -99,12 +99,12 @@ async def _is_absent(context: Context, channel: ChannelId) -> bool:
                 return False
             return not await context.messenger.is_member(channel, context.bot_user)
     except SlackRefused as refused:
-        return refused.meaning in _ABSENT
+        return refused.meaning in _ABSENT_REFUSALS
     except (SlackError, TimeoutError):  # the post itself shows it
         return False
 
 
-def _put(
+def _put_subscription(
     context: Context,
     tx: Transaction,
     origin: Origin,
@@ -132,7 +132,7 @@ def _put(
     Audit(tx).subscribed(Act.SUBSCRIBED, origin, subscription.id, project, now)
     week = weekly.week_before(run_at)
     message = subscription_messages.first_post(
-        subscription, run_at, week, now, entry, _late_end(context, week, run_at)
+        subscription, run_at, week, now, entry, _find_late_end(context, week, run_at)
     )
     post = NewDelivery.post(f"subscription:{origin.key}", origin.channel, origin.user, message)
     Outbox(tx).add(replace(post, subscription=subscription.id), now)
@@ -141,7 +141,7 @@ def _put(
     return subscription_messages.subscribing(subscription, entry, changes=bool(same))
 
 
-def _late_end(context: Context, week: Period, run_at: datetime) -> datetime | None:
+def _find_late_end(context: Context, week: Period, run_at: datetime) -> datetime | None:
     """Return when a week ends at the docs service if that is after the digest; otherwise None."""
     ends_at = day_start(week.end, context.settings.analytics_zone)
     return ends_at if ends_at > run_at else None
@@ -224,10 +224,10 @@ async def digest_now(
         now = context.clock()
         project_id = project or context.project_of(tx, origin.channel).id
         recent = Questions(tx).requested_digest(
-            project_id, origin.channel, section, now - _AGAIN_AFTER
+            project_id, origin.channel, section, now - _DIGEST_PAUSE
         )
         if recent is not None:
-            link = _digest_link(context, tx, recent, origin.channel)
+            link = _find_digest_link(context, tx, recent, origin.channel)
             return digest_messages.digest_requested_before(link)
         key = RequestKey(f"digest now:{origin.key}")
         query = digest_query(last_full_week(context.today(now)), section)
@@ -241,7 +241,7 @@ async def digest_now(
     return await context.write(add)
 
 
-def _digest_link(
+def _find_digest_link(
     context: Context, tx: Transaction, question: QuestionId, channel: ChannelId
 ) -> str | None:
     """Return the address of a digest; None if it is not posted yet."""
@@ -254,12 +254,12 @@ def _digest_link(
 
 async def plan_digests(context: WorkerContext) -> int:
     """Ask for the digests that come soon, so that their numbers are read by then."""
-    if await context.store.write(lambda tx: _plan(context, tx)):
+    if await context.store.write(lambda tx: _plan_due_digests(context, tx)):
         context.wake()
     return 0  # a planned digest becomes due by itself
 
 
-def _plan(context: WorkerContext, tx: Transaction) -> bool:
+def _plan_due_digests(context: WorkerContext, tx: Transaction) -> bool:
     """Ask for all digests of the next hours. Return whether there are any."""
     now = context.clock()
     coming = Subscriptions(tx).due(now + READ_AHEAD)
@@ -306,14 +306,14 @@ def _ask_digest(
 
 def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     """Store that a digest, or the first post, was posted."""
-    number = delivery.what.subscription
+    number = delivery.content.subscription
     subscription = Subscriptions(tx).get(number) if number else None
     if subscription is None:
         return
     now = context.clock()
     if subscription.posted_at is None:
         Subscriptions(tx).change(subscription.id, posted_at=now)
-    if delivery.what.question:
+    if delivery.content.question:
         Subscriptions(tx).change(subscription.id, last_result="posted", last_run_at=now)
 
 
@@ -324,7 +324,7 @@ def on_refused(
 
     Inform the owner.
     """
-    number = delivery.what.subscription
+    number = delivery.content.subscription
     subscription = Subscriptions(tx).get(number) if number else None
     if subscription is None or subscription.state is not SubscriptionState.ACTIVE:
         return
@@ -338,6 +338,6 @@ def on_refused(
         Subscriptions(tx).change(subscription.id, state=SubscriptionState.PAUSED, next_run_at=None)
         Questions(tx).withdraw(subscription.id)
     log.warning("subscription_refused", subscription=subscription.id, channel=subscription.channel)
-    key = f"{delivery.what.key}:refused"
+    key = f"{delivery.content.key}:refused"
     notice = NewDelivery.private(key, subscription.channel, subscription.owner, message)
     Outbox(tx).add(notice, refusal.at)

@@ -42,7 +42,7 @@ def test_word_is_not_taken_for_another(command: Command, word: Word) -> None:
 @each_word
 def test_word_is_explained_in_one_sentence(command: Command, word: Word) -> None:
     del command
-    assert re.fullmatch(r"[A-Z][^.]+\.", word.tells)
+    assert re.fullmatch(r"[A-Z][^.]+\.", word.help_text)
 
 
 TABLES = ((DOCS / "jobs.md", "All commands"), (DOCS / "visitors.md", "Commands"))

@@ -252,7 +252,7 @@ async def test_any_bytes_are_an_error_of_the_tree(status_code: int, body: bytes)
 
 @given(text=st.text())
 def test_foreign_text_becomes_one_short_printable_line(text: str) -> None:
-    line = _wire.cleaned(text)
+    line = _wire.clean_error(text)
     assert len(line) <= 500
     assert "\n" not in line
     line.encode()
@@ -267,7 +267,7 @@ async def test_long_text_is_clipped_without_control_characters() -> None:
 
 @given(before=st.text("xyz "), after=st.text("xyz "), cut=st.integers(8, len(KEY)))
 def test_key_or_its_beginning_is_hidden_in_any_text(before: str, after: str, cut: int) -> None:
-    line = _wire.cleaned(f"{before}{KEY[:cut]}{after}{KEY}", (KEY,))
+    line = _wire.clean_error(f"{before}{KEY[:cut]}{after}{KEY}", (KEY,))
     assert KEY[:8] not in line
     assert line.count("[hidden]") == 2
 

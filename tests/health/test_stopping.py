@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from structlog.testing import capture_logs
 
-from bot.health.stopping import CUT_SHORT, WORK_SECONDS, Stopping
+from bot.health.stopping import STOPPED_EARLY_EXIT_CODE, WORK_SECONDS, Stopping
 
 HOSTS_WAIT_SECONDS = 10.0
 """Docker's time between SIGTERM and SIGKILL, the shortest of the hosts."""
@@ -29,7 +29,9 @@ async def test_parts_share_the_seconds_of_the_stop() -> None:
     assert WORK_SECONDS < HOSTS_WAIT_SECONDS
 
 
-@pytest.mark.parametrize(("parts", "code"), [((), 0), (("poll", "leases"), CUT_SHORT)])
+@pytest.mark.parametrize(
+    ("parts", "code"), [((), 0), (("poll", "leases"), STOPPED_EARLY_EXIT_CODE)]
+)
 async def test_last_line_names_unfinished_parts(parts: Sequence[str], code: int) -> None:
     stopping = Stopping()
 

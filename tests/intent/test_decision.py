@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.intent.decision import Decision, decide
-from bot.intent.kinds import SILENT, STARTS_JOB, Kind, Place
+from bot.intent.kinds import KINDS_THAT_START_JOBS, UNANSWERED_KINDS, Kind, Place
 from tests.intent.catalogue import MENTION, VOCABULARY
 
 CHANNEL = Place.CHANNEL
@@ -358,12 +358,12 @@ def test_question_is_not_put_to_the_docs_without_answers(place: Place, kind: Kin
 @pytest.mark.parametrize("place", Place)
 @pytest.mark.parametrize("text", ["", " \n", "\u200b", "?", "@docs-agent", "👍", "…", "#", "!"])
 def test_empty_text_starts_nothing(text: str, place: Place) -> None:
-    assert decided(text, place).kind not in STARTS_JOB
+    assert decided(text, place).kind not in KINDS_THAT_START_JOBS
 
 
 def test_command_always_gets_an_answer() -> None:
     texts = [text for place, text, _ in CASES if place is not COMMAND and MENTION not in text]
-    assert [text for text in texts if decided(text, COMMAND).kind in SILENT] == []
+    assert [text for text in texts if decided(text, COMMAND).kind in UNANSWERED_KINDS] == []
 
 
 def test_request_at_the_end_of_a_long_text_counts() -> None:

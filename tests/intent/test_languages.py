@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from bot.intent.decision import decide
-from bot.intent.kinds import SILENT, STARTS_JOB, Kind, Place
+from bot.intent.kinds import KINDS_THAT_START_JOBS, UNANSWERED_KINDS, Kind, Place
 from bot.intent.languages import LANGUAGES, read_languages
 from bot.intent.word_files import read_files
 from tests.intent.catalogue import MENTION, VOCABULARY
@@ -84,7 +84,7 @@ def test_text_in_another_language_is_asked_about_once_in_a_thread(text: str) -> 
 def test_app_in_another_language_starts_nothing() -> None:
     text = f"{MENTION} {NOT_UNDERSTOOD[0]}"
     decision = decide(text, Place.CHANNEL, VOCABULARY, mention=MENTION, is_app=True)
-    assert decision.kind not in STARTS_JOB
+    assert decision.kind not in KINDS_THAT_START_JOBS
 
 
 @pytest.mark.parametrize("text", ["OAuth", "s/master/main/g", "h3 not h2", "`kubectl`", "42"])
@@ -94,7 +94,7 @@ def test_terms_and_signs_are_in_no_other_language(text: str) -> None:
 
 def test_own_words_and_thanks_need_no_language() -> None:
     assert decide("status 12", Place.DIRECT, VOCABULARY).kind is Kind.OWN_WORD
-    assert decide("👍 👍", Place.JOB, VOCABULARY).kind not in SILENT
+    assert decide("👍 👍", Place.JOB, VOCABULARY).kind not in UNANSWERED_KINDS
 
 
 def test_second_language_of_a_text_counts() -> None:

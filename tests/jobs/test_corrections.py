@@ -37,7 +37,7 @@ async def test_worker_writes_nothing_it_read_before_an_edit() -> None:
     edited = replace(read, raw="Add two pages")
     await store.write(lambda tx: Prompts(tx).save(read, edited))
     await store.write(lambda tx: Prompts(tx).claim_new(claimer("one"), 5))
-    prepared = lifecycle.prompt_prepared(read, "Add a page on keys")
+    prepared = lifecycle.queue_prompt(read, "Add a page on keys")
     with pytest.raises(LeaseLost):
         await store.write(lambda tx: Prompts(tx).save(read, prepared, owner="one"))
     await store.close()

@@ -25,30 +25,30 @@ ROOT = Path(__file__).parents[2]
 _ARROW = re.compile(r"^\s+(\w+) --> (\w+):", re.MULTILINE)
 
 TO_JOB_STATE: dict[str, Callable[[TrackedJob], TrackedJob]] = {
-    "started": lambda job: lifecycle.iteration_started(
+    "started": lambda job: lifecycle.start_iteration(
         job, BEN, NOW, poll_at=NOW, has_been_active=True
     ),
-    "lost": lambda job: lifecycle.lost(job, NOW),
-    "unwatched": lambda job: lifecycle.job_unwatched(job, NOW),
-    "refused": lambda job: lifecycle.job_refused(job, "rejected", NOW),
-    "withdrawn": lambda job: lifecycle.withdrawn(job, NOW, JobProblem.WITHDRAWN, BEN),
-    "dismissed": lambda job: lifecycle.withdrawn(job, NOW, JobProblem.DISMISSED, BEN),
-    "unconfirmed": lifecycle.job_unconfirmed,
-    "resent": lifecycle.resent,
+    "lost": lambda job: lifecycle.end_lost_job(job, NOW),
+    "unwatched": lambda job: lifecycle.mark_job_unwatched(job, NOW),
+    "refused": lambda job: lifecycle.refuse_job(job, "rejected", NOW),
+    "withdrawn": lambda job: lifecycle.withdraw_job(job, NOW, JobProblem.WITHDRAWN, BEN),
+    "dismissed": lambda job: lifecycle.withdraw_job(job, NOW, JobProblem.DISMISSED, BEN),
+    "unconfirmed": lifecycle.mark_job_unconfirmed,
+    "resent": lifecycle.resend_job,
 }
 for _end in sorted(ENDS):
-    TO_JOB_STATE[f"ended: {_end}"] = lambda job, end=_end: lifecycle.iteration_ended(  # type: ignore[misc]
+    TO_JOB_STATE[f"ended: {_end}"] = lambda job, end=_end: lifecycle.end_iteration(  # type: ignore[misc]
         job, end, NOW, pr_link=None
     )
 TO_PROMPT_STATE: dict[str, Callable[[Prompt], Prompt]] = {
-    "prepared": lambda prompt: lifecycle.prompt_prepared(prompt, "text"),
-    "edited": lambda prompt: lifecycle.prompt_edited(prompt, Content("text"), NOW, NOW),
-    "sent": lifecycle.prompt_sent,
-    "postponed": lambda prompt: lifecycle.prompt_postponed(prompt, NOW),
-    "unconfirmed": lifecycle.prompt_unconfirmed,
-    "refused": lifecycle.prompt_refused,
-    "resent": lambda prompt: lifecycle.prompt_resent(prompt, NOW),
-    "withdrawn": lambda prompt: lifecycle.prompt_withdrawn(prompt, NOW),
+    "prepared": lambda prompt: lifecycle.queue_prompt(prompt, "text"),
+    "edited": lambda prompt: lifecycle.edit_prompt(prompt, Content("text"), NOW, NOW),
+    "sent": lifecycle.settle_sent_prompt,
+    "postponed": lambda prompt: lifecycle.postpone_prompt(prompt, NOW),
+    "unconfirmed": lifecycle.mark_prompt_unconfirmed,
+    "refused": lifecycle.refuse_prompt,
+    "resent": lambda prompt: lifecycle.resend_prompt(prompt, NOW),
+    "withdrawn": lambda prompt: lifecycle.withdraw_prompt(prompt, NOW),
 }
 
 
@@ -102,13 +102,13 @@ def test_functions_lead_to_the_states_of_the_lifecycle(begin: JobState | PromptS
 
 def test_illegal_step_names_both_states() -> None:
     with pytest.raises(IllegalStep, match="job 42: refused to gone"):
-        lifecycle.is_job_step(job := a_job(JobState.REFUSED), lifecycle.lost(job, NOW))
+        lifecycle.is_job_step(job := a_job(JobState.REFUSED), lifecycle.end_lost_job(job, NOW))
     with pytest.raises(IllegalStep, match="prompt 1: sent to refused"):
         lifecycle.check_prompt_step(
-            sent := a_prompt(PromptState.SENT), lifecycle.prompt_refused(sent)
+            sent := a_prompt(PromptState.SENT), lifecycle.refuse_prompt(sent)
         )
     with pytest.raises(IllegalStep):
-        lifecycle.iteration_ended(a_job(JobState.WORKING), JobState.WAITING, NOW, pr_link=None)
+        lifecycle.end_iteration(a_job(JobState.WORKING), JobState.WAITING, NOW, pr_link=None)
 
 
 def test_new_iteration_counts_up_and_forgets_the_end() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.ids import JobNumber, PromptId, UserId
 from bot.jobs.model.prompts import PromptKind
 from bot.jobs.model.quota import (
-    Queued,
+    QueuedPrompt,
     Use,
     fair_order,
     frees_at,
@@ -28,9 +28,9 @@ PEOPLE = (ANA, BEN, UserId("U0CHIKA"))
 FOLLOW_UP, START = PromptKind.FOLLOW_UP, PromptKind.START
 
 
-def waiting(number: int, asked_by: UserId, kind: PromptKind = START) -> Queued:
+def waiting(number: int, asked_by: UserId, kind: PromptKind = START) -> QueuedPrompt:
     """Return a prompt in the queue; lower numbers are older."""
-    return Queued(PromptId(number), JobNumber(number), kind, asked_by, NOW, NOW)
+    return QueuedPrompt(PromptId(number), JobNumber(number), kind, asked_by, NOW, NOW)
 
 
 queues = st.lists(st.tuples(st.sampled_from(PEOPLE), st.sampled_from(PromptKind)), max_size=30).map(
@@ -48,7 +48,7 @@ histories = st.lists(
 
 @given(queues, histories)
 def test_next_turn_goes_to_the_person_with_fewest_uses(
-    queue: list[Queued], uses: list[Use]
+    queue: list[QueuedPrompt], uses: list[Use]
 ) -> None:
     had = Counter(use.asked_by for use in uses)
     remaining = list(queue)
@@ -61,7 +61,7 @@ def test_next_turn_goes_to_the_person_with_fewest_uses(
 
 
 @given(queues, histories)
-def test_prompts_of_a_person_keep_their_order(queue: list[Queued], uses: list[Use]) -> None:
+def test_prompts_of_a_person_keep_their_order(queue: list[QueuedPrompt], uses: list[Use]) -> None:
     order = fair_order(queue, uses)
     for who in PEOPLE:
         mine = [(queued.kind is START, queued.id) for queued in order if queued.asked_by == who]
@@ -85,7 +85,7 @@ limits = st.integers(1, 30)
 
 @given(queues, histories, limits)
 def test_nobody_gets_more_than_their_share(
-    queue: list[Queued], uses: list[Use], limit: int
+    queue: list[QueuedPrompt], uses: list[Use], limit: int
 ) -> None:
     order, had = fair_order(queue, uses), Counter(use.asked_by for use in uses)
     going, rest = in_turn(order, uses, limit, None)
@@ -113,7 +113,7 @@ def test_second_persons_prompt_goes_at_once(gaps: list[int], limit: int) -> None
 
 @given(queues, histories, limits)
 def test_nothing_can_go_before_the_next_free_use(
-    queue: list[Queued], uses: list[Use], limit: int
+    queue: list[QueuedPrompt], uses: list[Use], limit: int
 ) -> None:
     """Without new prompts, a check at every returned time sends everything in the end."""
     remaining, spent, now = fair_order(queue, uses), list(uses), NOW

@@ -30,10 +30,10 @@ from bot.ids import (
     UserId,
 )
 from bot.jobs.messages.job_answers import Limits
-from bot.jobs.messages.jobs import ENDS_WITH_BUTTONS
+from bot.jobs.messages.jobs import STATES_WITH_BUTTONS
 from bot.jobs.messages.sending import note_for_admins
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
-from bot.jobs.model.prompts import Unsent
+from bot.jobs.model.prompts import UnsentText
 from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
 from bot.messages.help import CommandHelp
@@ -222,7 +222,7 @@ BY_TYPE: Mapping[Any, st.SearchStrategy[Any]] = {
     Report: st.deferred(lambda: REPORTS),
     Node: ANY_TEXT.map(lambda text: parse(f"Words {text}", Site())),
 }
-ENDS = sorted({*ENDS_WITH_BUTTONS, JobState.NO_PULL_REQUEST})
+ENDS = sorted({*STATES_WITH_BUTTONS, JobState.NO_PULL_REQUEST})
 BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "permalink": st.one_of(st.none(), st.just(PERMALINK), ANY_TEXT),
     "status_message_link": st.one_of(st.none(), st.just(PERMALINK), ANY_TEXT),
@@ -278,7 +278,7 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "NotPosted.channel": ANY_TEXT,
     "Here.project": st.sampled_from(["acme", "beta"]),
     **dict.fromkeys(("Here.bot_name", "greeting.bot_name"), ANY_TEXT.map(lambda text: text[:80])),
-    "Unsent.raw": ANY_TEXT.map(lambda text: text[: Unsent.LONGEST]),
+    "UnsentText.raw": ANY_TEXT.map(lambda text: text[: UnsentText.LONGEST]),
     "GapRef.title": ANY_TEXT.map(lambda text: text[:80]),
     "Problem.text": QUOTED,
     "ask_form.earlier": st.just(()),
@@ -334,7 +334,7 @@ def reports(draw: st.DrawFn) -> Report:
         budget=draw(built(Budget)),
         zone=draw(ZONES),
         is_open=draw(st.booleans()),
-        was=was,
+        earlier=was,
         not_compared=None if was else draw(st.one_of(st.none(), built(NoComparison))),
         gone=pages[:2] if was else [],
     )

@@ -146,7 +146,7 @@ def test_host_is_shown_in_ascii() -> None:
     long = b.host_of(f"https://github.com.{'a' * 60}.evil.example/")
     assert long.startswith("…")
     assert long.endswith(".evil.example")
-    assert len(f"Pull request #12345678 · {long}") <= b.BUTTON_LENGTH
+    assert len(f"Pull request #12345678 · {long}") <= b.MAX_BUTTON_CHARACTERS
 
 
 def test_address_on_a_host_not_allowed_is_plain_text() -> None:

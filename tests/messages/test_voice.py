@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot.slack.client import MEANINGS
+from bot.slack.client import REFUSAL_BY_CODE
 from tests.messages.approval import APPROVED
 from tests.messages.functions import literals
 from tests.papers import DOCS, codes, rows
@@ -29,7 +29,7 @@ def test_emoji_precede_the_words_and_words_are_contracted() -> None:
 
 def test_messages_have_no_error_code_of_slack() -> None:
     approved = "\n".join(path.read_text(encoding="utf-8") for path in APPROVED.iterdir())
-    assert [code for code in MEANINGS if "_" in code and code in approved] == []
+    assert [code for code in REFUSAL_BY_CODE if "_" in code and code in approved] == []
 
 
 def test_follow_up_with_a_capital_begins_its_sentence() -> None:

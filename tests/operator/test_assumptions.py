@@ -42,7 +42,7 @@ def test_place_of_an_assumption_is_there(assumption: Assumption) -> None:
 def test_every_assumption_has_one_name_and_the_steps_name_no_other() -> None:
     names = [assumption.id for assumption in ASSUMPTIONS]
     assert len(set(names)) == len(names)
-    assert {name for step in STEPS for name in step.sees} <= set(names)
+    assert {name for step in STEPS for name in step.assumptions} <= set(names)
 
 
 def test_trial_tells_which_assumptions_it_has_seen() -> None:

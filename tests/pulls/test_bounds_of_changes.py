@@ -82,7 +82,7 @@ def test_changes_beyond_the_part_that_is_read_are_named() -> None:
 def test_words_are_compared_within_their_steps(old: str, new: str) -> None:
     steps = Steps(10_000)
     pieces = compare_words(old, new, steps)
-    assert 0 <= steps.left <= 10_000
+    assert 0 <= steps.steps_left <= 10_000
     assert [piece.mark for piece in pieces] == [Mark.STRUCK, Mark.NEW]
     assert [piece.text for piece in pieces] == [old, new]
 
@@ -92,7 +92,7 @@ def test_steps_are_shared_by_comparisons() -> None:
     first = compare_words("Use the old key.", "Use the new key.", steps)
     assert [piece.text.strip() for piece in first] == ["Use the", "old", "new", "key."]
     compare_words(" ".join("abcd" * 6), " ".join("bcda" * 6), steps)
-    assert steps.left < 1_000
+    assert steps.steps_left < 1_000
 
 
 def test_comparison_marks_the_longest_runs_as_kept() -> None:

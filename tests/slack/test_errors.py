@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bot.ids import Refusal
-from bot.slack.client import MEANINGS, to_refusal
+from bot.slack.client import REFUSAL_BY_CODE, to_refusal
 
 BOT = Path(__file__).parents[2] / "bot"
 SANDBOX = BOT.parent / "sandbox"
@@ -47,15 +47,15 @@ def workspace_codes() -> set[str]:
 
 
 def test_codes_without_a_meaning_are_permanent() -> None:
-    assert {*MEANINGS.values(), Refusal.PERMANENT, Refusal.BETWEEN_PEOPLE} == set(Refusal)
-    for code in (workspace_codes() - MEANINGS.keys()) | {"a_code_of_next_year", ""}:
+    assert {*REFUSAL_BY_CODE.values(), Refusal.PERMANENT, Refusal.BETWEEN_PEOPLE} == set(Refusal)
+    for code in (workspace_codes() - REFUSAL_BY_CODE.keys()) | {"a_code_of_next_year", ""}:
         assert to_refusal(code).meaning is Refusal.PERMANENT
 
 
 def test_codes_of_slack_are_only_in_its_package() -> None:
     codes = (
         workspace_codes()
-        | MEANINGS.keys()
+        | REFUSAL_BY_CODE.keys()
         | {"ratelimited", "internal_error", "service_unavailable"}
     )
     uses = {

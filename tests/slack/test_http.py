@@ -118,7 +118,7 @@ async def test_request_has_two_and_a_half_seconds() -> None:
         seconds.append(request.left_seconds())
         return Answer()
 
-    command = replace(AGENT, words=(replace(AGENT.other, shape=".*", run=run),))
+    command = replace(AGENT, words=(replace(AGENT.fallback_word, shape=".*", run=run),))
     async with open_intake([command]) as intake:
         server = web.Application()
         add_slack_routes(server, intake.app, SecretStr(SECRET), intake_seconds=2.5)

@@ -42,7 +42,7 @@ async def test_acknowledgement_has_no_table() -> None:
         kind = invocation.full_text
         return Answer(message=Message("Read by 12 people", ({"type": kind, "text": "words"},)))
 
-    command = replace(VISITORS, words=(replace(VISITORS.other, shape=".*", run=run),))
+    command = replace(VISITORS, words=(replace(VISITORS.fallback_word, shape=".*", run=run),))
     async with open_intake([command]) as intake:
         for kind in ("data_table", "data_visualization"):
             answer = await intake.command(kind, "/docs-visitors")

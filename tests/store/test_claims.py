@@ -65,7 +65,7 @@ async def test_claim_takes_no_more_rows_than_its_limit(store: Store, database: D
         assert len(Jobs(tx).claim_due(who, 4)) == 4
         assert len(claim_waiting(tx, who, 4)) == 4
         assert len(Questions(tx).claim(who, 4)) == 4
-        sent = Counter(one.what.kind for one in claim_deliveries(tx, who, 4))
+        sent = Counter(one.content.kind for one in claim_deliveries(tx, who, 4))
         assert sent.total() == 4
 
     await store.write(claim_all)

@@ -10,7 +10,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import OperationalError
 
-from bot.store.database import CONNECTIONS, Database
+from bot.store.database import MAX_CONNECTIONS, Database
 from bot.store.deadline import Deadline, OutcomeUnknown, TooLate, within
 from tests.limits import HANG_SECONDS
 from tests.pause import DEADLINES, Pause
@@ -22,7 +22,8 @@ SOON = 0.2
 async def test_write_that_begins_too_late_is_dropped(database: Database) -> None:
     pause = Pause()
     others = [
-        asyncio.create_task(database.write(lambda _connection: pause())) for _ in range(CONNECTIONS)
+        asyncio.create_task(database.write(lambda _connection: pause()))
+        for _ in range(MAX_CONNECTIONS)
     ]
     await pause.reached()
     with within(Deadline.after(SOON)), pytest.raises(TooLate):
@@ -89,9 +90,9 @@ async def test_request_behind_another_writer_is_dropped(database_url: str) -> No
     await pause.reached()
     request = Deadline.after(SOON)
     with within(request):
-        waiting = [database.write(hold) for _ in range(CONNECTIONS)]
+        waiting = [database.write(hold) for _ in range(MAX_CONNECTIONS)]
         errors = await asyncio.gather(*waiting, return_exceptions=True)
-    assert [type(error) for error in errors] == [TooLate] * CONNECTIONS
+    assert [type(error) for error in errors] == [TooLate] * MAX_CONNECTIONS
     assert not request.has_written
     pause.end()
     await writing

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from bot.ids import ChannelId, MessageTs, RequestKey, UserId
 from bot.inbox.model import Conversation, InboxMessage, MessageState
-from bot.inbox.store import KNOWN_FOR, MAX_CONVERSATIONS, Inbox, MissedMessages
+from bot.inbox.store import MAX_CONVERSATIONS, SETTLED_KEPT_FOR, Inbox, MissedMessages
 from bot.ports import Content, Mention, Origin, ThreadReply, message_key, ts_at
 from bot.store import Claimer, LeaseLost, Store, Transaction
 from tests import schema as s
@@ -122,7 +122,7 @@ async def test_settled_messages_are_deleted_but_not_the_newest_direct_one(store:
     await settle_all(store)
     await store.write(lambda tx: Inbox(tx).tidy(NOW))
     assert len(await rows_of(store, select(s.inbox))) == 3
-    await store.write(lambda tx: Inbox(tx).tidy(NOW + 2 * KNOWN_FOR))
+    await store.write(lambda tx: Inbox(tx).tidy(NOW + 2 * SETTLED_KEPT_FOR))
     [row] = await rows_of(store, select(s.inbox))
     assert (row["channel"], row["ts"]) == (DIRECT, newest.origin.message_ts)
 

@@ -28,14 +28,14 @@ THERE = ChannelId("C0THERE")
 HIDDEN = ChannelId("C0HIDDEN")
 SCOPES = (
     JobScope(ANA, HERE),
-    JobScope(ANA, HERE, only=Listed.OPEN),
-    JobScope(ANA, THERE, only=Listed.REVIEW),
+    JobScope(ANA, HERE, listed=Listed.OPEN),
+    JobScope(ANA, THERE, listed=Listed.REVIEW),
     JobScope(ANA, is_mine=True),
     JobScope(ANA, HERE, is_mine=True),
-    JobScope(ANA, is_mine=True, only=Listed.OPEN),
-    JobScope(ANA, is_mine=True, only=Listed.NEEDS_YOU),
-    JobScope(ANA, readable=(HERE,), only=Listed.REVIEW),
-    JobScope(BEN, readable=(HERE, THERE), only=Listed.REVIEW),
+    JobScope(ANA, is_mine=True, listed=Listed.OPEN),
+    JobScope(ANA, is_mine=True, listed=Listed.NEEDS_YOU),
+    JobScope(ANA, readable=(HERE,), listed=Listed.REVIEW),
+    JobScope(BEN, readable=(HERE, THERE), listed=Listed.REVIEW),
 )
 PAGE = 10
 
@@ -98,7 +98,7 @@ class Made:
         rows = [
             (self.step(job, scope.reader), job) for job in self.jobs if self._belongs(job, scope)
         ]
-        wanted = [(step, job) for step, job in rows if _is_wanted(step, job, scope.only)]
+        wanted = [(step, job) for step, job in rows if _is_wanted(step, job, scope.listed)]
 
         def place(row: tuple[NextStep, dict[str, Any]]) -> tuple[int, int]:
             step, job = row

@@ -53,20 +53,20 @@ def _prompt_to(step: Callable[[Prompt], Prompt]) -> Callable[[Transaction, Any, 
 
 
 def _failed(job: TrackedJob) -> TrackedJob:
-    return lifecycle.iteration_ended(job, JobState.FAILED, LONG_AGO, pr_link=None)
+    return lifecycle.end_iteration(job, JobState.FAILED, LONG_AGO, pr_link=None)
 
 
 QUEUES = {
     "new prompts": Queue(
         s.prompts,
         lambda tx, who: Prompts(tx).claim_new(who, 1),
-        _prompt_to(lambda prompt: lifecycle.prompt_prepared(prompt, "text")),
+        _prompt_to(lambda prompt: lifecycle.queue_prompt(prompt, "text")),
         {"state": PromptState.NEW},
     ),
     "abandoned prompts": Queue(
         s.prompts,
         lambda tx, who: Prompts(tx).claim_abandoned(who, 1),
-        _prompt_to(lifecycle.prompt_unconfirmed),
+        _prompt_to(lifecycle.mark_prompt_unconfirmed),
         {"state": PromptState.SENDING},
     ),
     "polls": Queue(

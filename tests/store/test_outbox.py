@@ -65,7 +65,7 @@ async def test_newer_edit_replaces_a_pending_one(store: Store) -> None:
     job = await add_job(store, status_ts="1.1")
     await write(store, "edit 1", job, DeliveryKind.EDIT)
     await write(store, "edit 2", job, DeliveryKind.EDIT)
-    assert [delivery.what.key for delivery in await take(store)] == ["edit 2"]
+    assert [delivery.content.key for delivery in await take(store)] == ["edit 2"]
 
 
 async def test_post_goes_before_hundreds_of_edits(store: Store) -> None:

@@ -12,9 +12,14 @@ from bot.jobs.model.jobs import JobState
 from bot.jobs.model.prompts import PromptKind
 from bot.jobs.store.tables import jobs, prompts
 from bot.store import Store
-from bot.store.personal_data import MASKED, WORDS_OF_OTHERS, PersonalRow, read_personal_data
+from bot.store.personal_data import (
+    NOT_WRITTEN,
+    WORDS_OF_OTHERS,
+    PersonalRow,
+    read_personal_data,
+)
 from bot.store.retention import RULES, RetentionRule, forget_person, parts_of
-from bot.store.schema import AnyTable, Json, Owner, People, Person, Secret, emptied_values
+from bot.store.schema import AnyTable, Json, Owner, People, Person, Secret, list_emptied_values
 from tests.builders import ANA, BEN, NOW, add_prompt, execute, rows_of
 from tests.store.test_retention import everything_else, old_job, seen_pull_request
 
@@ -29,7 +34,7 @@ def taken_with_a_person() -> list[RetentionRule]:
 def mark(table: AnyTable) -> dict[str, object]:
     """Return a value of its own for each column that forgetting empties."""
     values = dict[str, object]()
-    for name in emptied_values(table):
+    for name in list_emptied_values(table):
         kind = table.c[name].type
         marker = f"{table.name}.{name}"
         if isinstance(kind, Owner | Person):
@@ -52,7 +57,7 @@ async def full_columns(store: Store) -> set[tuple[str, str]]:
     found = set[tuple[str, str]]()
     for rule in taken_with_a_person():
         for row in await rows_of(store, select(rule.table)):
-            names = emptied_values(rule.table)
+            names = list_emptied_values(rule.table)
             found |= {(rule.name, name) for name in names if row[name] not in (None, "", [], {})}
     return found
 
@@ -64,7 +69,7 @@ async def test_export_has_every_column_that_forgetting_empties(store: Store) -> 
     rules = taken_with_a_person()
     for rule in rules:
         await execute(store, update(rule.table).values(mark(rule.table)))
-    everything = {(rule.name, name) for rule in rules for name in emptied_values(rule.table)}
+    everything = {(rule.name, name) for rule in rules for name in list_emptied_values(rule.table)}
     assert await full_columns(store) == everything, "a table has no row: add it to the test"
 
     rows = await export(store)
@@ -89,7 +94,7 @@ async def test_secrets_are_named_and_not_written(store: Store) -> None:
         await execute(store, update(rule.table).values({name: "https://hooks.example/key"}))
     rows = await export(store)
     written = {(row.kind, name): value for row in rows for name, value in row.values.items()}
-    assert [written[rule.name, name] for rule, name in secrets] == [MASKED] * len(secrets)
+    assert [written[rule.name, name] for rule, name in secrets] == [NOT_WRITTEN] * len(secrets)
     assert "hooks.example" not in str(rows)
 
 

@@ -65,7 +65,7 @@ def test_digest_is_valid_harmless_and_approximate(weekly: Digest) -> None:
     assert all("Unique visitors, approximate" in form for form in essence(message))
 
 
-@given(reports().filter(lambda answer: answer.was is None))
+@given(reports().filter(lambda answer: answer.earlier is None))
 def test_uncompared_numbers_never_rise_or_fall(answer: Report) -> None:
     # An unknown problem may be any text, and the label is the operator's.
     query = replace(answer.query, label="Handbook")

@@ -15,7 +15,7 @@ async def test_rest_of_the_help_has_every_word(talk: Talk) -> None:
         f"{command.name} {word.example or word.usage}"
         for command in COMMANDS
         for word in command.all_words
-        if not word.if_several and word.hint != "help"
+        if not word.needs_several_projects and word.hint != "help"
     ]
     assert [each for each in words if f"`{each.strip()}`" not in rest] == []
     for part in ("`aside`", "`!`", ":eyes:", "no slash commands in threads", "hourly limit"):

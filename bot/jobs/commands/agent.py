@@ -23,7 +23,7 @@ from bot.commands.command import (
 from bot.commands.meaning import find_meaning
 from bot.context import Context
 from bot.ids import Block, ChannelId, JobNumber, PromptId
-from bot.intent.kinds import STARTS_JOB, Place
+from bot.intent.kinds import KINDS_THAT_START_JOBS, Place
 from bot.intent.vocabulary import ButtonLabel
 from bot.jobs.access import Readable, if_visible, steerable
 from bot.jobs.ask import ask
@@ -63,11 +63,11 @@ from bot.ports import Origin, ThreadRef
 from bot.projects import Project, UnknownProject, with_project
 
 NAME = "/docs-agent"
-_FORM_LENGTH = 3000
+_MAX_FORM_CHARACTERS = 3000
 
 
 async def _open_form(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
-    return await _ask_form(context, invocation.origin, project=invocation.project)
+    return await _make_ask_form(context, invocation.origin, project=invocation.project)
 
 
 async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
@@ -76,7 +76,7 @@ async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) 
     meaning = find_meaning(
         context, invocation.full_text, Place.COMMAND, author=allowed.user, command=NAME
     )
-    if meaning.kind not in STARTS_JOB:
+    if meaning.kind not in KINDS_THAT_START_JOBS:
         message = await respond(context, allowed, meaning, Place.COMMAND, command=NAME)
         return Answer(message=message)
     project = meaning.project.id if meaning.project else None
@@ -109,7 +109,7 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     allowed = await submission.claimed.prove(context, channel)
     if allowed is None:
         return FormErrors({"channel": say.CHANNEL_NOT_YOURS})
-    attach_thread, given = _given_thread(fields)
+    attach_thread, given = _read_thread_field(fields)
     request = PromptRequest(
         slack_text.from_plain(text),
         attach_thread=attach_thread,
@@ -121,10 +121,10 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     if not has_more and await _is_answered(context, allowed, request, project):
         return None
     asked = await ask(context, allowed, request)
-    return FormErrors({"prompt": say.SAME_ANEW}) if asked.same else None
+    return FormErrors({"prompt": say.REPEATED_REQUEST}) if asked.same else None
 
 
-def _given_thread(fields: Mapping[str, str | None]) -> tuple[AttachThread | None, str | None]:
+def _read_thread_field(fields: Mapping[str, str | None]) -> tuple[AttachThread | None, str | None]:
     """Return the messages of the thread that a person lets go along, and how they were offered."""
     for name, attach_thread in (("earlier", AttachThread.GIVEN), ("answer", AttachThread.ANSWER)):
         given = fields.get(name)
@@ -156,12 +156,12 @@ async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
     if not used.is_own and not slack_text.is_blank(text):
         text = forms.prompt_about(text)
     left_out = [*(file.name for file in content.files), *content.omitted_parts]
-    if len(text) > _FORM_LENGTH:
-        text = text[:_FORM_LENGTH]
+    if len(text) > _MAX_FORM_CHARACTERS:
+        text = text[:_MAX_FORM_CHARACTERS]
         left_out.append("the end of the text")
     begun = used.origin.thread_for_job
     if begun is None or context.settings.context == "none":
-        return await _ask_form(context, used.origin, text, left_out=left_out)
+        return await _make_ask_form(context, used.origin, text, left_out=left_out)
 
     thread = ThreadRef(used.origin.channel, begun)
     offer = await offer_thread(context, thread, used.origin.message_ts)
@@ -170,10 +170,10 @@ async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
     earlier = forms.earlier_blocks(
         offer.messages, offer.left_out, is_chosen=offer.is_chosen, is_read=is_read
     )
-    return await _ask_form(context, used.origin, text, earlier, left_out=left_out)
+    return await _make_ask_form(context, used.origin, text, earlier, left_out=left_out)
 
 
-async def _ask_form(
+async def _make_ask_form(
     context: Context,
     origin: Origin,
     text: str = "",
@@ -193,7 +193,7 @@ async def _ask_form(
     return Answer(modal=form)
 
 
-def _unknown(press: Press) -> Answer:
+def _answer_unknown(press: Press) -> Answer:
     return Answer(message=say.no_such_job(press.value))
 
 
@@ -207,7 +207,7 @@ def on_job(do: Callable[[Context, Press, Readable], Awaitable[Answer]]) -> Press
         async def do_for(target: Readable) -> Answer:
             return await do(context, press, target)
 
-        return await for_reader(context, press.allowed, job, _unknown(press), do_for)
+        return await for_reader(context, press.allowed, job, _answer_unknown(press), do_for)
 
     return pressed
 
@@ -219,7 +219,7 @@ def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer
         number = PromptId(number_in(press.value))
         prompt = await context.store.read(lambda tx: Prompts(tx).get(number))
         if prompt is None:
-            return _unknown(press)
+            return _answer_unknown(press)
         job = await context.store.read(lambda tx: Jobs(tx).get(prompt.job))
 
         async def do_for(target: Readable) -> Answer:
@@ -227,7 +227,7 @@ def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer
                 return Answer(message=say.forgotten(target.job))
             return await do(context, press, target, prompt)
 
-        return await for_reader(context, press.allowed, job, _unknown(press), do_for)
+        return await for_reader(context, press.allowed, job, _answer_unknown(press), do_for)
 
     return pressed
 
@@ -260,16 +260,16 @@ async def _review(context: Context, press: Press, target: Readable) -> Answer:
     return Answer(message=None if is_kept else say.not_reviewable(target.job))
 
 
-def _occasion(press: Press) -> str:
+def _press_occasion(press: Press) -> str:
     """Return the key of a button: its message or its request."""
     return press.origin.message_ts or press.origin.key
 
 
 @on_job
 async def _ask_anyway(context: Context, press: Press, target: Readable) -> Answer:
-    asked = await run_again(context, target, f"anyway:{_occasion(press)}")
+    asked = await run_again(context, target, f"anyway:{_press_occasion(press)}")
     if asked is None:
-        return _unknown(press)
+        return _answer_unknown(press)
     return Answer(message=say.started_before(asked.job)) if asked.repeated else Answer()
 
 
@@ -277,10 +277,10 @@ async def _ask_anyway(context: Context, press: Press, target: Readable) -> Answe
 async def _follow_up_anyway(
     context: Context, press: Press, target: Readable, prompt: Prompt
 ) -> Answer:
-    result = await follow_up_anyway(context, target, prompt, _occasion(press))
+    result = await follow_up_anyway(context, target, prompt, _press_occasion(press))
     if not result.accepted:
         return Answer(message=say.cannot_follow_up(result.job))
-    return Answer(message=say.TOO_LATE) if result.repeated else Answer()
+    return Answer(message=say.DECIDED_BEFORE) if result.repeated else Answer()
 
 
 @_on_prompt
@@ -316,11 +316,11 @@ async def _ask_by_press(context: Context, press: Press) -> Answer:
     place = press.origin
     if place.message_ts is None:
         place = replace(place, channel=ChannelId(""))
-    return await _ask_form(context, place)
+    return await _make_ask_form(context, place)
 
 
 @on_job
-async def _details(context: Context, _press: Press, target: Readable) -> Answer:
+async def _show_details(context: Context, _press: Press, target: Readable) -> Answer:
     return replace(await status_of(context, target), replaces=True)
 
 
@@ -329,7 +329,7 @@ def _answer_if_late(is_done: bool) -> Answer:
 
     The thread shows a decision that was in time.
     """
-    return Answer(message=None if is_done else say.TOO_LATE)
+    return Answer(message=None if is_done else say.DECIDED_BEFORE)
 
 
 @on_job
@@ -350,26 +350,26 @@ async def _cancel(_context: Context, _press: Press) -> Answer:
 COMMAND = Command(
     name=NAME,
     summary="Ask the documentation agent for a change",
-    other=Word(
+    fallback_word=Word(
         usage="PROMPT",
         shape=".+",
-        tells="Starts a job.",
+        help_text="Starts a job.",
         run=_ask,
         example=EXAMPLE,
         hint="what to write or change",
         after_mention=None,
-        in_help=True,
+        is_in_help=True,
     ),
-    alone=Word(
+    bare_word=Word(
         usage="",
         shape="",
-        tells="Opens a form with room for several lines.",
+        help_text="Opens a form with room for several lines.",
         run=_open_form,
         after_mention=None,
-        in_help=True,
+        is_in_help=True,
     ),
     words=(*job_lists.WORDS, LIMITS, *channel_choices.WORDS, SENDING),
-    also=about_replies,
+    help_note=about_replies,
     labels=(
         ButtonLabel("My jobs", "jobs mine"),
         ButtonLabel("Help", "help"),
@@ -398,7 +398,7 @@ COMMAND = Command(
         Action.CHOOSE_MESSAGES: _choose_messages,
         Action.CANCEL: _cancel,
         Action.KEEP_QUIET: _keep_quiet,
-        Action.DETAILS: _details,
+        Action.DETAILS: _show_details,
         Action.HELLO_ASK: _ask_by_press,
         Action.SEE_NEEDS_YOU: see_page,
     },

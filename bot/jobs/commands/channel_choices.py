@@ -76,19 +76,19 @@ async def _choose_project(context: Context, invocation: Invocation, match: re.Ma
 PROJECT = Word(
     usage="project",
     shape="project",
-    tells="Shows which docs this channel's prompts are for.",
+    help_text="Shows which docs this channel's prompts are for.",
     run=_show_docs,
 )
 CHOOSE_PROJECT = Word(
     usage="project acme",
     shape=r"project\s+`?([^\s`]+)`?",
-    tells="Chooses one of several docs for the channel.",
+    help_text="Chooses one of several docs for the channel.",
     run=_choose_project,
-    if_several=True,
+    needs_several_projects=True,
 )
 
 
-async def _replies(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
+async def _choose_replies(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
     """Choose which replies steer the channel's jobs.
 
     A bare word shows the choice.
@@ -112,11 +112,11 @@ REPLIES = Word(
     usage="replies off",
     # "replies on the forum page are outdated" is a prompt.
     shape=r"replies(?:\s+(on|off))?",
-    tells=(
+    help_text=(
         "Lets only mentions steer the channel's jobs; "
         "`replies on` lets every reply in their threads."
     ),
-    run=_replies,
+    run=_choose_replies,
 )
 
 WORDS = (PROJECT, CHOOSE_PROJECT, REPLIES)

@@ -26,7 +26,7 @@ from bot.jobs.commands.job_references import LINK, NUMBER, find_job, for_reader
 from bot.jobs.messages import forms
 from bot.jobs.messages import job_answers as say
 from bot.jobs.model.jobs import AttachThread, TrackedJob
-from bot.jobs.model.prompts import PromptRequest, Unsent
+from bot.jobs.model.prompts import PromptRequest, UnsentText
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.unsent_texts import answer_unless_request, place_of_job
 from bot.messages import slack_text
@@ -37,7 +37,7 @@ from bot.store import Transaction
 
 NAME = "/docs-followup"
 _MAX_OFFERED = 20
-_AFTER_NAME = re.compile(rf"\s*(?:#{NUMBER}(?=[\s,:]|$)|\S+)[\s,:]*(.*)", re.DOTALL)
+_AFTER_NAME_PATTERN = re.compile(rf"\s*(?:#{NUMBER}(?=[\s,:]|$)|\S+)[\s,:]*(.*)", re.DOTALL)
 """The text after the name of a job in a wire text."""
 
 
@@ -58,7 +58,7 @@ async def _send_to_guessed(
     user = invocation.origin.user
     channel = invocation.origin.channel
     latest = await context.store.read(lambda tx: Jobs(tx).latest_of(user, channel))
-    unknown = _refused(say.no_job_yet(NAME), invocation, text)
+    unknown = _answer_refused(say.no_job_yet(NAME), invocation, text)
 
     async def send(target: Readable) -> Answer:
         return await _send(context, invocation, target, text, guessed=True)
@@ -67,7 +67,9 @@ async def _send_to_guessed(
 
 
 async def _send_to_named(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
-    unknown = _refused(say.no_such_job(match[1]), invocation, _text_after_name(invocation))
+    unknown = _answer_refused(
+        say.no_such_job(match[1]), invocation, _cut_text_after_name(invocation)
+    )
     return await _send_to(context, invocation, await find_job(context, match[1]), unknown)
 
 
@@ -75,7 +77,7 @@ async def _send_to(
     context: Context, invocation: Invocation, job: TrackedJob | None, unknown: Answer
 ) -> Answer:
     """Send the text after a job's name; open a form without one."""
-    text = _text_after_name(invocation)
+    text = _cut_text_after_name(invocation)
 
     async def send(target: Readable) -> Answer:
         if text:
@@ -86,14 +88,14 @@ async def _send_to(
     return await for_reader(context, invocation.allowed, job, unknown, send)
 
 
-def _text_after_name(invocation: Invocation) -> str:
+def _cut_text_after_name(invocation: Invocation) -> str:
     """Return the text after the job's name; "" for an invisible one."""
-    match = _AFTER_NAME.fullmatch(invocation.full_text)
+    match = _AFTER_NAME_PATTERN.fullmatch(invocation.full_text)
     raw = match[1] if match else ""
     return "" if slack_text.is_blank(slack_text.to_plain(raw, {}, {})) else raw
 
 
-async def _form(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
+async def _open_form(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
     """Open a form with the channel's newest jobs.
 
     In direct messages they are the person's own of all channels.
@@ -124,14 +126,14 @@ async def _send(
         return Answer(message=answer)
     result = await follow_up(context, target, PromptRequest(raw))
     if not result.accepted:
-        draft = Unsent(invocation.origin.key, None, raw)
-        return _refused(say.cannot_follow_up(result.job, draft), invocation, raw)
+        draft = UnsentText(invocation.origin.key, None, raw)
+        return _answer_refused(say.cannot_follow_up(result.job, draft), invocation, raw)
     if result.same is not None:
         return Answer(message=say.same_follow_up(result.job.number, result.same))
     return Answer(message=say.follow_up_taken(result.job, guessed=guessed))
 
 
-def _refused(message: Message, invocation: Invocation, raw: str) -> Answer:
+def _answer_refused(message: Message, invocation: Invocation, raw: str) -> Answer:
     """Return a refusal, with the text to copy after a command.
 
     A mention still shows the text.
@@ -159,7 +161,7 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     request = PromptRequest(raw, attach_thread=attach_thread, given=earlier)
     result = await follow_up(context, target, request)
     if result.same is not None:
-        return FormErrors({"prompt": say.SAME_ANEW})
+        return FormErrors({"prompt": say.REPEATED_REQUEST})
     if not result.accepted:
         return FormErrors({"prompt": bare(say.cannot_follow_up(target.job))})
     return None
@@ -179,37 +181,37 @@ async def _is_answered(context: Context, target: Readable, raw: str) -> bool:
 COMMAND = Command(
     name=NAME,
     summary="Give a job a further instruction",
-    other=Word(
+    fallback_word=Word(
         usage="PROMPT",
         shape=".+",
-        tells="Gives your latest job in the channel a further instruction.",
+        help_text="Gives your latest job in the channel a further instruction.",
         run=_send_to_guessed,
         example="Make the introduction shorter",
         hint="[42] what to change further",
         after_mention=None,
-        in_help=True,
+        is_in_help=True,
     ),
-    alone=Word(
+    bare_word=Word(
         usage="",
         shape="",
-        tells="Opens a form with the recent jobs to choose from.",
-        run=_form,
+        help_text="Opens a form with the recent jobs to choose from.",
+        run=_open_form,
         after_mention=None,
-        in_help=True,
+        is_in_help=True,
     ),
     words=(
         Word(
             usage="42 PROMPT",
             # A bare number counts, to waste no use.
             shape=rf"(#{NUMBER}(?=[\s,:]|$)|(?:{NUMBER}|{LINK})(?=\s|$)).*",
-            tells="Gives job 42 a further instruction.",
+            help_text="Gives job 42 a further instruction.",
             run=_send_to_named,
             example="42 Mention Python 3.11 too",
             after_mention=rf"#{NUMBER}[\s,:]+\S.*",
-            in_help=True,
+            is_in_help=True,
         ),
     ),
-    also=about_replies,
+    help_note=about_replies,
     takes_project=False,
     forms={"follow_up": _submit},
 )

@@ -29,11 +29,11 @@ from bot.jobs.store.waits import Waits
 from bot.jobs.thread import status_message_link
 from bot.store import Transaction
 
-_CHANNEL = re.compile(r"<#(\w+)(?:\|[^>]*)?>")
-_VALUE = re.compile(r"([0-9]{1,4}) (mine )?(open |review |needs )?(\w*)")
-_FOUND_VALUE = re.compile(r"([0-9]{1,3}) find (.{1,150})", re.DOTALL)
-_JOB_NAME = re.compile(r"(?:job\s+)?(?=[^\s0-9]*[0-9])\S+", re.IGNORECASE)
-_PAGE = 10
+_CHANNEL_PATTERN = re.compile(r"<#(\w+)(?:\|[^>]*)?>")
+_VALUE_PATTERN = re.compile(r"([0-9]{1,4}) (mine )?(open |review |needs )?(\w*)")
+_FOUND_VALUE_PATTERN = re.compile(r"([0-9]{1,3}) find (.{1,150})", re.DOTALL)
+_JOB_NAME_PATTERN = re.compile(r"(?:job\s+)?(?=[^\s0-9]*[0-9])\S+", re.IGNORECASE)
+_PAGE_SIZE = 10
 
 
 async def _list(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
@@ -43,7 +43,7 @@ async def _list(context: Context, invocation: Invocation, _match: re.Match[str])
     channel: ChannelId | None = None
     for word in invocation.text.split():
         kind = word.lower()
-        match = _CHANNEL.fullmatch(word)
+        match = _CHANNEL_PATTERN.fullmatch(word)
         if kind == "mine":
             mine = True
         elif kind in set(Listed):
@@ -77,7 +77,7 @@ async def _show_found(context: Context, allowed: Allowed, text: str, page: int) 
     count, candidates = await context.store.read(collect)
     # In a thread, because four million characters take a tenth of a second.
     found = await asyncio.to_thread(find_jobs, text, candidates)
-    shown = found[page * _PAGE : (page + 1) * _PAGE]
+    shown = found[page * _PAGE_SIZE : (page + 1) * _PAGE_SIZE]
 
     def look(tx: Transaction) -> Message:
         rows = [
@@ -91,7 +91,7 @@ async def _show_found(context: Context, allowed: Allowed, text: str, page: int) 
             has_older=count > MAX_SEARCHED_JOBS,
             is_complete=readable.is_complete,
             page=page,
-            has_more=len(found) > (page + 1) * _PAGE,
+            has_more=len(found) > (page + 1) * _PAGE_SIZE,
         )
         return say.found_jobs(rows, result)
 
@@ -101,7 +101,7 @@ async def _show_found(context: Context, allowed: Allowed, text: str, page: int) 
 FIND = Word(
     usage="jobs find TEXT",
     shape=r"jobs\s+find\s+(.+)",
-    tells="Finds jobs by words of their title and prompt.",
+    help_text="Finds jobs by words of their title and prompt.",
     run=_find,
     example="jobs find API key",
     is_own_word=True,
@@ -110,13 +110,13 @@ JOBS = Word(
     usage="jobs",
     # "jobs in the navigation are out of date" is a prompt.
     shape=r"jobs(?:\s+(?:mine|open|review|#\S+))*|review",
-    tells=(
+    help_text=(
         "Lists the channel's jobs; add `mine`, `open` or a #channel; "
         "`jobs review`: open pull requests."
     ),
     run=_list,
     hint="jobs",
-    in_help=True,
+    is_in_help=True,
 )
 
 
@@ -136,27 +136,27 @@ async def status_of(context: Context, target: Readable) -> Answer:
 
 def _names_job(text: str) -> bool:
     """Return whether a text names a job by something with a digit."""
-    return _JOB_NAME.fullmatch(text) is not None
+    return _JOB_NAME_PATTERN.fullmatch(text) is not None
 
 
 STATUS = Word(
     usage="status 42",
     # "status codes are missing" is a prompt.
     shape=r"status\s+(?:job\s+)?(\S+)",
-    tells="Shows one job by its number, service id or thread link; without one, the latest here.",
+    help_text="Shows one job by its number, service id or thread link; without one, the latest here.",
     run=of_job(_status),
     hint="status 42",
-    in_help=True,
-    takes=_names_job,
+    is_in_help=True,
+    accepts=_names_job,
 )
 
 
 async def see_page(context: Context, press: Press) -> Answer:
     """Show a page of a list below the message whose button was pressed."""
-    search = _FOUND_VALUE.fullmatch(press.value)
+    search = _FOUND_VALUE_PATTERN.fullmatch(press.value)
     if search is not None:
         return await _show_found(context, press.allowed, search[2], int(search[1]))
-    match = _VALUE.fullmatch(press.value)
+    match = _VALUE_PATTERN.fullmatch(press.value)
     if match is None or not (match[4] or match[2] or match[3] == "review "):
         return Answer(message=say.NO_SUCH_CHANNEL)
     channel = ChannelId(match[4]) if match[4] else None
@@ -177,25 +177,25 @@ async def _show(context: Context, allowed: Allowed, listing: say.JobListing) -> 
     channel = listing.channel
     if channel not in (None, place) and not await reads_channel(context, user, channel):
         return Answer(message=say.NO_SUCH_CHANNEL)
-    scope = JobScope(user, channel, is_mine=listing.mine, only=listing.only)
+    scope = JobScope(user, channel, is_mine=listing.is_mine, listed=listing.listed)
     is_complete = True
-    if channel is None and not listing.mine:
+    if channel is None and not listing.is_mine:
         readable = await find_to_review(context, allowed)
         scope = replace(scope, readable=readable.channels)
         is_complete = readable.is_complete
 
     def look(tx: Transaction) -> Message:
         lists = JobLists(tx)
-        found = lists.page(scope, _PAGE + 1, listing.page * _PAGE)
+        found = lists.page(scope, _PAGE_SIZE + 1, listing.page * _PAGE_SIZE)
         rows = [
             say.ListedJob(step, job, status_message_link(context, job))
-            for step, job in found[:_PAGE]
+            for step, job in found[:_PAGE_SIZE]
         ]
         page = replace(
             listing,
             is_complete=is_complete,
             is_here=channel == place,
-            has_more=len(found) > _PAGE,
+            has_more=len(found) > _PAGE_SIZE,
             counts=lists.count(scope),
         )
         return say.job_list(rows, page)

@@ -23,7 +23,7 @@ LINK = r"https?://[^\s/]+/archives/([A-Z0-9]+)/p([0-9]{10})([0-9]{6})/?(?:\?(\S*
 
 https://acme.slack.com/archives/C0123/p1700000000123456?thread_ts=1700000000.123456&cid=C0123
 """
-_THREAD = re.compile(r"(?:^|&)thread_ts=([0-9]+\.[0-9]+)")
+_THREAD_PATTERN = re.compile(r"(?:^|&)thread_ts=([0-9]+\.[0-9]+)")
 
 
 def as_thread(named: str) -> ThreadRef | None:
@@ -32,7 +32,7 @@ def as_thread(named: str) -> ThreadRef | None:
     if match is None:
         return None
     channel, seconds, fraction, query = match.groups()
-    root = _THREAD.search(query or "")
+    root = _THREAD_PATTERN.search(query or "")
     return ThreadRef(ChannelId(channel), MessageTs(root[1] if root else f"{seconds}.{fraction}"))
 
 

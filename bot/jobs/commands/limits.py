@@ -21,14 +21,14 @@ async def _show_limits(context: Context, invocation: Invocation, _match: re.Matc
     def look(tx: Transaction) -> Message:
         user = invocation.origin.user
         projects = context.projects.known
-        limits = [_limits_of(context, tx, project, user) for project in projects]
+        limits = [_read_limits(context, tx, project, user) for project in projects]
         stop = Sending(tx).stop()
         return say.limits(limits, stop.stopped_at if stop else None)
 
     return Answer(message=await context.store.read(look))
 
 
-def _limits_of(context: Context, tx: Transaction, project: Project, user: UserId) -> say.Limits:
+def _read_limits(context: Context, tx: Transaction, project: Project, user: UserId) -> say.Limits:
     now = context.clock()
     limit = context.settings.uses_an_hour
     uses = Prompts(tx).uses(project.id, now)
@@ -49,8 +49,8 @@ def _limits_of(context: Context, tx: Transaction, project: Project, user: UserId
 LIMITS = Word(
     usage="limits",
     shape="limits",
-    tells="Shows how much of the hourly limits is left.",
+    help_text="Shows how much of the hourly limits is left.",
     run=_show_limits,
     hint="limits",
-    in_help=True,
+    is_in_help=True,
 )

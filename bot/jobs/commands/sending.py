@@ -13,7 +13,7 @@ from bot.jobs.sending import find_stop, switch_off, switch_on
 from bot.messages import blocks as b
 
 
-async def _sending(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
+async def _switch_sending(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
     """Switch sending. A bare word shows its state to everybody."""
     choice = (match[1] or "").lower()
     admin = admin_request(context, invocation.allowed)
@@ -42,8 +42,8 @@ SENDING = Word(
     usage="sending off",
     # "sending the form twice fails" is a prompt.
     shape=r"sending(?:\s+(on|off))?",
-    tells=(
+    help_text=(
         "For admins: keeps all requests back from the agent; `sending on` lets them go, in order."
     ),
-    run=_sending,
+    run=_switch_sending,
 )

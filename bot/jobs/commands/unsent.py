@@ -17,16 +17,16 @@ from bot.jobs.job_acts import withdraw
 from bot.jobs.job_words import run_job_word, takes_job_word
 from bot.jobs.messages import forms, job_answers, unsent
 from bot.jobs.messages.forms import draft_prompt
-from bot.jobs.model.prompts import PromptState, Unsent
+from bot.jobs.model.prompts import PromptState, UnsentText
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread_context import OfferedThread, offer_thread
 from bot.messages import slack_text
 from bot.ports import ThreadRef, message_key
 
-_FORM_LENGTH = 3_000
+_MAX_FORM_CHARACTERS = 3_000
 
 
-def at_message(press: Press, draft: Unsent) -> Allowed:
+def at_message(press: Press, draft: UnsentText) -> Allowed:
     """Return the press as a request of the message whose text ``draft`` is, if it stands here.
 
     An answer that reaches its reader by a direct message is pressed outside of its thread.
@@ -40,12 +40,12 @@ def at_message(press: Press, draft: Unsent) -> Allowed:
 
 
 def on_text(
-    do: Callable[[Context, Press, Unsent], Awaitable[Answer]],
+    do: Callable[[Context, Press, UnsentText], Awaitable[Answer]],
 ) -> Callable[[Context, Press], Awaitable[Answer]]:
     """Return the handler of a button whose value is a text."""
 
     async def pressed(context: Context, press: Press) -> Answer:
-        draft = Unsent.loads(press.value)
+        draft = UnsentText.loads(press.value)
         if draft is None:
             return Answer(message=job_answers.no_such_job(press.value))
         return await do(context, press, draft)
@@ -62,19 +62,19 @@ async def leave_it(_context: Context, _press: Press) -> Answer:
 
 
 @on_text
-async def change_it(context: Context, press: Press, draft: Unsent) -> Answer:
+async def change_it(context: Context, press: Press, draft: UnsentText) -> Answer:
     """Open the form with a text."""
     return await _open_form(context, press, draft, lambda text: text)
 
 
 @on_text
-async def draft_page(context: Context, press: Press, draft: Unsent) -> Answer:
+async def draft_page(context: Context, press: Press, draft: UnsentText) -> Answer:
     """Open the form with a prompt about a question."""
     return await _open_form(context, press, draft, draft_prompt)
 
 
 async def _open_form(
-    context: Context, press: Press, draft: Unsent, prompt_about: Callable[[str], str]
+    context: Context, press: Press, draft: UnsentText, prompt_about: Callable[[str], str]
 ) -> Answer:
     allowed = at_message(press, draft)
     text, project = context.projects.take(draft.raw)
@@ -95,7 +95,7 @@ async def run_word(context: Context, press: Press) -> Answer:
     """Run one of the bot's own words, which the button names with its command."""
     command, _, typed = press.value.partition("|")
     if not typed.strip():
-        return Answer(message=job_answers.TOO_LATE)
+        return Answer(message=job_answers.DECIDED_BEFORE)
     word = FoundWord(typed.split()[0], typed, (command,) if command else ())
     if takes_job_word(word):
         message = await run_job_word(context, press.allowed, word, None)
@@ -104,7 +104,7 @@ async def run_word(context: Context, press: Press) -> Answer:
     for hooks in context.hooks_of(WordHooks):
         answer = await hooks.run_word(context, press.allowed, used)
         return replace(answer, replaces=answer.message is not None)
-    return Answer(message=job_answers.TOO_LATE)
+    return Answer(message=job_answers.DECIDED_BEFORE)
 
 
 # ---- messages of a thread
@@ -131,7 +131,7 @@ async def choose_messages(context: Context, press: Press, target: Readable) -> A
     job = target.job
     prompt = await context.store.read(lambda tx: Prompts(tx).starting(job.number))
     if prompt is None or job.thread is None:
-        return Answer(message=job_answers.TOO_LATE)
+        return Answer(message=job_answers.DECIDED_BEFORE)
     offer = await offer_thread(context, job.thread, prompt.message_ts)
     earlier = earlier_blocks(offer)
     is_waiting = prompt.state in (PromptState.NEW, PromptState.WAITING)
@@ -139,7 +139,7 @@ async def choose_messages(context: Context, press: Press, target: Readable) -> A
         form = forms.ask_form(
             channel=job.channel,
             private=FormState.at(press.origin, thread=job.thread_ts).dumps(),
-            text=slack_text.to_plain(prompt.raw, {}, {})[:_FORM_LENGTH],
+            text=slack_text.to_plain(prompt.raw, {}, {})[:_MAX_FORM_CHARACTERS],
             projects=await projects_to_choose(
                 context, job.channel, context.projects.with_id(job.project)
             ),

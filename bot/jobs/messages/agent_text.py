@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.jobs.model.jobs import TrackedJob
-from bot.messages.blocks import PLAIN_INPUT_LENGTH
+from bot.messages.blocks import MAX_PLAIN_INPUT_CHARACTERS
 from bot.messages.plain_text import clip, one_line, visible
 from bot.messages.quotations import Quotation, QuoteSource
 
@@ -13,11 +13,11 @@ MAX_EARLIER_MESSAGES = 20
 """The most messages of a conversation that go along with a prompt."""
 MAX_EARLIER_CHARACTERS = 6_000
 """Their characters together."""
-MAX_FORM_CHARACTERS = PLAIN_INPUT_LENGTH
+MAX_FORM_CHARACTERS = MAX_PLAIN_INPUT_CHARACTERS
 """The longest conversation in a form, whose field holds no more."""
-_NAME_LENGTH = 80
-_TITLE_LENGTH = 120
-_FACT_LENGTH = 3_000
+_MAX_NAME_CHARACTERS = 80
+_MAX_TITLE_CHARACTERS = 120
+_MAX_FACT_CHARACTERS = 3_000
 _MAX_NAMED = 10
 
 REPLY_NOTE = "Asked in a reply: if nothing in it asks for a change, change nothing."
@@ -26,8 +26,8 @@ REPLY_NOTE = "Asked in a reply: if nothing in it asks for a change, change nothi
 
 def signature(name: str | None, channel: str | None) -> str:
     """Return the sentence with the requester and the channel, if they are given."""
-    by = f" by {one_line(name, _NAME_LENGTH)}" if name else ""
-    where = f" in #{one_line(channel, _NAME_LENGTH)}" if channel else ""
+    by = f" by {one_line(name, _MAX_NAME_CHARACTERS)}" if name else ""
+    where = f" in #{one_line(channel, _MAX_NAME_CHARACTERS)}" if channel else ""
     return f"Asked{by}{where}." if by or where else ""
 
 
@@ -43,7 +43,7 @@ def newest_that_fit(
     room = most_characters
     for name, text in reversed(talk[-MAX_EARLIER_MESSAGES:]):
         first, *others = visible(text).strip().splitlines() or [""]
-        first = f"{one_line(name, _NAME_LENGTH)}: {first}"
+        first = f"{one_line(name, _MAX_NAME_CHARACTERS)}: {first}"
         line = "\n".join([first, *others])
         if len(line) > room and lines:
             break
@@ -71,11 +71,13 @@ def quote_merged_pull_request(job: TrackedJob) -> Quotation:
         named = [*job.pull_request.paths, *(line.page for line in job.pull_request.lines)]
         pages = list(dict.fromkeys(named))
     facts = {
-        "Title": one_line(title, _TITLE_LENGTH),
+        "Title": one_line(title, _MAX_TITLE_CHARACTERS),
         "Link": job.pr_link or "",
-        "Pages": ", ".join(one_line(page, _NAME_LENGTH) for page in pages[:_MAX_NAMED]),
+        "Pages": ", ".join(one_line(page, _MAX_NAME_CHARACTERS) for page in pages[:_MAX_NAMED]),
     }
-    lines = [f"{label}: {one_line(fact, _FACT_LENGTH)}" for label, fact in facts.items() if fact]
+    lines = [
+        f"{label}: {one_line(fact, _MAX_FACT_CHARACTERS)}" for label, fact in facts.items() if fact
+    ]
     return Quotation(QuoteSource.MERGED, "\n".join(lines))
 
 

@@ -17,11 +17,11 @@ from bot.projects import Project
 NOT_SERVED = "These docs are no longer set up here. Close this and try again."
 
 
-def _view(callback_id: str, title: str, private: str, *blocks: Block) -> Block:
+def _build_view(callback_id: str, title: str, private: str, *blocks: Block) -> Block:
     return b.modal(title, *blocks, callback_id=callback_id, private=private, submit="Send")
 
 
-def _input(name: str, label: str, element: Block, hint: str | None = None) -> Block:
+def _build_input(name: str, label: str, element: Block, hint: str | None = None) -> Block:
     made: Block = {"type": "input", "block_id": name, "label": b.plain_text(label)}
     return (
         made
@@ -30,23 +30,25 @@ def _input(name: str, label: str, element: Block, hint: str | None = None) -> Bl
     )
 
 
-def _text_input(placeholder: str, text: str) -> Block:
+def _build_text_input(placeholder: str, text: str) -> Block:
     made: Block = {
         "type": "plain_text_input",
         "multiline": True,
-        "max_length": b.PLAIN_INPUT_LENGTH,
+        "max_length": b.MAX_PLAIN_INPUT_CHARACTERS,
     }
     made["placeholder"] = b.plain_text(placeholder)
     if text:
-        made["initial_value"] = clip(visible(text), b.PLAIN_INPUT_LENGTH)
+        made["initial_value"] = clip(visible(text), b.MAX_PLAIN_INPUT_CHARACTERS)
     return made
 
 
-def _prompt_input(label: str, placeholder: str, text: str, hint: str) -> Block:
-    return _input("prompt", label, _text_input(placeholder, text) | {"focus_on_load": True}, hint)
+def _build_prompt_input(label: str, placeholder: str, text: str, hint: str) -> Block:
+    return _build_input(
+        "prompt", label, _build_text_input(placeholder, text) | {"focus_on_load": True}, hint
+    )
 
 
-def _select(options: Sequence[tuple[str, str]]) -> Block:
+def _build_menu(options: Sequence[tuple[str, str]]) -> Block:
     """Return a menu of labels and values, of which the first is chosen."""
     made = [b.option(*choice) for choice in options[: b.MAX_OPTIONS]]
     return {"type": "static_select", "options": made, "initial_option": made[0]}
@@ -73,7 +75,7 @@ def earlier_blocks(
         return (
             b.context("Slack didn't let me read the thread's earlier messages, so none go along."),
         )
-    parts = _left_out(left_out)
+    parts = _format_left_out(left_out)
     if not messages and not parts:
         return ()
     if not messages:
@@ -81,15 +83,15 @@ def earlier_blocks(
     option = b.option("Send them to the agent, as background", "yes")
     chosen = {"initial_options": [option]} if is_chosen else {}
     boxes: Block = {"type": "checkboxes", "options": [option], **chosen}
-    element = _text_input("Empty: nothing goes along", messages)
+    element = _build_text_input("Empty: nothing goes along", messages)
     hint = f"Left out: {parts}." if parts else None
     return (
-        _input("take_earlier", "Earlier messages of the thread", boxes) | {"optional": True},
-        _input("earlier", "What they say", element, hint) | {"optional": True},
+        _build_input("take_earlier", "Earlier messages of the thread", boxes) | {"optional": True},
+        _build_input("earlier", "What they say", element, hint) | {"optional": True},
     )
 
 
-def _left_out(left_out: Mapping[OmitReason, int]) -> str:
+def _format_left_out(left_out: Mapping[OmitReason, int]) -> str:
     """Return the counts of the messages that are left out: "1 aside; 3 older"."""
     return "; ".join(
         counted(left_out[key], *nouns) for key, nouns in _LEFT_OUT.items() if left_out.get(key)
@@ -120,13 +122,13 @@ def conversation_blocks(
             "This channel is private: delete what must stay here, and tick the rest. "
             "It becomes part of a pull request, which others may read."
         )
-    parts = _left_out(left_out)
+    parts = _format_left_out(left_out)
     if parts:
         hint += f" Left out: {parts}."
-    element = _text_input("Empty: nothing goes along", conversation)
+    element = _build_text_input("Empty: nothing goes along", conversation)
     return (
-        _input("take_answer", "What was said here", boxes) | {"optional": True},
-        _input("answer", "Question, answer and replies", element, hint) | {"optional": True},
+        _build_input("take_answer", "What was said here", boxes) | {"optional": True},
+        _build_input("answer", "Question, answer and replies", element, hint) | {"optional": True},
     )
 
 
@@ -148,12 +150,12 @@ def ask_form(
         notes: Shown above the prompt.
         left_out: The names of the parts of a message that do not go along.
     """
-    prompt = _prompt_input(
+    prompt = _build_prompt_input(
         "What should be written or changed?",
         EXAMPLE,
         text,
         "Name the page, who reads it, and what must stay. "
-        f"For more than {b.PLAIN_INPUT_LENGTH:,} characters, type the prompt after /docs-agent.",
+        f"For more than {b.MAX_PLAIN_INPUT_CHARACTERS:,} characters, type the prompt after /docs-agent.",
     )
     chosen: list[Block] = []
     if left_out:
@@ -161,13 +163,14 @@ def ask_form(
     if channel is None:
         element: Block = {"type": "conversations_select", "default_to_current_conversation": True}
         element["filter"] = {"include": ["public", "private"], "exclude_bot_users": True}
-        chosen.append(_input("channel", "Where should I report?", element))
+        chosen.append(_build_input("channel", "Where should I report?", element))
     if projects:
         options = [
-            (one_line(docs.label, b.OPTION_LENGTH) or docs.name, docs.name) for docs in projects
+            (one_line(docs.label, b.MAX_OPTION_CHARACTERS) or docs.name, docs.name)
+            for docs in projects
         ]
-        chosen.append(_input("project", "Which docs?", _select(options)))
-    return _view("ask", "Ask the docs agent", private, *notes, prompt, *chosen, *earlier)
+        chosen.append(_build_input("project", "Which docs?", _build_menu(options)))
+    return _build_view("ask", "Ask the docs agent", private, *notes, prompt, *chosen, *earlier)
 
 
 def job_note(job: TrackedJob, permalink: str | None) -> Block:
@@ -192,15 +195,17 @@ def run_again_form(job: TrackedJob, *, private: str) -> Block:
 
     It holds the prompt, to edit, unless that is too long.
     """
-    if len(visible(job.text)) > b.PLAIN_INPUT_LENGTH:
+    if len(visible(job.text)) > b.MAX_PLAIN_INPUT_CHARACTERS:
         text = (
             f"The prompt of {name(job.number)} is too long for a form. *Send* runs it as it was. "
             "To change it, type it after `/docs-agent`."
         )
-        return _view("run_again", "Run again", private, b.section(text))
+        return _build_view("run_again", "Run again", private, b.section(text))
     hint = f"It becomes a new job; {name(job.number)} stays as it is."
-    prompt = _prompt_input("What should be written or changed?", "Add a quickstart", job.text, hint)
-    return _view("run_again", "Run again", private, prompt)
+    prompt = _build_prompt_input(
+        "What should be written or changed?", "Add a quickstart", job.text, hint
+    )
+    return _build_view("run_again", "Run again", private, prompt)
 
 
 _MAX_QUESTION = 1_500
@@ -234,7 +239,7 @@ def follow_up_form(
         text: The suggested follow-up.
         earlier: See ``earlier_blocks``.
     """
-    prompt = _prompt_input(
+    prompt = _build_prompt_input(
         "What else should change?",
         "Mention Python 3.11 too",
         text,
@@ -242,11 +247,11 @@ def follow_up_form(
     )
     if is_chosen:
         line = f"*{name(jobs[0].number)}* {b.quoted(jobs[0].text, 150)}"
-        return _view("follow_up", "Follow up", private, b.section(line), prompt, *earlier)
+        return _build_view("follow_up", "Follow up", private, b.section(line), prompt, *earlier)
     titles = [job.pull_request.title if job.pull_request else job.text for job in jobs]
     options = [
-        (f"{name(job.number)} {one_line(title, b.OPTION_LENGTH)}", str(job.number))
+        (f"{name(job.number)} {one_line(title, b.MAX_OPTION_CHARACTERS)}", str(job.number))
         for job, title in zip(jobs, titles, strict=True)
     ]
-    which = _input("job", "Which job?", _select(options))
-    return _view("follow_up", "Follow up", private, which, prompt, *earlier)
+    which = _build_input("job", "Which job?", _build_menu(options))
+    return _build_view("follow_up", "Follow up", private, which, prompt, *earlier)

@@ -23,7 +23,7 @@ from bot.jobs.messages.status_message import (
 )
 from bot.jobs.model.job_search import MAX_SEARCH_CHARACTERS
 from bot.jobs.model.jobs import JobState, Listed, NextStep, TrackedJob, Wait
-from bot.jobs.model.prompts import Unsent
+from bot.jobs.model.prompts import UnsentText
 from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
 from bot.messages.blocks import counted, number
@@ -41,11 +41,11 @@ CHANNEL_NOT_YOURS = (
     "Otherwise choose another one, or send this again in a moment."
 )
 FORM_WITHOUT_JOB = "I couldn't tell which job this is for. Close this and try again."
-SAME_ANEW = (
+REPEATED_REQUEST = (
     "You asked exactly this less than a minute ago. Change it, or send it again in a minute."
 )
-_LISTED_URL_LENGTH = 300
-_LISTED_TITLE_LENGTH = 80
+_MAX_LISTED_URL_CHARACTERS = 300
+_MAX_LISTED_TITLE_CHARACTERS = 80
 
 
 def cannot_post(refused: NotPosted, bot_name: str, prompt: str = "") -> Message:
@@ -80,8 +80,8 @@ class JobListing:
 
     channel: ChannelId | None = None
     """None for all channels."""
-    mine: bool = False
-    only: Listed | None = None
+    is_mine: bool = False
+    listed: Listed | None = None
     page: int = 0
     """Counts from 0."""
     is_here: bool = True
@@ -93,8 +93,8 @@ class JobListing:
 
     def turned(self, by: int) -> str:
         """Return the value of a button that leads to another page."""
-        mine = "mine " if self.mine else ""
-        only = f"{self.only} " if self.only else ""
+        mine = "mine " if self.is_mine else ""
+        only = f"{self.listed} " if self.listed else ""
         return f"{self.page + by} {mine}{only}{self.channel or ''}"
 
 
@@ -110,15 +110,15 @@ class ListedJob:
 
 def job_list(rows: Sequence[ListedJob], listing: JobListing) -> Message:
     """Return a page of a list of jobs."""
-    if not rows and not listing.only and not listing.page:
-        return b.words(f"No {_kind(listing)}. Start one: {b.code(f'/docs-agent {EXAMPLE}')}")
+    if not rows and not listing.listed and not listing.page:
+        return b.words(f"No {_format_kind(listing)}. Start one: {b.code(f'/docs-agent {EXAMPLE}')}")
     if not rows:
         more = "more " if listing.page else ""
-        return b.words(f"No {more}{_kind(listing)}.")
-    lines = _grouped(rows, listing)
+        return b.words(f"No {more}{_format_kind(listing)}.")
+    lines = _group_by_step(rows, listing)
     buttons: list[Block] = []
     if listing.page:
-        kind = _kind(listing)
+        kind = _format_kind(listing)
         lines.insert(0, f"{kind[:1].upper()}{kind[1:]}, page {listing.page + 1}:")
         buttons.append(b.button("Previous", b.Action.JOBS_NEWER, listing.turned(-1)))
     if listing.has_more:
@@ -136,23 +136,23 @@ _STEPS = {
 }
 
 
-def _grouped(rows: Sequence[ListedJob], listing: JobListing) -> list[str]:
+def _group_by_step(rows: Sequence[ListedJob], listing: JobListing) -> list[str]:
     """Return the rows under the number of all jobs with the same next step."""
     lines: list[str] = []
     for step in NextStep:
-        in_step = [_row(row, listing) for row in rows if row.step is step]
+        in_step = [_format_row(row, listing) for row in rows if row.step is step]
         if in_step:
-            lines += [f"*{_heading(step, listing)}*", *in_step]
+            lines += [f"*{_format_heading(step, listing)}*", *in_step]
     return lines
 
 
-def _heading(step: NextStep, listing: JobListing) -> str:
+def _format_heading(step: NextStep, listing: JobListing) -> str:
     if step is NextStep.DONE:
         return "Done"
-    return _counted_step(step, listing.counts.get(step, 0), is_complete=listing.is_complete)
+    return _format_step_count(step, listing.counts.get(step, 0), is_complete=listing.is_complete)
 
 
-def _counted_step(step: NextStep, count: int, *, is_complete: bool = True) -> str:
+def _format_step_count(step: NextStep, count: int, *, is_complete: bool = True) -> str:
     """Return a number with its step: "2 need you", "At least 10 to review"."""
     at_least = "" if is_complete else "At least "
     return f"{at_least}{counted(count, *_STEPS[step])}"
@@ -200,25 +200,27 @@ def welcome_message(to_do: ToDo, greeted: Message, note: str = "") -> Message:
     """
     buttons = []
     if to_do.needs_you:
-        label = _counted_step(NextStep.NEEDS_YOU, to_do.needs_you)
-        needing = JobListing(mine=True, only=Listed.NEEDS_YOU)
+        label = _format_step_count(NextStep.NEEDS_YOU, to_do.needs_you)
+        needing = JobListing(is_mine=True, listed=Listed.NEEDS_YOU)
         buttons.append(b.button(label, b.Action.SEE_NEEDS_YOU, needing.turned(0)))
     if to_do.to_review:
-        label = _counted_step(NextStep.TO_REVIEW, to_do.to_review, is_complete=to_do.is_complete)
-        reviewing = JobListing(only=Listed.REVIEW)
+        label = _format_step_count(
+            NextStep.TO_REVIEW, to_do.to_review, is_complete=to_do.is_complete
+        )
+        reviewing = JobListing(listed=Listed.REVIEW)
         buttons.append(b.button(label, b.Action.SEE_REVIEWS, reviewing.turned(0)))
     *first, ways_on = greeted.blocks
     return b.message(*b.text_blocks(note), *first, *b.actions(buttons), ways_on)
 
 
-def _row(row: ListedJob, listing: JobListing) -> str:
+def _format_row(row: ListedJob, listing: JobListing) -> str:
     """Return a job in a line: first the title, which leads to the pull request or the thread."""
     job = row.job
     permalink = row.permalink
-    url = _listed_url(job)
+    url = _find_listed_url(job)
     pull = job.pull_request
     sign, _, state = state_words(job).partition(" ")
-    title = one_line(pull.title if pull else job.text, _LISTED_TITLE_LENGTH)
+    title = one_line(pull.title if pull else job.text, _MAX_LISTED_TITLE_CHARACTERS)
     parts = [f"{sign} {b.link(url or permalink, title)}"]
     if not job.awaits_review:
         parts.append(state.replace("*", ""))
@@ -234,10 +236,10 @@ def _row(row: ListedJob, listing: JobListing) -> str:
     return " · ".join(parts)
 
 
-def _listed_url(job: TrackedJob) -> str | None:
+def _find_listed_url(job: TrackedJob) -> str | None:
     """Return the address of a job's pull request; None if it has none, or a very long one."""
     url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
-    return url if url and len(url) < _LISTED_URL_LENGTH else None
+    return url if url and len(url) < _MAX_LISTED_URL_CHARACTERS else None
 
 
 _MORE_CHANNELS = (
@@ -279,7 +281,7 @@ def found_jobs(rows: Sequence[ListedJob], found: FoundJobs) -> Message:
     newest = "newest " if found.has_older else ""
     searched = counted(found.searched, "job", "jobs")
     lines = [f"*{jobs} with {words}*, among the {newest}{searched} that you can read"]
-    lines += [_row(row, JobListing(is_here=False)) for row in rows]
+    lines += [_format_row(row, JobListing(is_here=False)) for row in rows]
     if not found.is_complete:
         lines.append(_FEWER_CHANNELS)
     buttons: list[Block] = []
@@ -301,9 +303,9 @@ _KINDS = {
 }
 
 
-def _kind(listing: JobListing) -> str:
-    kind = _KINDS[listing.only]
-    if listing.mine and listing.only is not Listed.NEEDS_YOU:
+def _format_kind(listing: JobListing) -> str:
+    kind = _KINDS[listing.listed]
+    if listing.is_mine and listing.listed is not Listed.NEEDS_YOU:
         kind += " of yours"
     if listing.is_here:
         return f"{kind} here"
@@ -317,8 +319,8 @@ NO_SUCH_CHANNEL = b.words(
 """The answer to a list of the jobs of a channel that is unknown or that the person cannot read."""
 
 
-def _line(job: TrackedJob, permalink: str | None = None) -> str:
-    url = _listed_url(job)
+def _format_line(job: TrackedJob, permalink: str | None = None) -> str:
+    url = _find_listed_url(job)
     link = f" · {b.link(url, open_words(url))}" if url else ""
     return (
         f"{b.link(permalink, name(job.number))} {state_words(job)}{link} · "
@@ -334,7 +336,7 @@ def job_status(
 
     ``waiting``: the job's pending work.
     """
-    details = [_line(job), *wait_lines(waiting), *_details(job)]
+    details = [_format_line(job), *wait_lines(waiting), *_format_details(job)]
     if job.pr_link and b.web_address(job.pr_link) is None:
         details.append(
             f"Its pull request, at an address I can't link to: {b.code(job.pr_link, 300)}"
@@ -354,7 +356,7 @@ def job_status(
     return b.message(*b.text_blocks("\n".join(details)), *b.actions(in_private(job)))
 
 
-def _code(text: str) -> str:
+def _format_code(text: str) -> str:
     return f"{b.code(text, 200)}"
 
 
@@ -362,23 +364,23 @@ _DETAILS = ("Repository", "Last prompt", "Model", "At the docs service", "The se
 """The names of a status's details, in their order."""
 
 
-def _details(job: TrackedJob) -> list[str]:
+def _format_details(job: TrackedJob) -> list[str]:
     """Return the docs service's details of a job, a line for each subject."""
     facts_of: dict[str, list[str]] = {name: [] for name in _DETAILS}
     if job.repository:
-        facts_of["Repository"].append(_code(job.repository))
+        facts_of["Repository"].append(_format_code(job.repository))
     if job.ref:
-        facts_of["Repository"].append(f"branch {_code(job.ref)}")
+        facts_of["Repository"].append(f"branch {_format_code(job.ref)}")
     if job.time_taken is not None:
         facts_of["Last prompt"] = [lasted(job.time_taken), f"version {job.result_number}"]
     if job.model:
-        facts_of["Model"].append(_code(job.model))
+        facts_of["Model"].append(_format_code(job.model))
     if job.service_created_at:
         facts_of["At the docs service"].append(f"created {b.moment(job.service_created_at)}")
     if job.service_archived_at:
         facts_of["At the docs service"].append(f"archived {b.moment(job.service_archived_at)}")
     if job.service_id:
-        facts_of["The service's id"].append(_code(job.service_id))
+        facts_of["The service's id"].append(_format_code(job.service_id))
     rows = [f"{name}: {', '.join(parts)}" for name, parts in facts_of.items() if parts]
     if job.poll_failing_since:
         rows.append(
@@ -432,7 +434,7 @@ def follow_up_taken(job: TrackedJob, *, guessed: bool) -> Message:
     )
 
 
-_NO_FOLLOW_UP = {
+_REASON_BY_STATE = {
     JobState.ARCHIVED: "has been archived at the docs service",
     JobState.REFUSED: "was never started",
     JobState.WITHDRAWN: "was withdrawn",
@@ -442,22 +444,22 @@ _NO_FOLLOW_UP = {
 }
 
 
-_NEVER_GOES_ON = frozenset({JobState.ARCHIVED, JobState.REFUSED, JobState.WITHDRAWN})
+_FINAL_STATES = frozenset({JobState.ARCHIVED, JobState.REFUSED, JobState.WITHDRAWN})
 """States of jobs whose requests a new job takes along."""
 
 
-def cannot_follow_up(job: TrackedJob, draft: Unsent | None = None) -> Message:
+def cannot_follow_up(job: TrackedJob, draft: UnsentText | None = None) -> Message:
     """Return the reason that this job takes no follow-up.
 
     ``draft``: the follow-up, for a button that starts a new job with it; None if there is none.
     """
     if job.is_forgotten:
         return forgotten(job)
-    reason = _NO_FOLLOW_UP.get(job.state, "can't take a follow-up now")
+    reason = _REASON_BY_STATE.get(job.state, "can't take a follow-up now")
     text = f":no_entry: {name(job.number)} {reason}, so nothing was sent."
-    if draft is not None and job.state in _NEVER_GOES_ON:
+    if draft is not None and job.state in _FINAL_STATES:
         whole = replace(draft, raw=f"{from_plain(job.text)}\n\n{draft.raw}")
-        if len(whole.raw) <= Unsent.LONGEST:
+        if len(whole.raw) <= UnsentText.LONGEST:
             start = b.button("Start a new job", b.Action.SEND_ANYWAY, whole.dumps())
             return b.with_buttons(f"{text} A new job can do both: its request and this.", [start])
     return b.words(f"{text} Ask me in the channel for a new one.")
@@ -467,7 +469,7 @@ CHANNEL_NOT_READ = b.words(
     ":no_entry: Slack doesn't tell me that you can read that channel, so I did nothing."
 )
 """The answer to a button in a direct message about a channel that its reader has left."""
-TOO_LATE = b.words(
+DECIDED_BEFORE = b.words(
     "That's been decided already, so I did nothing. The thread shows what was chosen."
 )
 """The answer to a button whose decision has already been made."""
@@ -585,7 +587,7 @@ def key_may_expire(
     ``docs`` and ``entry``: see ``Projects``.
     """
     whose = "The assistant's key" if is_assistants else "The key of the docs service"
-    setting = _assistants_setting(entry) if is_assistants else key_setting(entry)
+    setting = _format_assistants_setting(entry) if is_assistants else key_setting(entry)
     return b.words(
         f":warning: {whose} for {named_docs(project, docs)} has been in use here for {days} days. "
         "Keys expire after 90 days by default, and the service doesn't tell me their age. "
@@ -594,7 +596,7 @@ def key_may_expire(
     )
 
 
-def _assistants_setting(entry: Project | None) -> str:
+def _format_assistants_setting(entry: Project | None) -> str:
     if entry is None:
         return "`ASSISTANT_KEY`"
     return f"`assistant_key` in the entry {b.code(entry.name)} of `DOCS_PROJECTS`"
@@ -611,7 +613,7 @@ def assistants_key_refused(
         f":warning: The docs service refuses the assistant's key for {named_docs(project, docs)}: it is "
         "unknown, has expired, or may not be used from here. Meanwhile I answer no questions; "
         "jobs go on. Make a new assistant key on the API keys page, put it into "
-        f"{_assistants_setting(entry)}, and restart the bot."
+        f"{_format_assistants_setting(entry)}, and restart the bot."
     )
 
 
@@ -669,30 +671,32 @@ def limits(projects: Sequence[Limits], off_since: datetime | None = None) -> Mes
     ``off_since``: since when sending to the agent is switched off; None while it is on.
     """
     lines = [off_note(off_since)] if off_since else []
-    return b.words("\n".join([*lines, *map(_left, projects)]))
+    return b.words("\n".join([*lines, *map(_format_uses_left, projects)]))
 
 
 _KEY_REFUSED = ":warning: The docs service refuses my key, so everything waits until that's fixed."
-_NO_ANSWER = (
+_SERVICE_FAILING = (
     ":warning: The docs service hasn't answered since {}, so everything waits. I keep asking."
 )
 
 
-def _left(of: Limits) -> str:
+def _format_uses_left(of: Limits) -> str:
     heading = f"*{b.label(of.project.label)}*: " if of.project else ""
-    return f"{_trouble(of)}{heading}{_jobs_left(of)} {_reads_left(of.analytics)}"
+    return (
+        f"{_format_trouble(of)}{heading}{_format_jobs_left(of)} {_format_reads_left(of.analytics)}"
+    )
 
 
-def _trouble(of: Limits) -> str:
+def _format_trouble(of: Limits) -> str:
     if of.key_is_refused:
         return f"{_KEY_REFUSED}\n"
     if of.failing_since:
         since = b.moment(of.failing_since, "{time}")
-        return f"{_NO_ANSWER.format(since)}\n"
+        return f"{_SERVICE_FAILING.format(since)}\n"
     return ""
 
 
-def _jobs_left(of: Limits) -> str:
+def _format_jobs_left(of: Limits) -> str:
     free = max(0, of.limit - of.used)
     text = f"*{number(free)} of {number(of.limit)} jobs and follow-ups left this hour*"
     if of.mine:
@@ -705,7 +709,7 @@ def _jobs_left(of: Limits) -> str:
     return text
 
 
-def _reads_left(analytics: Budget) -> str:
+def _format_reads_left(analytics: Budget) -> str:
     reads = max(0, analytics.limit - analytics.used)
     text = f"Visitors: {number(reads)} of {number(analytics.limit)} reads left"
     if analytics.free_at:

@@ -21,9 +21,9 @@ from bot.jobs.model.prompts import Prompt
 from bot.messages import blocks as b
 from bot.messages.plain_text import visible
 
-_PART_LENGTH = 8_000
+_MAX_PART_CHARACTERS = 8_000
 _MAX_SUMMARY_CHARACTERS = 80
-_TITLE_LENGTH = 80
+_MAX_TITLE_CHARACTERS = 80
 SEND_AGAIN = "Send again"
 """A decision about an unconfirmed prompt, as its button calls it."""
 DISMISS = "Dismiss"
@@ -33,7 +33,7 @@ DISMISS = "Dismiss"
 def follow_up_by_command(job: TrackedJob, prompt_text: str, asked_by: UserId) -> Message:
     """Return a follow-up given by command or form, to show it in the thread."""
     whole = visible(prompt_text)
-    head = next(iter(b.split(whole, _PART_LENGTH)), "")
+    head = next(iter(b.split(whole, _MAX_PART_CHARACTERS)), "")
     part = "" if head == whole else " (its beginning; the agent gets all of it)"
     headline = f"{b.mention(asked_by)} follows up on {name(job.number)}{part}:"
     return b.message(b.section(headline), b.quote(head))
@@ -58,7 +58,7 @@ def format_result(job: TrackedJob, summary: str) -> Message:
     buttons: list[Block] = []
     if job.state is JobState.PULL_REQUEST:
         buttons = view(job, style="primary", called="Review")
-    elif job.state in _BAD_ENDS:
+    elif job.state in _FAILED_STATES:
         buttons = [run_again_button(job)]
     return b.message(b.section(b.clip_bytes(text, b.TEXT_BYTES)), *b.actions(buttons))
 
@@ -72,8 +72,8 @@ def outdated_end(job: TrackedJob, summary: str) -> Message:
 def end_texts(job: TrackedJob) -> tuple[str, str]:
     """Return the texts of a job's result and of the advice, to be filled in."""
     if job.state is JobState.PULL_REQUEST and b.web_address(job.pr_link) is None:
-        return _ODD_ADDRESS
-    return _ENDS[job.state]
+        return _UNLINKED_END
+    return _END_TEXTS[job.state]
 
 
 def fill_end(job: TrackedJob, summary: str, texts: tuple[str, str], **more: str) -> tuple[str, str]:
@@ -92,10 +92,12 @@ def fill_end(job: TrackedJob, summary: str, texts: tuple[str, str], **more: str)
         **more,
     }
     result, advice = texts
-    return _about(job, "{everybody} " + result, (), **values), _about(job, advice, (), **values)
+    return _fill_text(job, "{everybody} " + result, (), **values), _fill_text(
+        job, advice, (), **values
+    )
 
 
-def _about(job: TrackedJob, text: str, first: Sequence[UserId] = (), **more: str) -> str:
+def _fill_text(job: TrackedJob, text: str, first: Sequence[UserId] = (), **more: str) -> str:
     """Fill in a text about a job.
 
     ``{everybody}`` are ``first`` and the people who wait for the end. ``{it}`` begins a sentence:
@@ -118,11 +120,11 @@ def _about(job: TrackedJob, text: str, first: Sequence[UserId] = (), **more: str
     )
 
 
-_ODD_ADDRESS = (
+_UNLINKED_END = (
     ":memo: *{summary}* is done, but I can't link to the address of its pull request: `{odd}`.",
     "It must be https, on a host that your bot admin allows. Look for it in the repository.",
 )
-_ENDS = {
+_END_TEXTS = {
     JobState.PULL_REQUEST: (":memo: *{summary}* is done: {link}{change}.", ""),
     JobState.NO_PULL_REQUEST: (
         ":heavy_minus_sign: *{summary}*: the agent made no pull request.{live}",
@@ -142,8 +144,8 @@ _ENDS = {
     ),
 }
 """The result of each end, and its advice, which is removed when the job goes on."""
-_BAD_ENDS = frozenset({JobState.FAILED, JobState.ARCHIVED, JobState.GONE})
-ENDS_WITH_BUTTONS = _BAD_ENDS | {JobState.PULL_REQUEST}
+_FAILED_STATES = frozenset({JobState.FAILED, JobState.ARCHIVED, JobState.GONE})
+STATES_WITH_BUTTONS = _FAILED_STATES | {JobState.PULL_REQUEST}
 """The states whose end has a button in the thread."""
 
 
@@ -153,7 +155,7 @@ def still_running(job: TrackedJob, now: datetime) -> Message:
         ":hourglass_flowing_sand: {it} has been running for {time}. "
         "That's unusually long. I now check once an hour, and tell you here when it ends."
     )
-    return b.words(_about(job, text, time=_running(job, now)))
+    return b.words(_fill_text(job, text, time=_format_running_time(job, now)))
 
 
 def unwatched_message(job: TrackedJob, now: datetime) -> Message:
@@ -162,10 +164,10 @@ def unwatched_message(job: TrackedJob, now: datetime) -> Message:
         "{everybody} :zzz: {it} is still running after {time}, so I've stopped checking. "
         "Look for a pull request in the repository. {A_reply} here is a new follow-up (one use)."
     )
-    return b.words(_about(job, text, time=_running(job, now)))
+    return b.words(_fill_text(job, text, time=_format_running_time(job, now)))
 
 
-def _running(job: TrackedJob, now: datetime) -> str:
+def _format_running_time(job: TrackedJob, now: datetime) -> str:
     return lasted(now - (job.iteration_started_at or job.asked_at))
 
 
@@ -175,7 +177,7 @@ def stopped_watching(job: TrackedJob, user: UserId) -> Message:
         "{everybody} :zzz: I'll stay quiet about {job}; the agent still works on it. "
         "{A_reply} here is a new follow-up (one use)."
     )
-    return b.words(_about(job, text, first=[user]))
+    return b.words(_fill_text(job, text, first=[user]))
 
 
 def unread(job: TrackedJob, since: datetime, now: datetime) -> Message:
@@ -185,7 +187,7 @@ def unread(job: TrackedJob, since: datetime, now: datetime) -> Message:
         "so I've stopped checking. "
         "Look for a pull request in the repository. {A_reply} here is a new follow-up (one use)."
     )
-    return b.words(_about(job, text, time=lasted(now - since)))
+    return b.words(_fill_text(job, text, time=lasted(now - since)))
 
 
 def not_served(job: TrackedJob) -> Message:
@@ -194,7 +196,7 @@ def not_served(job: TrackedJob) -> Message:
         "{everybody} :zzz: These docs are no longer set up here, so I can't tell how {job} goes. "
         "Look for a pull request in the repository."
     )
-    return b.words(_about(job, text))
+    return b.words(_fill_text(job, text))
 
 
 def run_again_as(job: TrackedJob, permalink: str | None) -> Message:
@@ -257,7 +259,7 @@ def unconfirmed_without_words(
 ) -> Message:
     """Return the message about an unconfirmed prompt whose author has taken back all its words."""
     text = (
-        f"{b.mention(asked_by)} :grey_question: {_sent(job, follow_up)} may have started. "
+        f"{b.mention(asked_by)} :grey_question: {_format_sent_prompt(job, follow_up)} may have started. "
         "Its words are taken back, so it isn't sent again."
     )
     return b.with_buttons(text, [*view(job), b.button(DISMISS, b.Action.DISMISS, str(prompt_id))])
@@ -268,19 +270,18 @@ def decided(
 ) -> Message:
     """Return the question about an unconfirmed prompt after its decision."""
     return b.words(
-        f"{b.mention(asked_by)} :grey_question: {_sent(job, follow_up)} was sent, "
+        f"{b.mention(asked_by)} :grey_question: {_format_sent_prompt(job, follow_up)} was sent, "
         f"and nobody knew whether it had started. {b.mention(by)} chose *{decision}*."
     )
 
 
 def answered_after_all(job: TrackedJob, asked_by: UserId, follow_up: bool) -> Message:
     """Return the question about an unconfirmed prompt after a late answer."""
-    return b.words(
-        f"{b.mention(asked_by)} :white_check_mark: {_sent(job, follow_up)} has started after all."
-    )
+    prompt = _format_sent_prompt(job, follow_up)
+    return b.words(f"{b.mention(asked_by)} :white_check_mark: {prompt} has started after all.")
 
 
-def _sent(job: TrackedJob, follow_up: bool) -> str:
+def _format_sent_prompt(job: TrackedJob, follow_up: bool) -> str:
     return f"Your follow-up to {name(job.number)}" if follow_up else name(job.number)
 
 

@@ -12,7 +12,7 @@ from bot.projects import Project
 
 _NOT_A_MEMBER = ("I'm not a member", "Type `/invite @{bot}` there.")
 _REFUSED = ("Slack refused it", "Your bot admin finds why in its log ({reference}).")
-_WHY = {
+_REASONS = {
     Refusal.NOT_A_MEMBER: _NOT_A_MEMBER,
     Refusal.NOT_VISIBLE: _NOT_A_MEMBER,
     Refusal.ARCHIVED: ("the channel is archived", "Use another one."),
@@ -36,7 +36,7 @@ def refusal(refused: NotPosted, bot_name: str) -> str:
 
     Both in mrkdwn.
     """
-    reason, way = _WHY.get(refused.meaning, _REFUSED)
+    reason, way = _REASONS.get(refused.meaning, _REFUSED)
     reference = moment(refused.at, "{time}")
     if refused.job is not None:
         reference = f"Job {refused.job}, {reference}"
@@ -45,7 +45,7 @@ def refusal(refused: NotPosted, bot_name: str) -> str:
 
 def refusal_reason(meaning: Refusal) -> str:
     """Return the reason of a refused post, as the end of a sentence."""
-    return _WHY.get(meaning, _REFUSED)[0]
+    return _REASONS.get(meaning, _REFUSED)[0]
 
 
 @dataclass(frozen=True, slots=True)

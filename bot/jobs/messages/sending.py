@@ -25,21 +25,21 @@ SWITCHED_ON = b.words(
 def switched_off(since: datetime, by: UserId | None) -> Message:
     """Return the confirmation to the admin, with the way back."""
     return b.words(
-        f"{_off_since(since, by)} Requests wait, and none is lost; questions and running jobs "
+        f"{_format_switch_time(since, by)} Requests wait, and none is lost; questions and running jobs "
         "go on. `/docs-agent sending on` sends the waiting requests."
     )
 
 
 def off_note(since: datetime) -> str:
     """Return the line for everybody, in mrkdwn."""
-    return f"{_off_since(since, None)} Your requests wait until an admin switches it on."
+    return f"{_format_switch_time(since, None)} Your requests wait until an admin switches it on."
 
 
 def note_for_admins(since: datetime, by: UserId | None) -> str:
     """Return the line of admins' Home, in mrkdwn."""
-    return f"{_off_since(since, by)} `/docs-agent sending on` sends the waiting requests."
+    return f"{_format_switch_time(since, by)} `/docs-agent sending on` sends the waiting requests."
 
 
-def _off_since(since: datetime, by: UserId | None) -> str:
+def _format_switch_time(since: datetime, by: UserId | None) -> str:
     whom = f" by {b.mention(by)}" if by else ""
     return f":double_vertical_bar: Sending to the agent is off since {b.moment(since)}{whom}."

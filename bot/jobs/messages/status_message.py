@@ -26,15 +26,15 @@ from bot.messages import blocks as b
 from bot.messages.blocks import counted, number
 from bot.messages.plain_text import clip, one_line, visible
 
-_NAME_LENGTH = 80
-_PART_LENGTH = 3_000
+_MAX_NAME_CHARACTERS = 80
+_MAX_PART_CHARACTERS = 3_000
 _MAX_PARTS = 20
 _MAX_NAMED = 10
 
 
 def file_names(names: Sequence[str]) -> str:
     """Return the names of files, for a sentence."""
-    return ", ".join(b.code(name, _NAME_LENGTH) for name in names[:_MAX_NAMED])
+    return ", ".join(b.code(name, _MAX_NAME_CHARACTERS) for name in names[:_MAX_NAMED])
 
 
 def parts_not_sent(
@@ -74,16 +74,16 @@ def taken_words(earlier: ThreadContext) -> str:
 def prompt_view(job: TrackedJob, texts: Sequence[str]) -> Block:
     """Return the view of a job's prompt and of the attachments of its prompts, ``texts``."""
     whole = "\n\n".join(map(visible, (job.text, *texts)))
-    parts = list(b.split(whole, _PART_LENGTH))[:_MAX_PARTS]
+    parts = list(b.split(whole, _MAX_PART_CHARACTERS))[:_MAX_PARTS]
     return b.modal("What the agent got", *map(b.quote, parts), callback_id="prompt")
 
 
-QUOTE_LENGTH = 80
+MAX_QUOTE_CHARACTERS = 80
 """The status message shows so much of the first line of a prompt.
 
 *Details* leads to all of it.
 """
-_NUMBERED = re.compile(
+_NUMBERED_PATTERN = re.compile(
     r"/(?:pulls?|pull-requests|pullrequest|merge_requests)/([0-9]{1,8})(?![^/?#])"
 )
 """The number of a pull request in its address.
@@ -94,7 +94,7 @@ _KNOWN_HOSTS = frozenset(
     {"github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "dev.azure.com"}
 )
 
-_STATE = {
+_STATE_WORDS = {
     JobState.WAITING: ":hourglass_flowing_sand: *Waiting to start*",
     JobState.WORKING: ":gear: *Working on it*",
     JobState.PULL_REQUEST: ":memo: *Pull request ready*",
@@ -107,18 +107,18 @@ _STATE = {
     JobState.WITHDRAWN: ":leftwards_arrow_with_hook: *Withdrawn*",
     JobState.UNWATCHED: ":zzz: *Stopped checking*",
 }
-_BECAME = {
+_OUTCOME_WORDS = {
     Review.REVIEWED: ":white_check_mark: *Reviewed*",
     Review.MERGED: ":white_check_mark: *Merged*",
     Review.CLOSED: ":no_entry_sign: *Closed*",
 }
-_WITHDRAWN = {
+_WITHDRAWN_WORDS = {
     JobProblem.WITHDRAWN: " by {}",
     JobProblem.DISMISSED: ", dismissed by {}",
     JobProblem.DELETED: ": its message was deleted",
     JobProblem.EDITED: ": {} edited its message",
 }
-_DISMISSED = ":grey_question: *Outcome unknown*"
+_DISMISSED_WORDS = ":grey_question: *Outcome unknown*"
 
 
 def name(number: JobNumber) -> str:
@@ -130,18 +130,18 @@ def state_words(job: TrackedJob) -> str:
     """Return the job's state in words, with its emoji: the beginning of a status message."""
     if job.state is JobState.WITHDRAWN and job.withdrawn is not None:
         end, by = job.withdrawn
-        state = _DISMISSED if end is JobProblem.DISMISSED else _STATE[job.state]
+        state = _DISMISSED_WORDS if end is JobProblem.DISMISSED else _STATE_WORDS[job.state]
         return f"{state}{withdrawn_words(end, by)}"
     if job.state is JobState.PULL_REQUEST and job.review is not None:
-        return _BECAME[job.review]
+        return _OUTCOME_WORDS[job.review]
     if job.state is JobState.UNWATCHED and job.time_taken is not None:
         return f":zzz: *Stopped checking after {lasted(job.time_taken)}*"
-    return _STATE[job.state]
+    return _STATE_WORDS[job.state]
 
 
 def withdrawn_words(end: JobProblem, by: UserId) -> str:
     """Return the end of a sentence about a withdrawal: its kind and its person."""
-    return _WITHDRAWN.get(end, "").format(b.mention(by))
+    return _WITHDRAWN_WORDS.get(end, "").format(b.mention(by))
 
 
 def lasted(time: timedelta) -> str:
@@ -160,7 +160,7 @@ def lasted(time: timedelta) -> str:
 def first_line(job: TrackedJob) -> str:
     """Return the part of the prompt that the status message shows."""
     line, has_more = first_line_of(visible(job.text))
-    return clip(f"{line} …" if has_more else line, QUOTE_LENGTH)
+    return clip(f"{line} …" if has_more else line, MAX_QUOTE_CHARACTERS)
 
 
 def format_status_message(
@@ -173,22 +173,22 @@ def format_status_message(
     project's jobs; None if unknown.
     """
     pull = job.pull_request
-    title = one_line(pull.title, QUOTE_LENGTH) if pull else first_line(job)
-    notes = map(b.context, _notes(job, frees_at))
-    row = b.actions(_buttons(job))
+    title = one_line(pull.title, MAX_QUOTE_CHARACTERS) if pull else first_line(job)
+    notes = map(b.context, _format_notes(job, frees_at))
+    row = b.actions(_build_buttons(job))
     # Small print: Slack notifies of a mention in a section.
-    headline = b.context(" · ".join(filter(None, _headline(job, usual))))
+    headline = b.context(" · ".join(filter(None, _format_headline(job, usual))))
     return b.message(headline, b.quote(title), *notes, *row)
 
 
-def _headline(job: TrackedJob, usual: timedelta | None) -> list[str]:
+def _format_headline(job: TrackedJob, usual: timedelta | None) -> list[str]:
     """Return the parts of a status message's first line; empty ones are left out."""
     parts = [state_words(job), name(job.number)]
     url = b.web_address(job.pr_link)
     if url:
         parts.append(b.link(url, open_words(url, "PR")))
     if job.pull_request:
-        parts.append(_size(job.pull_request))
+        parts.append(_format_size(job.pull_request))
         if job.pull_request.as_of:
             parts.append(f"as of {b.moment(job.pull_request.as_of)}")
     parts.append(facts(job))
@@ -239,7 +239,7 @@ def running(job: TrackedJob, usual: timedelta | None) -> str:
     return f"started {b.moment(job.iteration_started_at, '{ago}')}{usually}"
 
 
-def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
+def _format_notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
     """Return a status message's notes: its wait, the hour's uses left, the reason of a refusal."""
     notes = []
     if job.wait_until and _may_queue(job):
@@ -255,7 +255,7 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
     return notes
 
 
-def _buttons(job: TrackedJob) -> list[Block]:
+def _build_buttons(job: TrackedJob) -> list[Block]:
     number = str(job.number)
     buttons: list[Block] = []
     if job.state is JobState.PULL_REQUEST and not job.sees_pull_request:
@@ -284,7 +284,7 @@ def open_words(address: str, called: str = "Pull request") -> str:
     sandbox).
     """
     parts = urlsplit(address)
-    match = _NUMBERED.search(address)
+    match = _NUMBERED_PATTERN.search(address)
     words = f"{called} #{match[1]}" if match else called
     is_known = parts.hostname in _KNOWN_HOSTS or parts.scheme == "http"
     return words if is_known else f"{words} · {b.host_of(address)}"
@@ -292,7 +292,7 @@ def open_words(address: str, called: str = "Pull request") -> str:
 
 def list_address(pull_request: str | None) -> str | None:
     """Return the address of the list to which a pull request belongs, from its own address."""
-    match = _NUMBERED.search(b.web_address(pull_request) or "")
+    match = _NUMBERED_PATTERN.search(b.web_address(pull_request) or "")
     if match is None:
         return None
     before_number = match.string[: match.start(1) - 1]
@@ -328,12 +328,12 @@ def in_private(job: TrackedJob) -> list[Block]:
 def wait_lines(waiting: Sequence[Wait]) -> list[str]:
     """Return the reason and the end of a job's wait, as one line at most."""
     waits = [
-        wait for wait in waiting if wait.reason or (wait.what is Waiting.PROMPT and wait.until)
+        wait for wait in waiting if wait.reason or (wait.kind is Waiting.PROMPT and wait.until)
     ]
     return [wait_words(wait.reason, wait.until, noun="It") for wait in waits[:1]]
 
 
-_WORDS = {
+_WAIT_WORDS = {
     None: "{what} goes out {soon}",
     WaitReason.HELD: "Starting in a moment: edit or delete your message to change it",
     WaitReason.LIMIT: "{what} starts {soon} at the earliest: the hourly limit is used up",
@@ -347,28 +347,32 @@ _WORDS = {
 def wait_words(kind: WaitReason | None, until: datetime | None, *, noun: str) -> str:
     """Return the reason and the end of a wait, as a sentence whose subject is ``noun``."""
     soon = f"at {b.moment(until, '{time}')}" if until else "soon"
-    return _WORDS[kind].format(what=noun, soon=soon)
+    return _WAIT_WORDS[kind].format(what=noun, soon=soon)
 
 
-_TITLE_LENGTH = 120
-_LOGIN_LENGTH = 40
+_MAX_TITLE_CHARACTERS = 120
+_MAX_LOGIN_CHARACTERS = 40
 
 
 def pull_request_line(pull: PullRequestSnapshot) -> str:
     """Return the title and the size of a pull request."""
-    return f"{_facts(pull)} · as of {b.moment(pull.as_of)}" if pull.as_of else _facts(pull)
+    return (
+        f"{_format_facts(pull)} · as of {b.moment(pull.as_of)}"
+        if pull.as_of
+        else _format_facts(pull)
+    )
 
 
 def by_whom(pull: PullRequestSnapshot) -> str:
     """Return the login that merged it, as the end of a sentence. Slack does not know the login."""
-    return f" by {b.quoted(pull.merged_by, _LOGIN_LENGTH)}" if pull.merged_by else ""
+    return f" by {b.quoted(pull.merged_by, _MAX_LOGIN_CHARACTERS)}" if pull.merged_by else ""
 
 
-def _facts(pull: PullRequestSnapshot) -> str:
-    return f"“{b.quoted(pull.title, _TITLE_LENGTH)}” · {_size(pull)}"
+def _format_facts(pull: PullRequestSnapshot) -> str:
+    return f"“{b.quoted(pull.title, _MAX_TITLE_CHARACTERS)}” · {_format_size(pull)}"
 
 
-def _size(pull: PullRequestSnapshot) -> str:
+def _format_size(pull: PullRequestSnapshot) -> str:
     draft = "draft · " if pull.is_draft else ""
     return f"{draft}{lines_changed(pull.size)} in {counted(pull.size.files, 'file', 'files')}"
 

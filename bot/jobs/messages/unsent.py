@@ -18,12 +18,12 @@ from bot.jobs.messages.status_message import (
     wait_lines,
 )
 from bot.jobs.model.jobs import JobState, TrackedJob, Wait
-from bot.jobs.model.prompts import Unsent
+from bot.jobs.model.prompts import UnsentText
 from bot.messages import blocks as b
-from bot.messages.blocks import COPIED_LENGTH
+from bot.messages.blocks import MAX_COPIED_CHARACTERS
 from bot.messages.plain_text import one_line, visible
 
-_TITLE_LENGTH = 80
+_MAX_TITLE_CHARACTERS = 80
 
 
 # ---- a text that is asked back
@@ -35,12 +35,12 @@ WHAT_IS_WRONG = b.words("What should change? Name the page, and what it should s
 """The answer to a no elsewhere."""
 
 
-def _with_text(draft: Unsent, buttons: Sequence[Block]) -> Sequence[Block]:
+def _keep_buttons_that_fit(draft: UnsentText, buttons: Sequence[Block]) -> Sequence[Block]:
     """Return the buttons whose values contain a text; none if it is too long for a button."""
-    return buttons if len(draft.raw) <= Unsent.LONGEST else ()
+    return buttons if len(draft.raw) <= UnsentText.LONGEST else ()
 
 
-def what_should_i_do(draft: Unsent, *, can_answer: bool, is_understood: bool = True) -> Message:
+def what_should_i_do(draft: UnsentText, *, can_answer: bool, is_understood: bool = True) -> Message:
     """Return the question about a text that may ask for a change or for an answer.
 
     Args:
@@ -54,18 +54,18 @@ def what_should_i_do(draft: Unsent, *, can_answer: bool, is_understood: bool = T
     return b.with_buttons(text, ways_on(draft, can_answer=can_answer))
 
 
-def ways_on(draft: Unsent, *, can_answer: bool) -> Sequence[Block]:
+def ways_on(draft: UnsentText, *, can_answer: bool) -> Sequence[Block]:
     """Return the buttons that take a text as a change or as a question."""
     buttons = [b.button("Change the docs", b.Action.CHANGE_IT, draft.dumps())]
     if can_answer:
         buttons.append(b.button("Answer it", b.Action.ANSWER_IT, draft.dumps()))
-    return _with_text(draft, buttons)
+    return _keep_buttons_that_fit(draft, buttons)
 
 
 _OTHER_LANGUAGE = "I don't understand that language."
 
 
-def shall_i_send(draft: Unsent, *, is_understood: bool = True) -> Message:
+def shall_i_send(draft: UnsentText, *, is_understood: bool = True) -> Message:
     """Return the question about a reply that may be for the agent."""
     buttons = [
         b.button("Send it to the agent", b.Action.SEND_ANYWAY, draft.dumps()),
@@ -74,14 +74,14 @@ def shall_i_send(draft: Unsent, *, is_understood: bool = True) -> Message:
     text = "Shall I send that to the agent?"
     if not is_understood:
         text = f"{_OTHER_LANGUAGE} {text}"
-    return b.with_buttons(text, _with_text(draft, buttons))
+    return b.with_buttons(text, _keep_buttons_that_fit(draft, buttons))
 
 
 NOTHING_SENT = b.words("Left. Nothing was sent.")
 """The text in the place of a question, after *Leave it*."""
 
 
-def what_about_thread(draft: Unsent, *, can_answer: bool) -> Message:
+def what_about_thread(draft: UnsentText, *, can_answer: bool) -> Message:
     """Return the question about a call in people's thread that asks for nothing."""
     buttons = [b.button("Write this thread up", b.Action.WRITE_THREAD, draft.dumps())]
     if can_answer:
@@ -102,19 +102,19 @@ _MAX_TYPED = 300
 def did_you_mean(typed: str, command: str) -> Message:
     """Return the question about a word that is almost one of the bot's own."""
     shown = one_line(typed, _MAX_TYPED)
-    return b.with_buttons(f"Did you mean {b.code(shown)}?", [_word_button(shown, command)])
+    return b.with_buttons(f"Did you mean {b.code(shown)}?", [_build_word_button(shown, command)])
 
 
 def which_command(typed: str, commands: Sequence[str]) -> Message:
     """Return the question about a word that several commands have."""
     blocks = [b.section("Which one?")]
     for command in commands:
-        blocks += b.actions([_word_button(f"{command} {typed}", command, typed)])
+        blocks += b.actions([_build_word_button(f"{command} {typed}", command, typed)])
     return b.message(*blocks)
 
 
-def _word_button(label: str, command: str, typed: str = "") -> Block:
-    shown = one_line(label, b.BUTTON_LENGTH)
+def _build_word_button(label: str, command: str, typed: str = "") -> Block:
+    shown = one_line(label, b.MAX_BUTTON_CHARACTERS)
     value = one_line(typed or label, _MAX_TYPED)
     return b.button(shown, b.Action.RUN_WORD, f"{command}|{value}")
 
@@ -122,18 +122,18 @@ def _word_button(label: str, command: str, typed: str = "") -> Block:
 # ---- questions
 
 
-READING = b.words(":eyes: Reading the docs…")
+READING_DOCS = b.words(":eyes: Reading the docs…")
 """The immediate reply to a question whose answer only its author sees."""
-READING_TOO = b.words(
+ALSO_READING_DOCS = b.words(
     ":eyes: Reading the docs… The agent has its task already, and nobody can stop it."
 )
 """The reply where the text has started a job that runs."""
 
 
-def cannot_answer(draft: Unsent) -> Message:
+def cannot_answer(draft: UnsentText) -> Message:
     """Return the answer to a question where the bot answers none."""
     buttons = [b.button("Draft a page on it", b.Action.DRAFT_PAGE, draft.dumps())]
-    return b.with_buttons("I can't answer here.", _with_text(draft, buttons))
+    return b.with_buttons("I can't answer here.", _keep_buttons_that_fit(draft, buttons))
 
 
 def changes_button(job: TrackedJob) -> Block:
@@ -152,7 +152,7 @@ def no_reasons(job: TrackedJob) -> Message:
 # ---- a job that its author can take back
 
 
-def taken_as_change(draft: Unsent, *, can_answer: bool, is_held: bool) -> Message | None:
+def taken_as_change(draft: UnsentText, *, can_answer: bool, is_held: bool) -> Message | None:
     """Return the note to the author of a text that started a job and is only likely a change.
 
     None if there is nothing to choose.
@@ -167,7 +167,7 @@ def taken_as_change(draft: Unsent, *, can_answer: bool, is_held: bool) -> Messag
         buttons.append(b.button("Just answer it", b.Action.JUST_ANSWER, draft.dumps()))
     if is_held:
         buttons.append(b.button("Don't", b.Action.DONT, draft.dumps()))
-    shown = _with_text(draft, buttons)
+    shown = _keep_buttons_that_fit(draft, buttons)
     return b.with_buttons("I took that as a change for the docs.", shown) if shown else None
 
 
@@ -175,7 +175,7 @@ NOT_STARTED = b.words("Okay, nothing was sent.")
 """The text in the place of that note once its author has taken the job back."""
 
 
-def private_thread_stays(draft: Unsent) -> Message:
+def private_thread_stays(draft: UnsentText) -> Message:
     """Return the question before a prompt in a private channel's thread, which does not go along.
 
     A pull request may be public.
@@ -220,17 +220,17 @@ def merged_before(job: TrackedJob) -> Message:
 # ---- questions before a use is spent
 
 
-def page_is_taken(job: TrackedJob, permalink: str | None, draft: Unsent) -> Message:
+def page_is_taken(job: TrackedJob, permalink: str | None, draft: UnsentText) -> Message:
     """Return the question before a prompt about a page that ``job`` changes."""
     return _ask_where(job, permalink, draft, "changes this page")
 
 
-def subject_is_taken(job: TrackedJob, permalink: str | None, draft: Unsent) -> Message:
+def subject_is_taken(job: TrackedJob, permalink: str | None, draft: UnsentText) -> Message:
     """Return the question before a prompt for something new that ``job`` writes already."""
     return _ask_where(job, permalink, draft, "is about this already")
 
 
-def _ask_where(job: TrackedJob, permalink: str | None, draft: Unsent, doing: str) -> Message:
+def _ask_where(job: TrackedJob, permalink: str | None, draft: UnsentText, doing: str) -> Message:
     """Return the question whether a prompt goes to another job. ``doing``: that job's work."""
     since = b.moment(job.asked_at, "{date_short_pretty}")
     whose = (
@@ -242,7 +242,7 @@ def _ask_where(job: TrackedJob, permalink: str | None, draft: Unsent, doing: str
     return b.with_buttons(f"{whose} {doing}. Reply there, or start a new one.", [to_job, anew])
 
 
-def files_cannot_go(files: Sequence[str], draft: Unsent) -> Message:
+def files_cannot_go(files: Sequence[str], draft: UnsentText) -> Message:
     """Return the question before a prompt whose files cannot be sent."""
     start = b.button("Start without it", b.Action.SEND_ANYWAY, draft.dumps())
     cancel = b.button("Cancel", b.Action.CANCEL, "1")
@@ -253,7 +253,7 @@ CANCELLED = b.words("Nothing was started.")
 """The text in the place of a question that was cancelled."""
 
 
-def key_found(draft: Unsent | None, text: str = "") -> Message:
+def key_found(draft: UnsentText | None, text: str = "") -> Message:
     """Return the answer to a prompt with a key in it.
 
     ``text``: the person's text, to copy, if Slack hides it.
@@ -264,7 +264,7 @@ def key_found(draft: Unsent | None, text: str = "") -> Message:
         steps.append(b.button("Send it anyway", b.Action.SEND_WITH_KEY, draft.dumps()))
     else:
         note += " If it is made up, write “example” into it."
-    parts = list(b.split(visible(text).strip(), COPIED_LENGTH))
+    parts = list(b.split(visible(text).strip(), MAX_COPIED_CHARACTERS))
     quotes = map(b.quote, parts[:1])
     return b.message(b.section(note), *quotes, *b.actions(steps))
 
@@ -321,7 +321,7 @@ def cannot_merge(job: TrackedJob) -> Message:
     return b.with_buttons("I can't merge or close it from here:", view(job))
 
 
-def _unanswered(job: TrackedJob) -> Sequence[str]:
+def _format_failing_polls(job: TrackedJob) -> Sequence[str]:
     """Return since when polls of a job fail; nothing while they are answered."""
     if job.poll_failing_since is None:
         return ()
@@ -342,7 +342,9 @@ def status_line(
         usual: The usual time of the project's jobs; None if unknown.
     """
     url = b.web_address(job.pr_link)
-    title = b.quoted(job.pull_request.title if job.pull_request else job.text, _TITLE_LENGTH)
+    title = b.quoted(
+        job.pull_request.title if job.pull_request else job.text, _MAX_TITLE_CHARACTERS
+    )
     sign, _, state = state_words(job).partition(" ")
     link = f" · {b.link(url, open_words(url, 'PR'))}" if url else ""
     facts = [f"{sign} *{title}*{link} · {state.replace('*', '')}"]
@@ -350,7 +352,7 @@ def status_line(
         facts.append(running(job, usual))
     elif job.ended_at:
         facts.append(f"since {b.moment(job.ended_at, '{time}')}")
-    facts += _unanswered(job) or wait_lines(waiting)
+    facts += _format_failing_polls(job) or wait_lines(waiting)
     text = ", ".join(filter(None, facts))
     if job.is_merged:
         text += ". Whether it is live, I can't see."

@@ -11,7 +11,7 @@ from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, ServiceJobId, Us
 from bot.jobs.model.pull_request import PullRequestSnapshot
 from bot.ports import ThreadRef
 
-_NO_BRANCHES_OF_JOBS = frozenset({"main", "master", "trunk", "gh-pages", "head"})
+_COMMON_BRANCHES = frozenset({"main", "master", "trunk", "gh-pages", "head"})
 
 
 class AttachThread(StrEnum):
@@ -88,7 +88,7 @@ class Waiting(StrEnum):
 class Wait:
     """Work that waits."""
 
-    what: Waiting
+    kind: Waiting
     reason: WaitReason | None
     """None if it waits for its time, for earlier work, or for a free worker."""
     since: datetime
@@ -151,7 +151,7 @@ class JobState(StrEnum):
     @property
     def takes_follow_ups(self) -> bool:
         """Whether the service accepts a follow-up for the job."""
-        return self in _FOLLOWABLE
+        return self in _FOLLOWABLE_STATES
 
 
 class JobProblem(StrEnum):
@@ -219,7 +219,7 @@ class JobScope:
     """Only the jobs that the reader asked for."""
     readable: tuple[ChannelId, ...] | None = None
     """The jobs of these channels, and those with a prompt of the reader's."""
-    only: Listed | None = None
+    listed: Listed | None = None
 
 
 class JobFilter(TypedDict, total=False):
@@ -233,10 +233,10 @@ class JobFilter(TypedDict, total=False):
 
 NEEDS_DECISION = (JobState.UNCONFIRMED, JobState.FAILED, JobState.GONE, JobState.UNWATCHED)
 """The states in which a person decides how a job goes on."""
-_BAD_ENDS = frozenset(
+_FAILED_STATES = frozenset(
     {JobState.FAILED, JobState.ARCHIVED, JobState.GONE, JobState.REFUSED, JobState.WITHDRAWN}
 )
-_FOLLOWABLE = frozenset(
+_FOLLOWABLE_STATES = frozenset(
     {
         JobState.WORKING,
         JobState.PULL_REQUEST,
@@ -384,7 +384,7 @@ class TrackedJob:
         if self.pull_request is not None and self.pull_request.branch:
             branch = self.pull_request.branch
         name = branch.strip().removeprefix("refs/heads/")
-        return name if name and name.lower() not in _NO_BRANCHES_OF_JOBS else None
+        return name if name and name.lower() not in _COMMON_BRANCHES else None
 
     @property
     def withdrawn(self) -> tuple[JobProblem, UserId] | None:
@@ -397,7 +397,7 @@ class TrackedJob:
     @property
     def can_run_again(self) -> bool:
         """Whether the job ended without a result, so that *Run again* is the way on."""
-        return self.state in _BAD_ENDS
+        return self.state in _FAILED_STATES
 
     @property
     def sees_pull_request(self) -> bool:

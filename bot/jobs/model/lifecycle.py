@@ -76,7 +76,7 @@ def check_prompt_step(prompt: Prompt, new: Prompt) -> None:
         raise IllegalStep(f"prompt {prompt.id}: {prompt.state} to {new.state}")
 
 
-def iteration_started(
+def start_iteration(
     job: TrackedJob,
     requester: UserId,
     at: datetime,
@@ -93,7 +93,7 @@ def iteration_started(
     prompt. ``uses_left``: uses left in the hour, or None unless few are left.
     """
     return replace(
-        not_polled(without_wait(job)),
+        record_failed_poll(without_wait(job)),
         state=J.WORKING,
         service_id=service_id or job.service_id,
         iteration=job.iteration + 1,
@@ -136,18 +136,18 @@ def without_wait(job: TrackedJob) -> TrackedJob:
     return replace(job, wait_until=None, wait_reason=None)
 
 
-def polled(job: TrackedJob, poll_at: datetime | None) -> TrackedJob:
+def record_poll(job: TrackedJob, poll_at: datetime | None) -> TrackedJob:
     """Record an answered poll. ``poll_at``: the next one."""
     return replace(
         job, poll_at=poll_at, not_found_count=0, not_found_since=None, poll_failing_since=None
     )
 
 
-def not_polled(job: TrackedJob) -> TrackedJob:
-    return replace(polled(job, None), unconfirmed_until=None)
+def record_failed_poll(job: TrackedJob) -> TrackedJob:
+    return replace(record_poll(job, None), unconfirmed_until=None)
 
 
-def iteration_ended(
+def end_iteration(
     job: TrackedJob,
     end: JobState,
     at: datetime,
@@ -164,7 +164,7 @@ def iteration_ended(
     if end not in ENDS:
         raise IllegalStep(f"job {job.number}: {end} is no end")
     return replace(
-        not_polled(job),
+        record_failed_poll(job),
         state=end,
         ended_at=at,
         pr_link=pr_link,
@@ -172,17 +172,17 @@ def iteration_ended(
     )
 
 
-def lost(job: TrackedJob, at: datetime) -> TrackedJob:
+def end_lost_job(job: TrackedJob, at: datetime) -> TrackedJob:
     """End a job that the docs service no longer knows."""
-    return replace(not_polled(job), state=J.GONE, ended_at=at)
+    return replace(record_failed_poll(job), state=J.GONE, ended_at=at)
 
 
-def job_unwatched(job: TrackedJob, at: datetime) -> TrackedJob:
+def mark_job_unwatched(job: TrackedJob, at: datetime) -> TrackedJob:
     """Stop polling a job that has run, or could not be read, for days."""
-    return replace(not_polled(job), state=J.UNWATCHED, ended_at=at)
+    return replace(record_failed_poll(job), state=J.UNWATCHED, ended_at=at)
 
 
-def job_refused(job: TrackedJob, problem: str, at: datetime) -> TrackedJob:
+def refuse_job(job: TrackedJob, problem: str, at: datetime) -> TrackedJob:
     """Give up a job that never starts: the service, Slack or the access check refused it.
 
     ``problem`` is a code of ``JobProblem``.
@@ -190,27 +190,27 @@ def job_refused(job: TrackedJob, problem: str, at: datetime) -> TrackedJob:
     return replace(without_wait(job), state=J.REFUSED, problem=problem, ended_at=at)
 
 
-def withdrawn(job: TrackedJob, at: datetime, problem: JobProblem, by: UserId) -> TrackedJob:
+def withdraw_job(job: TrackedJob, at: datetime, problem: JobProblem, by: UserId) -> TrackedJob:
     """Withdraw a job before it started, or dismiss it while it is unconfirmed."""
     return replace(without_wait(job), state=J.WITHDRAWN, problem=f"{problem}:{by}", ended_at=at)
 
 
-def job_unconfirmed(job: TrackedJob) -> TrackedJob:
+def mark_job_unconfirmed(job: TrackedJob) -> TrackedJob:
     """Mark a job whose first prompt was sent without an answer."""
     return replace(without_wait(job), state=J.UNCONFIRMED)
 
 
-def resent(job: TrackedJob) -> TrackedJob:
+def resend_job(job: TrackedJob) -> TrackedJob:
     """Let a job wait whose unconfirmed first prompt is sent again by a person."""
     return replace(without_wait(job), state=J.WAITING, ended_at=None)
 
 
-def prompt_prepared(prompt: Prompt, text: str, attachments: str = "") -> Prompt:
+def queue_prompt(prompt: Prompt, text: str, attachments: str = "") -> Prompt:
     """Let a prompt wait to be sent: names are resolved and access is confirmed."""
     return replace(prompt, state=P.WAITING, text=text, attachments=attachments)
 
 
-def prompt_edited(
+def edit_prompt(
     prompt: Prompt, content: Content, at: datetime, held_until: datetime | None
 ) -> Prompt:
     """Prepare a prompt again whose messages were changed before it was sent.
@@ -225,7 +225,7 @@ def prompt_edited(
     return replace(edited, state=P.NEW, due_at=at, sent_at=None, held_until=held_until)
 
 
-def prompt_sent(prompt: Prompt) -> Prompt:
+def settle_sent_prompt(prompt: Prompt) -> Prompt:
     """Settle a prompt that the docs service accepted. Keep a follow-up's summary as its text."""
     summary = ""
     if prompt.kind is PromptKind.FOLLOW_UP:
@@ -233,7 +233,7 @@ def prompt_sent(prompt: Prompt) -> Prompt:
     return replace(prompt, state=P.SENT, response_url=None, text=summary, held_until=None)
 
 
-def prompt_postponed(prompt: Prompt, due_at: datetime, *, is_refused: bool = False) -> Prompt:
+def postpone_prompt(prompt: Prompt, due_at: datetime, *, is_refused: bool = False) -> Prompt:
     """Send a prompt later that was not accepted, and so used none of the quota.
 
     ``is_refused``: the service refused it as it refuses a bad key; ``sent_at`` keeps the time of
@@ -243,22 +243,22 @@ def prompt_postponed(prompt: Prompt, due_at: datetime, *, is_refused: bool = Fal
     return replace(prompt, state=P.WAITING, due_at=due_at, sent_at=sent_at)
 
 
-def prompt_unconfirmed(prompt: Prompt) -> Prompt:
+def mark_prompt_unconfirmed(prompt: Prompt) -> Prompt:
     """Mark a prompt that was sent and whose answer was lost."""
     return replace(prompt, state=P.UNCONFIRMED)
 
 
-def prompt_refused(prompt: Prompt) -> Prompt:
+def refuse_prompt(prompt: Prompt) -> Prompt:
     """Give up a prompt that the docs service refused, or that will never be sent."""
     return replace(prompt, state=P.REFUSED, sent_at=None, response_url=None, held_until=None)
 
 
-def prompt_resent(prompt: Prompt, at: datetime) -> Prompt:
+def resend_prompt(prompt: Prompt, at: datetime) -> Prompt:
     """Let an unconfirmed prompt wait to be sent again; an edited one is prepared again."""
     state = P.NEW if prompt.attachments is None else P.WAITING
     return replace(prompt, state=state, sent_at=None, due_at=at)
 
 
-def prompt_withdrawn(prompt: Prompt, at: datetime) -> Prompt:
+def withdraw_prompt(prompt: Prompt, at: datetime) -> Prompt:
     """Withdraw a prompt before it was sent, or dismiss it while it is unconfirmed."""
     return replace(prompt, state=P.WITHDRAWN, sent_at=None, due_at=at, held_until=None)

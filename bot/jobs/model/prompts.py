@@ -51,8 +51,8 @@ class PromptState(StrEnum):
 
 
 _NO_PROJECT = ProjectId("")
-_WORD = re.compile(r"[^\s`\"“”‘’<>()\[\]|,;:!?*]+")
-_KINDS = frozenset(("page", "pages", "guide", "article"))
+_WORD_PATTERN = re.compile(r"[^\s`\"“”‘’<>()\[\]|,;:!?*]+")
+_PAGE_NOUNS = frozenset(("page", "pages", "guide", "article"))
 _NO_NAMES = frozenset((
     "a", "an", "the", "this", "that", "our", "your", "my", "its", "each", "every", "whole", "new",
     "on", "of", "to", "in", "at", "from", "for", "with", "and", "or", "about",
@@ -189,7 +189,7 @@ class PromptRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Unsent:
+class UnsentText:
     """A text that was not sent, in the value of the button that sends it anyway."""
 
     LONGEST: ClassVar = 1_800
@@ -211,7 +211,7 @@ class Unsent:
         return "|".join((self.key, self.thread or "", str(self.job or ""), raw))
 
     @classmethod
-    def loads(cls, value: str) -> Unsent | None:
+    def loads(cls, value: str) -> UnsentText | None:
         """Return the text in the value of a button; None for an invalid value."""
         parts = value.split("|", 3)
         if len(parts) < 4:
@@ -252,12 +252,12 @@ def pages_named(text: str) -> frozenset[str]:
 
     It names them by a path, an address, a file, or as *the quickstart page*.
     """
-    words = [word.strip(".'_") for word in _WORD.findall(text.casefold())]
+    words = [word.strip(".'_") for word in _WORD_PATTERN.findall(text.casefold())]
     pages: set[str] = set()
     for at, word in enumerate(words):
         if word.startswith("/") or word.endswith((".md", ".mdx")):
             pages.add(page_at(word))
-        elif word in _KINDS:
+        elif word in _PAGE_NOUNS:
             before = reversed(words[max(0, at - _LONGEST) : at])
             name = list(takewhile(_can_name, before))
             pages.add(" ".join(reversed(name)).replace("-", " "))

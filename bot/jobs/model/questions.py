@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.jobs.model.jobs import GapRef
-from bot.jobs.model.prompts import Unsent
+from bot.jobs.model.prompts import UnsentText
 
 
 @dataclass(frozen=True, slots=True)
 class DocsQuestion:
     """A text to answer from the docs."""
 
-    draft: Unsent
+    draft: UnsentText
     """The text, and the request that it came by."""
     is_topic: bool = False
     """The text names a topic and asks nothing: pages about the topic are shown, without a call of
@@ -23,7 +23,7 @@ class DocsQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredQuestion:
     """The newest question that was answered in a thread."""
 
     gap: GapRef

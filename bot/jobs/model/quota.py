@@ -20,7 +20,7 @@ LONGEST_BACK_OFF = timedelta(minutes=65)
 """The docs service may ask to wait for an hour at most."""
 UNKNOWN_WAIT = timedelta(seconds=60)
 """Wait when the time of the next free use is unknown."""
-_MARGIN = timedelta(seconds=1)
+_CLOCK_MARGIN = timedelta(seconds=1)
 """Allowance for a difference between the bot's clock and the service's."""
 
 
@@ -55,7 +55,7 @@ class BackOff:
 
 
 @dataclass(frozen=True, slots=True)
-class Queued:
+class QueuedPrompt:
     """A prompt that is ready to be sent as soon as the quota allows it."""
 
     id: PromptId
@@ -83,25 +83,25 @@ class Use:
     sent_at: datetime
 
 
-def fair_order(queue: Sequence[Queued], uses: Sequence[Use]) -> list[Queued]:
+def fair_order(queue: Sequence[QueuedPrompt], uses: Sequence[Use]) -> list[QueuedPrompt]:
     """Return the queue in fair order: a user with fewer uses goes first.
 
     A user's count is their ``uses`` (see ``remembered_since``) plus their prompts earlier in the
     queue. With equal counts, follow-ups go before new jobs, then older prompts before newer ones.
     """
     counts = Counter(use.asked_by for use in uses)
-    ranked: list[tuple[int, Queued]] = []
+    ranked: list[tuple[int, QueuedPrompt]] = []
     for waiting in sorted(queue, key=_age_rank):
         ranked.append((counts[waiting.asked_by], waiting))
         counts[waiting.asked_by] += 1
     return [waiting for _, waiting in sorted(ranked, key=itemgetter(0))]
 
 
-def _age_rank(waiting: Queued) -> tuple[bool, PromptId]:
+def _age_rank(waiting: QueuedPrompt) -> tuple[bool, PromptId]:
     return waiting.kind is PromptKind.START, waiting.id
 
 
-def least_tried_first(queue: Sequence[Queued]) -> list[Queued]:
+def least_tried_first(queue: Sequence[QueuedPrompt]) -> list[QueuedPrompt]:
     """Return the order in which prompts try a refused key: untried ones, then the longest untried.
 
     Perhaps the service refuses only one of them, which must not hold up the others.
@@ -111,7 +111,7 @@ def least_tried_first(queue: Sequence[Queued]) -> list[Queued]:
     return [*untried, *sorted(tried, key=_last_tried)]
 
 
-def _last_tried(prompt: Queued) -> datetime:
+def _last_tried(prompt: QueuedPrompt) -> datetime:
     return prompt.refused_at or prompt.asked_at
 
 
@@ -124,8 +124,8 @@ def share(limit: int, *, is_alone: bool) -> int:
 
 
 def in_turn(
-    queue: Sequence[Queued], uses: Sequence[Use], limit: int, held_until: datetime | None
-) -> tuple[Sequence[Queued], Sequence[Queued]]:
+    queue: Sequence[QueuedPrompt], uses: Sequence[Use], limit: int, held_until: datetime | None
+) -> tuple[Sequence[QueuedPrompt], Sequence[QueuedPrompt]]:
     """Divide a queue into prompts that may go now and prompts that wait, each in order.
 
     Args:
@@ -136,8 +136,8 @@ def in_turn(
     people = set(count) | {waiting.asked_by for waiting in queue}
     most = share(limit, is_alone=len(people) == 1)
     room = 0 if held_until else limit - len(uses)
-    going: list[Queued] = []
-    others: list[Queued] = []
+    going: list[QueuedPrompt] = []
+    others: list[QueuedPrompt] = []
     for waiting in queue:
         if len(going) < room and count[waiting.asked_by] < most:
             going.append(waiting)
@@ -159,7 +159,7 @@ def next_free_at(
     return max(frees_at(uses, limit) or now + UNKNOWN_WAIT, held_until or now)
 
 
-def remembered_since(queue: Sequence[Queued], now: datetime) -> datetime:
+def remembered_since(queue: Sequence[QueuedPrompt], now: datetime) -> datetime:
     """Return the time from which uses count for ``fair_order``.
 
     That is an hour ago, or when the oldest waiting prompt was requested if that is earlier.
@@ -178,7 +178,7 @@ def frees_at(uses: Sequence[Use], limit: int) -> datetime | None:
     """Return the time when the next use of the last hour expires; None without uses."""
     # If there are more uses than the limit allows, only the newest delay the queue.
     times = sorted(use.sent_at for use in uses)[-limit:]
-    return times[0] + QUOTA_PERIOD + _MARGIN if times else None
+    return times[0] + QUOTA_PERIOD + _CLOCK_MARGIN if times else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,14 @@ Subject = frozenset[str]
 """The stems of the words that distinguish a text from others."""
 _MAX_CHARACTERS = 300
 """Only the beginning of a text is read, because a long text names many other subjects."""
-_WORD = re.compile(r"[^\W_]+")
-_ENDING = re.compile(r"(?<=...)(?:ing|ies|ed|es|s|e|y)$")
+_WORD_PATTERN = re.compile(r"[^\W_]+")
+_ENDING_PATTERN = re.compile(r"(?<=...)(?:ing|ies|ed|es|s|e|y)$")
 _COMMON_WORDS = """
     a an and are at can do docs does for from how i in is it me my not of on or our page the there
     to use we what when where which who why with you your
 """
-_COMMON = frozenset(_COMMON_WORDS.split())
-_WRITING = frozenset(
+_COMMON_WORD_SET = frozenset(_COMMON_WORDS.split())
+_WRITING_VERBS = frozenset(
     ("add", "cover", "create", "describe", "document", "draft", "explain", "make", "write")
 )
 """Verbs that ask for something new."""
@@ -31,7 +31,7 @@ _REQUEST_WORDS = """
     guide guides article articles section sections paragraph chapter tutorial entry note notes
     pages about with that this explains explaining describes describing so some more also
 """
-_OF_REQUESTS = _WRITING | frozenset(_REQUEST_WORDS.split())
+_ALL_REQUEST_WORDS = _WRITING_VERBS | frozenset(_REQUEST_WORDS.split())
 """Words of a request that are no part of its subject."""
 _ABBREVIATIONS = {
     "sso": "single sign",
@@ -45,8 +45,8 @@ _ABBREVIATIONS = {
 def find_subject(text: str) -> Subject:
     """Return the subject of a text; empty if all its words are common ones."""
     stems = set[str]()
-    for word in _WORD.findall(one_line(text, _MAX_CHARACTERS).casefold()):
-        if word not in _COMMON:
+    for word in _WORD_PATTERN.findall(one_line(text, _MAX_CHARACTERS).casefold()):
+        if word not in _COMMON_WORD_SET:
             stems.update(_stem(each) for each in _ABBREVIATIONS.get(word, word).split())
     return frozenset(stems)
 
@@ -57,10 +57,10 @@ def find_new_subject(request: str) -> Subject:
     "Please write a guide about single sign-on" and "Add a page on single sign-on" have one subject.
     Numbers alone are no subject.
     """
-    words = _WORD.findall(one_line(request, _MAX_CHARACTERS).casefold())
-    if _WRITING.isdisjoint(words[:_MAX_WORDS_BEFORE_VERB]):
+    words = _WORD_PATTERN.findall(one_line(request, _MAX_CHARACTERS).casefold())
+    if _WRITING_VERBS.isdisjoint(words[:_MAX_WORDS_BEFORE_VERB]):
         return frozenset()
-    subject = find_subject(" ".join(word for word in words if word not in _OF_REQUESTS))
+    subject = find_subject(" ".join(word for word in words if word not in _ALL_REQUEST_WORDS))
     is_number = all(stem.isdecimal() for stem in subject)
     return frozenset() if is_number else subject
 
@@ -71,7 +71,7 @@ def find_page_subject(path: str) -> Subject:
 
 
 def _stem(word: str) -> str:
-    return _ENDING.sub("", word)
+    return _ENDING_PATTERN.sub("", word)
 
 
 def is_about(subject: Subject, text: Subject) -> bool:

@@ -13,13 +13,13 @@ from bot.jobs.store.tables import jobs, prompts
 from bot.store.leases import one_of, read_rows
 from bot.store.schema import Repository
 
-_again = jobs.alias("again")
+_later_job = jobs.alias("again")
 # No EXISTS: PostgreSQL may build a table of all jobs for it, in each statement.
 _RUN_AGAIN = (
-    select(_again.c.number)
+    select(_later_job.c.number)
     .where(
-        _again.c.rerun_of == jobs.c.number,
-        _again.c.state.not_in((JobState.REFUSED, JobState.WITHDRAWN)),
+        _later_job.c.rerun_of == jobs.c.number,
+        _later_job.c.state.not_in((JobState.REFUSED, JobState.WITHDRAWN)),
     )
     .limit(1)
     .correlate(jobs)
@@ -31,7 +31,7 @@ _NEEDS_DECISION = and_(one_of(jobs.c.state, NEEDS_DECISION), _HAS_NO_REVIEW, _RU
 _ORDER = list(NextStep)
 
 
-def _step(scope: JobScope) -> ColumnElement[int]:
+def _number_of_step(scope: JobScope) -> ColumnElement[int]:
     """Return the place of a job's next step in a list, as a number."""
     places = [
         (and_(_NEEDS_DECISION, jobs.c.requester == scope.reader), NextStep.NEEDS_YOU),
@@ -39,18 +39,18 @@ def _step(scope: JobScope) -> ColumnElement[int]:
         (AWAITS_REVIEW, NextStep.TO_REVIEW),
         (IS_OPEN, NextStep.WORKING),
     ]
-    numbered = [(which, _place(step)) for which, step in places]
-    return case(*numbered, else_=_place(NextStep.DONE)).label("step")
+    numbered = [(which, _literal_step(step)) for which, step in places]
+    return case(*numbered, else_=_literal_step(NextStep.DONE)).label("step")
 
 
-def _place(step: NextStep) -> ColumnElement[int]:
+def _literal_step(step: NextStep) -> ColumnElement[int]:
     """Return the place of a step as a literal, since PostgreSQL groups by no parameters."""
     return literal_column(str(_ORDER.index(step)))
 
 
 def _is_unsettled(scope: JobScope) -> ColumnElement[bool]:
     """Return the condition that a job of the listed kind has a next step other than *done*."""
-    match scope.only:
+    match scope.listed:
         case Listed.NEEDS_YOU:
             return and_(_NEEDS_DECISION, jobs.c.requester == scope.reader)
         case Listed.REVIEW:
@@ -86,7 +86,7 @@ class JobLists(Repository):
 
     def count(self, scope: JobScope) -> Mapping[NextStep, int]:
         """Return the number of all jobs of a list by their next step, without *done*."""
-        step = _step(scope)
+        step = _number_of_step(scope)
         counting = select(step, func.count()).where(_is_visible(scope), _is_unsettled(scope))
         rows = self.connection.execute(counting.group_by(step)).all()
         return {_ORDER[place]: count for place, count in rows}
@@ -99,7 +99,7 @@ class JobLists(Repository):
         Those that need the reader come first, of those to review the oldest, of others the newest.
         """
         unsettled = self._unsettled(scope, limit, skipped)
-        if len(unsettled) == limit or scope.only is not None:
+        if len(unsettled) == limit or scope.listed is not None:
             return unsettled
         total = sum(self.count(scope).values())
         done = self._done(scope, limit - len(unsettled), max(0, skipped - total))
@@ -108,7 +108,7 @@ class JobLists(Repository):
     def _unsettled(
         self, scope: JobScope, limit: int, skipped: int
     ) -> list[tuple[NextStep, TrackedJob]]:
-        step = _step(scope)
+        step = _number_of_step(scope)
         in_step = case((AWAITS_REVIEW, OLDEST), else_=-OLDEST)
         query = (
             select(jobs, *DERIVED_COLUMNS, step)

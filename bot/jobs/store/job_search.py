@@ -14,7 +14,7 @@ from bot.jobs.store.tables import jobs, prompts
 from bot.store.leases import read_rows
 from bot.store.schema import Repository
 
-_TEXT_LENGTH = 4_000
+_MAX_TEXT_CHARACTERS = 4_000
 """Characters of a prompt that are searched."""
 
 _first = select(func.min(jobs.c.channel).label("channel")).cte("walk", recursive=True)
@@ -61,14 +61,14 @@ class JobSearch(Repository):
 
     def texts(self, numbers: Collection[JobNumber]) -> Sequence[SearchedJob]:
         """Return the titles and prompts of jobs, the newest first, without forgotten ones."""
-        prompt = func.substr(jobs.c.text, 1, _TEXT_LENGTH, type_=jobs.c.text.type)
+        prompt = func.substr(jobs.c.text, 1, _MAX_TEXT_CHARACTERS, type_=jobs.c.text.type)
         query = (
             select(jobs.c.number, prompt.label("prompt"), jobs.c.pull_request)
             .where(jobs.c.number.in_(numbers), jobs.c.requester != "")
             .order_by((jobs.c.number + 0).desc())
         )
         return [
-            SearchedJob(number, prompt, _title_of(seen))
+            SearchedJob(number, prompt, _read_title(seen))
             for number, prompt, seen in self.connection.execute(query)
         ]
 
@@ -82,6 +82,6 @@ class JobSearch(Repository):
         return read_rows(jobs, self.connection.execute(query).mappings(), Jobs.read)
 
 
-def _title_of(seen: object) -> str:
+def _read_title(seen: object) -> str:
     """Return the title of a stored pull request; "" without one."""
     return str(seen.get("title") or "") if isinstance(seen, dict) else ""

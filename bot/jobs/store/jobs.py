@@ -40,7 +40,7 @@ from bot.jobs.store.tables import (
 from bot.ports import ThreadRef
 from bot.store.channels import channels
 from bot.store.leases import (
-    FREE,
+    FREE_LEASE,
     LIMIT,
     NOW,
     Claimer,
@@ -81,7 +81,7 @@ _NEWEST_UNREVIEWED = (
     .limit(LIMIT)
 )
 """A project's newest jobs that are open or to review."""
-_ADD = jobs.insert().returning(jobs.c.number)
+_INSERT_JOB = jobs.insert().returning(jobs.c.number)
 
 # No EXISTS, which PostgreSQL may turn into a table of all prompts and jobs, made for each
 # statement.
@@ -192,7 +192,7 @@ class Jobs(Rows[TrackedJob]):
 
     def add(self, new: TrackedJob) -> JobNumber:
         values = row_values(new, jobs, without="number")
-        return JobNumber(self.connection.execute(_ADD, values).scalar_one())
+        return JobNumber(self.connection.execute(_INSERT_JOB, values).scalar_one())
 
     def bring_polls_forward(
         self, project: ProjectId, failed_after: datetime | None, times: Sequence[datetime]
@@ -323,7 +323,7 @@ class Jobs(Rows[TrackedJob]):
         """
         changes = diff(job, new, jobs)
         if lifecycle.is_job_step(job, new) or "poll_at" in changes or owner:
-            changes |= FREE
+            changes |= FREE_LEASE
         if changes:
             self.tx.changed.setdefault(job.number, job)
             self._write(job.number, owner, changes)

@@ -37,11 +37,11 @@ class Quota(Repository):
     def exhausted_until(self, project: ProjectId, now: datetime) -> datetime | None:
         """Return the time until which the limit is reached; None when it has passed."""
         values = {"of_project": project, NOW.key: now}
-        return self.connection.execute(_exhausted(self.until), values).scalar_one_or_none()
+        return self.connection.execute(_select_exhausted(self.until), values).scalar_one_or_none()
 
 
 @cache
-def _exhausted(until: Column[datetime | None]) -> Select[datetime | None]:
+def _select_exhausted(until: Column[datetime | None]) -> Select[datetime | None]:
     """Return the statement that reads the end of an exhausted limit, if it is ahead."""
     return select(until).where(limits.c.project == bindparam("of_project"), until > NOW)
 

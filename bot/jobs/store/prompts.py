@@ -13,14 +13,14 @@ from bot.ids import JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserI
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import AttachThread, JobState, TrackedJob, WaitReason
 from bot.jobs.model.prompts import MENDED_PREVIEW, Prompt, PromptKind, PromptState, summary_of
-from bot.jobs.model.quota import QUOTA_PERIOD, Queued, Use
+from bot.jobs.model.quota import QUOTA_PERIOD, QueuedPrompt, Use
 from bot.jobs.store.audit import write_prompt_end
 from bot.jobs.store.limits import SKEW
 from bot.jobs.store.sending import IS_SENDING_OFF
 from bot.jobs.store.tables import STARTS_JOB, audit, back_offs, jobs, prompts
 from bot.ports import ts_at
 from bot.store.leases import (
-    FREE,
+    FREE_LEASE,
     HOLDER,
     NOW,
     Claimer,
@@ -74,7 +74,7 @@ WAITING_PROMPTS = QueueTable(
 ABANDONED_PROMPTS = QueueTable("abandoned", prompts, PromptState.SENDING, None)
 """Prompts that a process was sending when it died."""
 _to_queued = reader(
-    Queued,
+    QueuedPrompt,
     prompts,
     refused_at=itemgetter("sent_at"),
     displayed_until=itemgetter("displayed_until"),
@@ -174,10 +174,10 @@ _WAITING_BY = (
     .select_from(prompts)
     .where(one_of(prompts.c.state, UNSENT), prompts.c.asked_by == bindparam("by"))
 )
-_EARLIER = select(
+_SELECT_EARLIER = select(
     _OF_KEY.scalar_subquery(), _SAME_JOB.scalar_subquery(), _WAITING_BY.scalar_subquery()
 )
-_ADD = prompts.insert().returning(prompts.c.id)
+_INSERT_PROMPT = prompts.insert().returning(prompts.c.id)
 
 
 class KnownRequest(NamedTuple):
@@ -185,13 +185,13 @@ class KnownRequest(NamedTuple):
 
     job: JobNumber | None
     """The job of this very request; None when the request is new."""
-    same: JobNumber | None
+    same_job: JobNumber | None
     """The job that they asked for with the same words a moment ago, unless it failed."""
     waiting: int
     """How many of their prompts are not sent yet."""
 
 
-def _queued(project: ProjectId) -> ColumnElement[bool]:
+def _is_queued(project: ProjectId) -> ColumnElement[bool]:
     waits = and_(prompts.c.state == PromptState.WAITING, prompts.c.is_awaiting_quota)
     return and_(prompts.c.project == project, waits)
 
@@ -205,7 +205,7 @@ class Prompts(Rows[Prompt]):
     def add(self, new: Prompt) -> PromptId:
         """Store a prompt and return its id. The key of its origin is unique (see ``job_of``)."""
         values = row_values(new, prompts, without="id")
-        return PromptId(self.connection.execute(_ADD, values).scalar_one())
+        return PromptId(self.connection.execute(_INSERT_PROMPT, values).scalar_one())
 
     def job_of(self, key: RequestKey) -> JobNumber | None:
         """Return the job of the request with this key; None when the request is new."""
@@ -221,7 +221,7 @@ class Prompts(Rows[Prompt]):
             "of_project": new.project,
             "as_sent": new.raw,
         }
-        return KnownRequest(*self.connection.execute(_EARLIER, values).one())
+        return KnownRequest(*self.connection.execute(_SELECT_EARLIER, values).one())
 
     def waiting_by(self, user: UserId) -> int:
         """Count the unsent prompts of a person."""
@@ -310,7 +310,7 @@ class Prompts(Rows[Prompt]):
         that were read, or when ``owner`` is given and does not hold the lease.
         """
         lifecycle.check_prompt_step(prompt, new)
-        values = diff(prompt, new, prompts) | FREE
+        values = diff(prompt, new, prompts) | FREE_LEASE
         as_read = {"this": prompt.id, "was": prompt.state, "as_read": prompt.raw, HOLDER.key: owner}
         if self.connection.execute(_UPDATE_AS_READ, {**values, **as_read}).rowcount != 1:
             raise LeaseLost(f"prompt {prompt.id}")
@@ -341,7 +341,7 @@ class Prompts(Rows[Prompt]):
             prompts.c.claimed_by == owner,
             prompts.c.state == PromptState.NEW,
         )
-        self.connection.execute(update(prompts).where(held).values(FREE))
+        self.connection.execute(update(prompts).where(held).values(FREE_LEASE))
 
     def claim_held(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
         """Claim held prompts whose time has come, before they are sent."""
@@ -368,13 +368,13 @@ class Prompts(Rows[Prompt]):
 
     def keep_held(self, prompt: Prompt, until: datetime, owner: str) -> None:
         """Hold a claimed prompt until then, and free its lease. Raises LeaseLost."""
-        self._write(prompt.id, owner, {"held_until": until, **FREE})
+        self._write(prompt.id, owner, {"held_until": until, **FREE_LEASE})
 
     def let_go(self, prompt: Prompt, now: datetime, owner: str) -> None:
         """Let a prompt be sent, which is as its messages read now. Raises LeaseLost."""
-        self._write(prompt.id, owner, {"held_until": None, "verified_at": now, **FREE})
+        self._write(prompt.id, owner, {"held_until": None, "verified_at": now, **FREE_LEASE})
 
-    def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
+    def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[QueuedPrompt]:
         """Return the prompts that wait only for the quota, oldest first.
 
         They are due or in the queue.
@@ -408,7 +408,7 @@ class Prompts(Rows[Prompt]):
 
     def waiting_for_quota(self, project: ProjectId) -> int:
         """Count the prompts in the queue."""
-        statement = select(func.count()).select_from(prompts).where(_queued(project))
+        statement = select(func.count()).select_from(prompts).where(_is_queued(project))
         return int(self.connection.execute(statement).scalar_one())
 
     def postpone(self, project: ProjectId, now: datetime, until: datetime) -> Sequence[JobNumber]:
@@ -448,7 +448,7 @@ class Prompts(Rows[Prompt]):
 
     def move_up(self, project: ProjectId, now: datetime) -> None:
         """Make the head of the queue due now, so that the times are set again after one left."""
-        head = select(func.min(prompts.c.id)).where(_queued(project)).scalar_subquery()
+        head = select(func.min(prompts.c.id)).where(_is_queued(project)).scalar_subquery()
         self.connection.execute(prompts.update().where(prompts.c.id == head).values(due_at=now))
 
     def claim_abandoned(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
@@ -463,7 +463,7 @@ class Prompts(Rows[Prompt]):
         rows = self.connection.execute(_WAITING_PROJECTS, {NOW.key: now})
         return [ProjectId(name) for name in rows.scalars()]
 
-    def doubt_unsettled(self) -> None:
+    def mark_unsettled_unconfirmed(self) -> None:
         """Mark the unsettled prompts as being sent by nobody, so that a person decides about them.
 
         A follow-up behind a first prompt waits for the decision about that.
@@ -472,10 +472,10 @@ class Prompts(Rows[Prompt]):
         is_unsettled = and_(prompts.c.state.in_(UNSETTLED), or_(STARTS_JOB, has_begun))
         # Each attempt has its own question.
         attempts = prompts.c.attempts + 1
-        in_doubt = {"state": PromptState.SENDING, "attempts": attempts, **FREE}
+        in_doubt = {"state": PromptState.SENDING, "attempts": attempts, **FREE_LEASE}
         self.connection.execute(prompts.update().where(is_unsettled).values(in_doubt))
 
-    def perhaps_carried_out(self, job: JobNumber) -> Prompt | None:
+    def find_possibly_accepted(self, job: JobNumber) -> Prompt | None:
         """Return a job's newest follow-up that may be accepted.
 
         It is unconfirmed, dismissed or sent again.

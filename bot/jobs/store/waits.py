@@ -21,7 +21,7 @@ from bot.jobs.store.prompts import (
 )
 from bot.jobs.store.sending import IS_SENDING_OFF
 from bot.jobs.store.tables import back_offs, jobs, prompts
-from bot.outbox.model import QUIET, DeliveryKind, DeliveryState
+from bot.outbox.model import QUIET_KINDS, DeliveryKind, DeliveryState
 from bot.outbox.store import (
     ABANDONED_DELIVERIES,
     DELIVERIES,
@@ -70,7 +70,7 @@ _CLAIMABLE_DELIVERY = and_(
 )
 _OLDEST_MESSAGE = (
     select(*deliveries.c["job", "created_at", "due_at"], _CLAIMABLE_DELIVERY.label("is_claimable"))
-    .where(one_of(deliveries.c.state, OPEN_STATES), deliveries.c.kind.not_in(QUIET))
+    .where(one_of(deliveries.c.state, OPEN_STATES), deliveries.c.kind.not_in(QUIET_KINDS))
     .order_by(deliveries.c.seq)
     .limit(1)
 )
@@ -85,7 +85,7 @@ class Waits(Repository):
         asked = self._prompts(and_(prompts.c.job == number, prompts.c.state.in_(states)), now)
         is_next = _POLLS.where(jobs.c.number == number, jobs.c.poll_at.is_not(None))
         rows = self.connection.execute(is_next, {NOW.key: now}).mappings()
-        waits = [*asked, *(_poll(row, now) for row in rows)]
+        waits = [*asked, *(_to_poll_wait(row, now) for row in rows)]
         message = self.oldest_message(now, job=number)
         if message:
             waits.append(message)
@@ -106,9 +106,9 @@ class Waits(Repository):
             Waiting.MESSAGE,
             None,
             row["created_at"],
-            _ahead(row["due_at"], now),
+            _if_ahead(row["due_at"], now),
             row["job"],
-            stuck_since=_claimable_since(row, "created_at"),
+            stuck_since=_find_claimable_time(row, "created_at"),
         )
 
     def waiting_seconds(self, now: datetime) -> dict[str, float]:
@@ -117,15 +117,15 @@ class Waits(Repository):
         A prompt waits from the time at which it could be claimed, a message from its creation, and
         a poll from its due time. Edits and reactions are silent, so they do not count as messages.
         """
-        is_open = and_(deliveries.c.state.in_(OPEN_STATES), deliveries.c.kind.not_in(QUIET))
-        oldest_message = _oldest(deliveries.c.created_at, is_open)
-        oldest_poll = _oldest(jobs.c.poll_at, jobs.c.poll_at <= now)
+        is_open = and_(deliveries.c.state.in_(OPEN_STATES), deliveries.c.kind.not_in(QUIET_KINDS))
+        oldest_message = _select_oldest(deliveries.c.created_at, is_open)
+        oldest_poll = _select_oldest(jobs.c.poll_at, jobs.c.poll_at <= now)
         row = self.connection.execute(select(oldest_message, oldest_poll)).one()
         claimable = [wait.stuck_since for wait in self.all_prompts(now) if wait.stuck_since]
         return {
-            "prompt": _seconds_since(min(claimable, default=None), now),
-            "message": _seconds_since(row[0], now),
-            "poll": _seconds_since(row[1], now),
+            "prompt": _count_seconds_since(min(claimable, default=None), now),
+            "message": _count_seconds_since(row[0], now),
+            "poll": _count_seconds_since(row[1], now),
         }
 
     def needs_person(self) -> dict[str, int]:
@@ -133,18 +133,18 @@ class Waits(Repository):
         is_dead = and_(
             deliveries.c.state == DeliveryState.DEAD, deliveries.c.kind != DeliveryKind.REACTION
         )
-        unconfirmed = _count(prompts, prompts.c.state == PromptState.UNCONFIRMED)
-        row = self.connection.execute(select(unconfirmed, _count(deliveries, is_dead))).one()
+        unconfirmed = _select_count(prompts, prompts.c.state == PromptState.UNCONFIRMED)
+        row = self.connection.execute(select(unconfirmed, _select_count(deliveries, is_dead))).one()
         return {"prompt": row[0], "message": row[1]}
 
     def _prompts(self, which: ColumnElement[bool], now: datetime) -> list[Wait]:
         rows = self.connection.execute(_PROMPTS.where(which), {NOW.key: now}).mappings()
-        return [_prompt(row, now) for row in rows]
+        return [_to_prompt_wait(row, now) for row in rows]
 
 
-def _prompt(row: RowMapping, now: datetime) -> Wait:
+def _to_prompt_wait(row: RowMapping, now: datetime) -> Wait:
     reason = None
-    until = _ahead(row["due_at"], now)
+    until = _if_ahead(row["due_at"], now)
     is_waiting = row["state"] == PromptState.WAITING
     if row["state"] == PromptState.UNCONFIRMED or (
         is_waiting and row["job_state"] == JobState.UNCONFIRMED
@@ -155,7 +155,7 @@ def _prompt(row: RowMapping, now: datetime) -> Wait:
         reason = WaitReason.SWITCHED_OFF
         until = None
     elif is_waiting and row["reason"]:
-        reason = _trouble(row["reason"])
+        reason = _to_wait_reason(row["reason"])
         until = row["paused_until"]
     elif is_waiting and row["is_awaiting_quota"] and until:
         reason = WaitReason.LIMIT
@@ -165,41 +165,41 @@ def _prompt(row: RowMapping, now: datetime) -> Wait:
         row["asked_at"],
         until,
         row["job"],
-        _claimable_since(row, "asked_at"),
+        _find_claimable_time(row, "asked_at"),
     )
 
 
-def _poll(row: RowMapping, now: datetime) -> Wait:
+def _to_poll_wait(row: RowMapping, now: datetime) -> Wait:
     until = row["poll_at"]
     reason = None
     if row["paused_until"]:
         until = max(until, row["paused_until"])
-        reason = _trouble(row["reason"])
-    return Wait(Waiting.POLL, reason, row["poll_at"], _ahead(until, now), row["number"])
+        reason = _to_wait_reason(row["reason"])
+    return Wait(Waiting.POLL, reason, row["poll_at"], _if_ahead(until, now), row["number"])
 
 
-def _trouble(reason: str) -> WaitReason:
+def _to_wait_reason(reason: str) -> WaitReason:
     return WaitReason.KEY if reason in KEY_REASONS else WaitReason.SERVICE
 
 
-def _ahead(at: datetime, now: datetime) -> datetime | None:
+def _if_ahead(at: datetime, now: datetime) -> datetime | None:
     return at if at > now else None
 
 
-def _seconds_since(at: datetime | None, now: datetime) -> float:
+def _count_seconds_since(at: datetime | None, now: datetime) -> float:
     """Return the seconds since a time; 0 without one, or for one that is ahead."""
     return 0.0 if at is None else max((now - at).total_seconds(), 0.0)
 
 
-def _claimable_since(row: RowMapping, asked: str) -> datetime | None:
+def _find_claimable_time(row: RowMapping, asked: str) -> datetime | None:
     return max(row[asked], row["due_at"]) if row["is_claimable"] else None
 
 
-def _oldest(
+def _select_oldest(
     column: ColumnElement[datetime], condition: ColumnElement[bool]
 ) -> ScalarSelect[datetime]:
     return select(func.min(column, type_=UtcDateTime)).where(condition).scalar_subquery()
 
 
-def _count(table: AnyTable, condition: ColumnElement[bool]) -> ScalarSelect[int]:
+def _select_count(table: AnyTable, condition: ColumnElement[bool]) -> ScalarSelect[int]:
     return select(func.count()).select_from(table).where(condition).scalar_subquery()

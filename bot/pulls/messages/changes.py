@@ -48,14 +48,14 @@ _MAX_CHANGES = 20
 """Changes of one page."""
 _MAX_PIECES = 60
 """Pieces of one change. Each is an object of its own in the view."""
-_KEPT_LENGTH = 240
+_MAX_KEPT_CHARACTERS = 240
 """Words that are kept between two changes are left out in the middle if they are longer."""
 _LINKS_IN_A_BLOCK = 8
-_TITLE_LENGTH = 80
-_PATH_LENGTH = 100
-_STYLES = {Mark.STRUCK: {"strike": True}, Mark.NEW: {"bold": True}}
-_CODE_SIGNS = {Mark.KEPT: " ", Mark.STRUCK: "−", Mark.NEW: "+"}
-_MARKUP = {Mark.KEPT: "", Mark.STRUCK: "~", Mark.NEW: "*"}
+_MAX_TITLE_CHARACTERS = 80
+_MAX_PATH_CHARACTERS = 100
+_STYLE_BY_MARK = {Mark.STRUCK: {"strike": True}, Mark.NEW: {"bold": True}}
+_CODE_SIGN_BY_MARK = {Mark.KEPT: " ", Mark.STRUCK: "−", Mark.NEW: "+"}
+_MARKUP_BY_MARK = {Mark.KEPT: "", Mark.STRUCK: "~", Mark.NEW: "*"}
 
 
 def changed_line(line: ChangedLine) -> str:
@@ -64,9 +64,9 @@ def changed_line(line: ChangedLine) -> str:
     parts = []
     for piece in compare_words(line.old.strip("|-# "), line.new.strip("|-# ")):
         text = b.quoted(piece.text, len(piece.text))
-        sign = _MARKUP[piece.mark]
+        sign = _MARKUP_BY_MARK[piece.mark]
         parts.append(f"{sign}{text}{sign}" if text else "")
-    return f"{b.quoted(line.page, _TITLE_LENGTH)}: {' '.join(filter(None, parts))}"
+    return f"{b.quoted(line.page, _MAX_TITLE_CHARACTERS)}: {' '.join(filter(None, parts))}"
 
 
 def unreadable(job: TrackedJob) -> Message:
@@ -82,9 +82,9 @@ def changes_view(job: TrackedJob, files: Sequence[ChangedFile]) -> Block:
     ordered = sorted(files[:MAX_FILES], key=_count_lines, reverse=True)
     pages: list[Block] = []
     others: list[ChangedFile] = []
-    room = _Room(titles=job.pull_request.titles if job.pull_request else {})
+    room = _ViewBudget(titles=job.pull_request.titles if job.pull_request else {})
     for file in ordered:
-        page = list(_page(file, url, room)) if room.is_left(pages) else []
+        page = list(_build_file_blocks(file, url, room)) if room.is_left(pages) else []
         if page and room.take(page):
             pages += page
         else:
@@ -92,7 +92,7 @@ def changes_view(job: TrackedJob, files: Sequence[ChangedFile]) -> Block:
     total = job.pull_request.size.files if job.pull_request else len(files)
     total = max(total, len(files))
     heading = f"*{b.link(url, open_words(url, 'PR'))}* · {counted(total, 'file', 'files')}"
-    blocks = [b.section(heading), *pages, *_names(others, url, room.titles)]
+    blocks = [b.section(heading), *pages, *_build_name_blocks(others, url, room.titles)]
     if total > MAX_FILES:
         blocks.append(b.context(f"I read the first {MAX_FILES} files of {number(total)}."))
     return b.modal("What changed", *blocks, callback_id="changes")
@@ -103,7 +103,7 @@ def _count_lines(file: ChangedFile) -> int:
 
 
 @dataclass
-class _Room:
+class _ViewBudget:
     """The room that is left in a view, and the limits on reading and comparing its pages."""
 
     length: int = _MAX_LENGTH
@@ -119,29 +119,31 @@ class _Room:
 
     def take(self, page: Sequence[Block]) -> bool:
         """Take the room for a page. Return whether there was enough."""
-        size = _size_in_bytes(page)
+        size = _count_bytes(page)
         if size > self.bytes:
             return False
         self.bytes -= size
-        self.length -= sum(len(_text_of(block)) for block in page)
+        self.length -= sum(len(_join_text(block)) for block in page)
         return True
 
 
-def _size_in_bytes(blocks: Sequence[Block]) -> int:
+def _count_bytes(blocks: Sequence[Block]) -> int:
     """Return the length of blocks in the JSON that is sent, which is ASCII."""
     return len(json.dumps(blocks))
 
 
-def _names(files: Sequence[ChangedFile], url: str, titles: Mapping[str, str]) -> Iterator[Block]:
+def _build_name_blocks(
+    files: Sequence[ChangedFile], url: str, titles: Mapping[str, str]
+) -> Iterator[Block]:
     """Yield the names of files whose changes are not shown, as many as the view may have."""
     left = _MAX_REST_BYTES
     for at in range(0, len(files), _LINKS_IN_A_BLOCK):
         names = [
-            f"{_name(file, url, titles)} {lines_changed(Size(file.additions, file.deletions, 1))}"
+            f"{_format_file_name(file, url, titles)} {lines_changed(Size(file.additions, file.deletions, 1))}"
             for file in files[at : at + _LINKS_IN_A_BLOCK]
         ]
         block = b.context("Also: " + " · ".join(names))
-        left -= _size_in_bytes([block])
+        left -= _count_bytes([block])
         if left < 0:
             more = counted(len(files) - at, "more file", "more files")
             yield b.context(f"And {b.link(url, more)}")
@@ -149,18 +151,18 @@ def _names(files: Sequence[ChangedFile], url: str, titles: Mapping[str, str]) ->
         yield block
 
 
-def _page(file: ChangedFile, url: str, room: _Room) -> Iterator[Block]:
+def _build_file_blocks(file: ChangedFile, url: str, room: _ViewBudget) -> Iterator[Block]:
     """Yield the heading of a changed file, and the changed paragraphs that fit."""
-    yield b.section(" · ".join(_facts(file, url, room.titles)))
+    yield b.section(" · ".join(_format_facts(file, url, room.titles)))
     if file.patch is None or file.status == "removed":
         return
     length = min(room.read_length, MAX_PATCH_LENGTH)
     patch = file.patch[:length]
     room.read_length -= len(patch)
     every = list(changes_in(file.path, patch))
-    chosen = _longest(every, min(room.length, _MAX_PAGE_LENGTH))
+    chosen = _choose_longest(every, min(room.length, _MAX_PAGE_LENGTH))
     is_new = file.status == "added"
-    drawn = [_drawn(every[at], room.steps, is_new=is_new) for at in chosen]
+    drawn = [_draw_change(every[at], room.steps, is_new=is_new) for at in chosen]
     elements = [element for element in drawn if element]
     if elements:
         yield {"type": "rich_text", "elements": elements}
@@ -172,10 +174,10 @@ def _page(file: ChangedFile, url: str, room: _Room) -> Iterator[Block]:
         yield b.context(f"And {b.link(file_address(file.path, url), others)}")
 
 
-def _longest(changes: Sequence[Change], length: int) -> Sequence[int]:
+def _choose_longest(changes: Sequence[Change], length: int) -> Sequence[int]:
     """Return the indexes of the longest changes that fit into ``length`` characters, in order."""
     chosen: list[int] = []
-    longest = sorted(enumerate(changes), key=_size_of_numbered, reverse=True)
+    longest = sorted(enumerate(changes), key=_count_numbered_characters, reverse=True)
     for at, change in longest[:_MAX_CHANGES]:
         if length <= 0:
             break
@@ -184,78 +186,78 @@ def _longest(changes: Sequence[Change], length: int) -> Sequence[int]:
     return sorted(chosen)
 
 
-def _size_of_numbered(numbered: tuple[int, Change]) -> int:
+def _count_numbered_characters(numbered: tuple[int, Change]) -> int:
     _, change = numbered
     return change.size
 
 
-def _facts(file: ChangedFile, url: str, titles: Mapping[str, str]) -> Iterator[str]:
+def _format_facts(file: ChangedFile, url: str, titles: Mapping[str, str]) -> Iterator[str]:
     """Yield the name of a changed file, and how it was changed."""
-    yield f"*{_name(file, url, titles)}*"
+    yield f"*{_format_file_name(file, url, titles)}*"
     match file.status:
         case "added":
             yield "new"
         case "removed":
             yield "deleted"
         case "renamed":
-            yield f"moved from {b.code(file.was or '', _PATH_LENGTH)}"
+            yield f"moved from {b.code(file.previous_path or '', _MAX_PATH_CHARACTERS)}"
     if file.patch is None and file.status not in ("removed", "renamed"):
         yield "too long to show" if file.additions or file.deletions else "no text"
     if file.additions or file.deletions:
         yield lines_changed(Size(file.additions, file.deletions, 1))
     if title_of(file.path, "") != file.path:
-        yield b.code(file.path, _PATH_LENGTH)
+        yield b.code(file.path, _MAX_PATH_CHARACTERS)
 
 
-def _drawn(change: Change, steps: Steps, *, is_new: bool) -> Block | None:
+def _draw_change(change: Change, steps: Steps, *, is_new: bool) -> Block | None:
     """Return a change as an element of rich text; None if it changes blanks alone."""
     pieces = list(islice(change.pieces(steps), _MAX_PIECES))
     if all(piece.mark is Mark.KEPT for piece in pieces):
         return None
     if change.is_code:
-        return _drawn_code(pieces, is_new=is_new)
+        return _draw_code(pieces, is_new=is_new)
     elements: list[Block] = []
     left = _MAX_CHANGE_LENGTH
     for at, piece in enumerate(pieces):
         text = visible(piece.text)
         if piece.mark is Mark.KEPT:
-            text = _shortened(text, begins=at > 0, ends=at < len(pieces) - 1)
+            text = _shorten_kept(text, begins=at > 0, ends=at < len(pieces) - 1)
         text = clip(text, left)
         left -= len(text)
         if text:
             element: Block = {"type": "text", "text": text}
-            if piece.mark in _STYLES and not is_new:
-                element["style"] = _STYLES[piece.mark]
+            if piece.mark in _STYLE_BY_MARK and not is_new:
+                element["style"] = _STYLE_BY_MARK[piece.mark]
             elements.append(element)
         if left <= 0:
             break
     return {"type": "rich_text_section", "elements": elements} if elements else None
 
 
-def _drawn_code(lines: Sequence[Piece], *, is_new: bool) -> Block:
+def _draw_code(lines: Sequence[Piece], *, is_new: bool) -> Block:
     """Return changed lines of code as an element of rich text."""
-    signs = {mark: "" if is_new else f"{sign} " for mark, sign in _CODE_SIGNS.items()}
+    signs = {mark: "" if is_new else f"{sign} " for mark, sign in _CODE_SIGN_BY_MARK.items()}
     code = visible("".join(f"{signs[line.mark]}{line.text}" for line in lines)).rstrip("\n")
     text = clip(code, _MAX_CHANGE_LENGTH) or " "
     return {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": text}]}
 
 
-def _shortened(text: str, *, begins: bool, ends: bool) -> str:
+def _shorten_kept(text: str, *, begins: bool, ends: bool) -> str:
     """Return words that are kept without their middle if they are long.
 
     ``begins`` and ``ends``: whether a change stands before and after them.
     """
-    if len(text) <= _KEPT_LENGTH:
+    if len(text) <= _MAX_KEPT_CHARACTERS:
         return text
-    half = _KEPT_LENGTH // 2
+    half = _MAX_KEPT_CHARACTERS // 2
     first = text[:half] if begins else ""
     last = text[-half:] if ends else ""
     return f"{first} … {last}"
 
 
-def _name(file: ChangedFile, url: str, titles: Mapping[str, str]) -> str:
+def _format_file_name(file: ChangedFile, url: str, titles: Mapping[str, str]) -> str:
     title = titles.get(file.path) or title_of(file.path, file.patch or "")
-    return b.link(file_address(file.path, url), clip(title, _TITLE_LENGTH) or file.path)
+    return b.link(file_address(file.path, url), clip(title, _MAX_TITLE_CHARACTERS) or file.path)
 
 
 def file_address(path: str, url: str) -> str:
@@ -265,7 +267,7 @@ def file_address(path: str, url: str) -> str:
     return f"{pull_request.rstrip('/')}/files#diff-{anchor}"
 
 
-def _text_of(block: Block) -> str:
+def _join_text(block: Block) -> str:
     text = ""
     for element in block.get("elements", ()):
         text += "".join(part["text"] for part in element.get("elements", ()))

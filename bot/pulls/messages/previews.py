@@ -9,7 +9,7 @@ from bot.messages import blocks as b
 from bot.messages.quotations import Quotation, QuoteSource
 from bot.pulls.model.previews import Preview, PreviewState
 
-_LOG_LENGTH = 200
+_MAX_LOG_CHARACTERS = 200
 
 
 def preview_line(job: TrackedJob, preview: Preview | None) -> str:
@@ -17,31 +17,31 @@ def preview_line(job: TrackedJob, preview: Preview | None) -> str:
     if preview is None or preview.state is PreviewState.MISSING:
         return ""
     if preview.state is PreviewState.BROKEN:
-        return _broken_preview_line(preview)
+        return _format_broken_preview_line(preview)
     if preview.state is PreviewState.READY:
-        return _ready_preview_line(job, preview)
+        return _format_ready_preview_line(job, preview)
     if preview.is_put_off:
         return "The preview waits for its turn at the docs service."
     return "The preview is building. That takes about two minutes."
 
 
-def _broken_preview_line(preview: Preview) -> str:
+def _format_broken_preview_line(preview: Preview) -> str:
     _, _, last = (preview.log or "").rpartition("\n")
     if not last:
         return ":warning: The preview doesn't build, and the docs service doesn't say why."
-    return f":warning: The preview doesn't build: “{b.quoted(last, _LOG_LENGTH)}”."
+    return f":warning: The preview doesn't build: “{b.quoted(last, _MAX_LOG_CHARACTERS)}”."
 
 
-def _ready_preview_line(job: TrackedJob, preview: Preview) -> str:
+def _format_ready_preview_line(job: TrackedJob, preview: Preview) -> str:
     if b.web_address(preview.url) is None:
-        return _unlinked_preview_line(preview)
+        return _format_unlinked_preview_line(preview)
     text = b.link(preview.url, b.host_of(preview.url or ""))
     if preview.iteration != job.iteration:
         text = "the docs service renews it, which takes about two minutes"
     return f"Preview: {text}. It may ask you to log in."
 
 
-def _unlinked_preview_line(preview: Preview) -> str:
+def _format_unlinked_preview_line(preview: Preview) -> str:
     address = b.code(preview.url or "", 300)
     return f"The preview is ready, but I can't link to its address: {address}."
 
@@ -68,10 +68,10 @@ def preview_built(preview: Preview, *, is_mended: bool = False) -> Message:
     number = str(preview.job)
     if preview.state is PreviewState.BROKEN:
         button = b.button("Fix it", b.Action.FIX_PREVIEW, number)
-        return b.with_buttons(f"{whom} {_broken_preview_line(preview)}", [button])
+        return b.with_buttons(f"{whom} {_format_broken_preview_line(preview)}", [button])
     url = b.web_address(preview.url)
     if url is None:
-        return b.words(f"{whom} {_unlinked_preview_line(preview)}")
+        return b.words(f"{whom} {_format_unlinked_preview_line(preview)}")
     button = b.button("Open preview", b.Action.OPEN_PREVIEW, number, url=url)
     news = "builds again" if is_mended else "is ready"
     return b.with_buttons(f"{whom} The preview {news}.", [button])
@@ -79,7 +79,7 @@ def preview_built(preview: Preview, *, is_mended: bool = False) -> Message:
 
 def outdated_preview(preview: Preview) -> Message:
     """Return the reply about a broken preview without its button, once the job goes on."""
-    return b.words(f"{b.mention(preview.requester)} {_broken_preview_line(preview)}")
+    return b.words(f"{b.mention(preview.requester)} {_format_broken_preview_line(preview)}")
 
 
 def fix_preview_prompt(preview: Preview) -> str:

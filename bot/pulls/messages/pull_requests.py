@@ -37,11 +37,11 @@ def pull_request_ended(job: TrackedJob, pull: PullRequestSnapshot) -> Message:
 def waits(job: TrackedJob, now: datetime) -> str:
     """Return the age of a pull request, and its line if the bot polls it."""
     if job.pull_request is None or not job.sees_pull_request:
-        return _age(job, now)
-    return f"{_age(job, now)}: {pull_request_line(job.pull_request)}"
+        return _format_age(job, now)
+    return f"{_format_age(job, now)}: {pull_request_line(job.pull_request)}"
 
 
-def _age(job: TrackedJob, now: datetime) -> str:
+def _format_age(job: TrackedJob, now: datetime) -> str:
     if job.pull_request and job.sees_pull_request:
         return f"open for {lasted(now - job.pull_request.reported_at)}"
     return f"ready for {lasted(now - job.ended_at)}" if job.ended_at else "ready"

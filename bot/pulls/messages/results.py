@@ -15,9 +15,9 @@ from bot.pulls.messages.previews import preview_buttons, preview_line
 from bot.pulls.model.changes import MAX_HEADINGS
 from bot.pulls.model.previews import Preview, PreviewState
 
-_TITLE_LENGTH = 80
-_HEADING_LENGTH = 40
-_BRIEF_HEADINGS = 2
+_MAX_TITLE_CHARACTERS = 80
+_MAX_HEADING_CHARACTERS = 40
+_MAX_BRIEF_HEADINGS = 2
 
 
 def format_pull_request(
@@ -41,11 +41,11 @@ def format_pull_request(
     is_of_this = preview is not None and preview.iteration == job.iteration
     is_mended = is_preview_fix and is_ready and is_of_this
     teaches = is_newcomer and job.result_number < 2 and not _is_over(job)
-    result, advice = _end(job, summary, is_mended=is_mended, is_brief=teaches)
+    result, advice = _format_end(job, summary, is_mended=is_mended, is_brief=teaches)
     if teaches and not advice:
-        advice = _STEERING[job.needs_mention]
+        advice = _REPLY_ADVICE[job.needs_mention]
     lines = [f"{result} {advice}".rstrip()]
-    pull = _seen(job)
+    pull = _find_polled(job)
     if pull is not None:
         lines += map(changed_line, pull.lines)
     lines.append(preview_line(job, preview))
@@ -60,7 +60,7 @@ def format_pull_request(
 
 def outdated_pull_request(job: TrackedJob, summary: str) -> Message:
     """Return the end of a job that goes on: its result, without advice and buttons."""
-    result, _advice = _end(job, summary)
+    result, _advice = _format_end(job, summary)
     return b.words(result)
 
 
@@ -78,74 +78,77 @@ def _is_over(job: TrackedJob) -> bool:
     return job.pull_request is not None and job.pull_request.ended_at is not None
 
 
-def _end(
+def _format_end(
     job: TrackedJob, summary: str, *, is_mended: bool = False, is_brief: bool = False
 ) -> tuple[str, str]:
     """Return the result of a job, and the advice, which may be empty.
 
     ``is_mended``: its preview builds again. ``is_brief``: a sentence follows on the same line.
     """
-    result, advice = _end_texts(job, summary)
+    result, advice = _choose_end_texts(job, summary)
     if is_mended and not _is_over(job):
-        result = _MENDED
+        result = _MENDED_PREVIEW
     is_merged = job.pull_request is not None and job.pull_request.is_merged
     return fill_end(
         job,
         summary,
         (result, advice),
-        change=_change(job),
-        page=_page(job, b.web_address(job.pr_link) or "", is_brief=is_brief),
+        change=_format_change(job),
+        page=_format_page(job, b.web_address(job.pr_link) or "", is_brief=is_brief),
         sign=":white_check_mark:" if is_merged else ":memo:",
         over="merged" if is_merged else "closed",
     )
 
 
-def _end_texts(job: TrackedJob, summary: str) -> tuple[str, str]:
+def _choose_end_texts(job: TrackedJob, summary: str) -> tuple[str, str]:
     """Return the texts of the result and the advice, to be filled in."""
     result, advice = end_texts(job)
     pull = job.pull_request
     if b.web_address(job.pr_link) is None:
         return result, advice
-    by_page = _named_by_page(job, summary)
+    by_page = _format_result_by_page(job, summary)
     if pull is None or pull.ended_at is None:
         return by_page or result, advice
     if job.ended_at is not None and pull.ended_at < job.ended_at:
-        return result, _TOO_LATE
+        return result, _TOO_LATE_NOTE
     if pull.is_merged and by_page:
         return by_page, ""
-    return _OVER[pull.is_merged], ""
+    return _ENDED_TEXTS[pull.is_merged], ""
 
 
-def _named_by_page(job: TrackedJob, summary: str) -> str:
+def _format_result_by_page(job: TrackedJob, summary: str) -> str:
     """Return the text of a result that is named by the page that it adds or changes.
 
     Return "" where its pages are unknown, or its own words say more.
     """
-    pull = _seen(job)
-    if pull is None or not pull.pages or _made_nothing(pull):
+    pull = _find_polled(job)
+    if pull is None or not pull.pages or _is_unchanged(pull):
         return ""
     if pull.pages[0].is_new:
         return _NEW_PAGE
-    is_short = len(summary.split()) <= _SHORT_WORDS and len(summary) <= _SHORT_LENGTH
+    is_short = (
+        len(summary.split()) <= _MAX_SHORT_SUMMARY_WORDS
+        and len(summary) <= _MAX_SHORT_SUMMARY_CHARACTERS
+    )
     return _CHANGED_PAGE if job.result_number > 1 and is_short else ""
 
 
-def _page(job: TrackedJob, url: str, *, is_brief: bool) -> str:
+def _format_page(job: TrackedJob, url: str, *, is_brief: bool) -> str:
     """Return the page that an iteration adds or changes, as its result names it; "" for none.
 
     A new page is the end of a sentence.
     ``is_brief``: a new page has fewer of its headings, and not its number of lines.
     """
-    pull = _seen(job)
+    pull = _find_polled(job)
     if pull is None or not pull.pages:
         return ""
     first, *others = pull.pages
-    title = b.link(file_address(first.path, url), clip(first.title, _TITLE_LENGTH))
+    title = b.link(file_address(first.path, url), clip(first.title, _MAX_TITLE_CHARACTERS))
     if not first.is_new:
         more = counted(len(others), "more page", "more pages")
         return f"{title} and {more}" if others else title
-    most = _BRIEF_HEADINGS if is_brief else MAX_HEADINGS
-    named = ": ".join(filter(None, (title, _headings(first, most))))
+    most = _MAX_BRIEF_HEADINGS if is_brief else MAX_HEADINGS
+    named = ": ".join(filter(None, (title, _format_headings(first, most))))
     facts = [] if is_brief else [counted(first.length, "line", "lines")]
     if pull.is_draft:
         facts.append("a draft")
@@ -157,51 +160,51 @@ def _page(job: TrackedJob, url: str, *, is_brief: bool) -> str:
     return named if named.endswith("…") else f"{named}."
 
 
-def _headings(page: ChangedPage, most: int) -> str:
+def _format_headings(page: ChangedPage, most: int) -> str:
     """Return the first headings of a new page, with "…" in place of the others."""
-    shown = [b.quoted(heading, _HEADING_LENGTH) for heading in page.headings[:most]]
+    shown = [b.quoted(heading, _MAX_HEADING_CHARACTERS) for heading in page.headings[:most]]
     if len(page.headings) > most:
         shown.append("…")
     return " · ".join(shown)
 
 
-def _change(job: TrackedJob) -> str:
+def _format_change(job: TrackedJob) -> str:
     """Return how much the pull request changes, after its link; "" if it was not polled since."""
-    pull = _seen(job)
+    pull = _find_polled(job)
     if pull is None:
         return ""
     is_follow_up = job.result_number > 1
-    if is_follow_up and _made_nothing(pull):
+    if is_follow_up and _is_unchanged(pull):
         return ". Nothing changed in it"
     draft = ", a draft" if pull.is_draft else ""
-    return f"{draft}, {_difference(pull, is_follow_up=is_follow_up)}"
+    return f"{draft}, {_format_difference(pull, is_follow_up=is_follow_up)}"
 
 
-def _seen(job: TrackedJob) -> PullRequestSnapshot | None:
+def _find_polled(job: TrackedJob) -> PullRequestSnapshot | None:
     """Return the pull request if it was polled since the iteration ended."""
     pull = job.pull_request
     return pull if pull is not None and pull.iteration == job.iteration else None
 
 
-_STEERING = {False: "Just reply to change it.", True: "Mention me to change it."}
+_REPLY_ADVICE = {False: "Just reply to change it.", True: "Mention me to change it."}
 """How to steer the job, by whether that takes a mention."""
-_TOO_LATE = (
+_TOO_LATE_NOTE = (
     "It was {over} before that, so look whether this is in it; "
     "ask me in the channel for a job with a pull request of its own."
 )
-_OVER = {
+_ENDED_TEXTS = {
     True: ":white_check_mark: *{summary}* is done: {link}{change}.",
     False: ":no_entry_sign: *{summary}* was closed without being merged: {link}{change}.",
 }
-_MENDED = ":wrench: Preview builds again{change}."
+_MENDED_PREVIEW = ":wrench: Preview builds again{change}."
 _NEW_PAGE = "{sign} New page {page}"
 _CHANGED_PAGE = "{sign} {page}: changed after “{summary}”{change}."
-_SHORT_WORDS = 3
-_SHORT_LENGTH = 30
+_MAX_SHORT_SUMMARY_WORDS = 3
+_MAX_SHORT_SUMMARY_CHARACTERS = 30
 """A follow-up of so few words and characters does not say what it is about."""
 
 
-def _difference(pull: PullRequestSnapshot, *, is_follow_up: bool) -> str:
+def _format_difference(pull: PullRequestSnapshot, *, is_follow_up: bool) -> str:
     """Return the newest iteration's changes, in lines.
 
     They are the totals where its commits were not compared.
@@ -212,6 +215,6 @@ def _difference(pull: PullRequestSnapshot, *, is_follow_up: bool) -> str:
     return f"{size} in all" if is_follow_up else size
 
 
-def _made_nothing(pull: PullRequestSnapshot) -> bool:
+def _is_unchanged(pull: PullRequestSnapshot) -> bool:
     """Return whether the newest iteration is known to have changed nothing."""
     return pull.made is not None and not any(pull.made)

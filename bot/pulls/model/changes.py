@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 from bot.jobs.model.pull_request import ChangedLine, ChangedPage
 
-_PROSE = (".md", ".mdx", ".markdown", ".rst", ".adoc", ".txt", ".html")
+_PROSE_ENDINGS = (".md", ".mdx", ".markdown", ".rst", ".adoc", ".txt", ".html")
 _FENCES = ("```", "~~~")
-_WORD = re.compile(r"\S+\s*")
+_WORD_PATTERN = re.compile(r"\S+\s*")
 _MAX_WORDS = 400
 """Longer texts replace each other whole."""
 _MAX_STEPS = 100_000
@@ -50,7 +50,7 @@ class Mark(StrEnum):
     NEW = "new"
 
 
-_MARKS = {"-": Mark.STRUCK, "+": Mark.NEW}
+_MARK_BY_SIGN = {"-": Mark.STRUCK, "+": Mark.NEW}
 
 
 class Piece(NamedTuple):
@@ -68,7 +68,7 @@ class ChangedFile:
     status: str
     additions: int
     deletions: int
-    was: str | None = None
+    previous_path: str | None = None
     """Its path before it was moved."""
     patch: str | None = None
     """None for a binary file or a huge patch."""
@@ -78,13 +78,13 @@ class ChangedFile:
 class Steps:
     """The steps that comparisons of words may still take."""
 
-    left: int = _MAX_STEPS
+    steps_left: int = _MAX_STEPS
 
     def take(self, count: int) -> bool:
         """Take ``count`` steps if they are left. Return whether they were."""
-        if count > self.left:
+        if count > self.steps_left:
             return False
-        self.left -= count
+        self.steps_left -= count
         return True
 
 
@@ -119,11 +119,11 @@ class Change:
         """Yield whole lines of code, or the words of a text, compared within ``steps``."""
         if self.is_code:
             for sign, text in self.lines:
-                yield Piece(f"{text}\n", _MARKS.get(sign, Mark.KEPT))
+                yield Piece(f"{text}\n", _MARK_BY_SIGN.get(sign, Mark.KEPT))
             return
         kept = ""
         for old, new in self.runs():
-            for piece in compare_words(_joined(old), _joined(new), steps):
+            for piece in compare_words(_join_lines(old), _join_lines(new), steps):
                 if piece.mark is Mark.KEPT:
                     kept += piece.text
                     continue
@@ -140,7 +140,7 @@ def _is_kept(line: tuple[str, str]) -> bool:
     return sign == " "
 
 
-def _joined(lines: Sequence[str]) -> str:
+def _join_lines(lines: Sequence[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -148,12 +148,12 @@ def changes_in(path: str, patch: str) -> Iterator[Change]:
     """Yield the changes of a file in order, divided at blank lines, fences of code and hunks."""
     is_prose = is_page(path)
     for hunk in re.split(r"^@@[^\n]*\n?", patch, flags=re.MULTILINE):
-        for change in _changes_of_hunk(hunk, is_prose=is_prose):
+        for change in _split_hunk(hunk, is_prose=is_prose):
             if change.size:
                 yield change
 
 
-def _changes_of_hunk(hunk: str, *, is_prose: bool) -> Iterator[Change]:
+def _split_hunk(hunk: str, *, is_prose: bool) -> Iterator[Change]:
     begins_in_code = _begins_in_code(hunk)
     # A removed fence is none in the new text, and an added one none in the old.
     in_code = {"-": begins_in_code, "+": begins_in_code}
@@ -198,13 +198,13 @@ def compare_words(old: str, new: str, steps: Steps | None = None) -> list[Piece]
     """
     if old == new:
         return [Piece(new, Mark.KEPT)]
-    before = _WORD.findall(old)
-    after = _WORD.findall(new)
+    before = _WORD_PATTERN.findall(old)
+    after = _WORD_PATTERN.findall(new)
     if max(len(before), len(after)) <= _MAX_WORDS:
-        blocks = _equal_blocks(_bare(before), _bare(after), steps or Steps())
+        blocks = _find_equal_blocks(_bare(before), _bare(after), steps or Steps())
         common = sum(block.size for block in blocks)
         if 2 * common >= _MIN_COMMON_SHARE * (len(before) + len(after)):
-            return list(_pieces(before, after, blocks))
+            return list(_mark_words(before, after, blocks))
     whole = [Piece(old, Mark.STRUCK), Piece(new, Mark.NEW)]
     return [piece for piece in whole if piece.text]
 
@@ -213,7 +213,7 @@ def _bare(tokens: Sequence[str]) -> list[str]:
     return [word.strip() for word in tokens]
 
 
-def _equal_blocks(before: Sequence[str], after: Sequence[str], steps: Steps) -> list[Match]:
+def _find_equal_blocks(before: Sequence[str], after: Sequence[str], steps: Steps) -> list[Match]:
     """Return the runs of words that two texts have in common, in order.
 
     It is `SequenceMatcher.get_matching_blocks` with a limit: the longest run is found first, then
@@ -240,7 +240,9 @@ def _equal_blocks(before: Sequence[str], after: Sequence[str], steps: Steps) -> 
     return sorted(blocks)
 
 
-def _pieces(before: Sequence[str], after: Sequence[str], blocks: list[Match]) -> Iterator[Piece]:
+def _mark_words(
+    before: Sequence[str], after: Sequence[str], blocks: list[Match]
+) -> Iterator[Piece]:
     """Yield the words of both texts in order, marked by the runs that they have in common."""
     old_at = 0
     new_at = 0
@@ -274,7 +276,7 @@ def changed_lines(
         if file.patch is None:
             return ()
         title = (titles or {}).get(file.path) or title_of(file.path, file.patch)
-        for line in _lines_of(file, file.patch, title[:_MAX_LINE_LENGTH]):
+        for line in _pair_lines(file, file.patch, title[:_MAX_LINE_LENGTH]):
             is_short = line is not None and max(map(len, line)) <= _MAX_LINE_LENGTH
             if line is None or not is_short or len(lines) == most:
                 return ()
@@ -282,7 +284,7 @@ def changed_lines(
     return tuple(lines)
 
 
-def _lines_of(file: ChangedFile, patch: str, title: str) -> Iterator[ChangedLine | None]:
+def _pair_lines(file: ChangedFile, patch: str, title: str) -> Iterator[ChangedLine | None]:
     """Yield the changed lines of a file, each with the line that it replaces.
 
     Yield None where other lines replace them.
@@ -320,11 +322,11 @@ def _to_page(file: ChangedFile, titles: Mapping[str, str]) -> ChangedPage:
     if file.status != "added":
         return ChangedPage(file.path, title)
     # One more shows that there are more.
-    headings = tuple(islice(_headings_in(patch), MAX_HEADINGS + 1))
+    headings = tuple(islice(_find_headings(patch), MAX_HEADINGS + 1))
     return ChangedPage(file.path, title, True, headings, file.additions)
 
 
-def _headings_in(patch: str) -> Iterator[str]:
+def _find_headings(patch: str) -> Iterator[str]:
     """Yield the second-level headings that a patch adds, without those in code."""
     is_code = False
     for line in patch.split("\n"):
@@ -341,23 +343,23 @@ def _headings_in(patch: str) -> Iterator[str]:
 
 def is_page(path: str) -> bool:
     """Return whether a file is a page of the docs, by its name."""
-    return path.lower().endswith(_PROSE)
+    return path.lower().endswith(_PROSE_ENDINGS)
 
 
 def pages_without_title(files: Sequence[ChangedFile]) -> list[str]:
     """Return the paths of the first changed pages whose patches do not show their titles."""
     changed = [file for file in files if is_page(file.path) and file.status != "removed"]
-    return [file.path for file in changed[:MAX_PAGES] if not _title_in(file.patch or "")]
+    return [file.path for file in changed[:MAX_PAGES] if not _find_title(file.patch or "")]
 
 
 def title_of(path: str, patch: str) -> str:
     """Return the title of a page by its patch, else by its path; of other files the path."""
     if not is_page(path):
         return path
-    return _title_in(patch) or _title_by_path(path)
+    return _find_title(patch) or _guess_title(path)
 
 
-def _title_in(patch: str) -> str:
+def _find_title(patch: str) -> str:
     """Return the title in a patch that shows the page's beginning; "" if there is none."""
     head = patch[:MAX_PATCH_LENGTH].split("\n", _MAX_HEAD_LINES)[:_MAX_HEAD_LINES]
     if not re.match(r"@@ -[01](?:,[0-9]+)? ", head[0]):
@@ -380,7 +382,7 @@ def title_in_text(text: str) -> str:
     return ""
 
 
-def _title_by_path(path: str) -> str:
+def _guess_title(path: str) -> str:
     *folders, name = path.split("/")
     stem = name.rsplit(".", 1)[0] or name
     if stem.lower() in ("index", "readme") and folders:

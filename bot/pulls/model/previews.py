@@ -15,13 +15,13 @@ MAX_BUILD_CALLS = 2
 
 It is asked for again only when the answer to the first call was lost.
 """
-GIVEN_UP_AFTER = timedelta(minutes=30)
+PREVIEW_TIMEOUT = timedelta(minutes=30)
 """A build that is not over by then is not waited for. Users measured 1.5 to 4 minutes."""
-NOT_HERE_FOR = timedelta(days=1)
+UNAVAILABLE_FOR = timedelta(days=1)
 """How long a project's previews count as not available after such an answer of the service."""
 _MAX_LINES = 15
-_LINE_LENGTH = 300
-_READ_LENGTH = 1_000
+_MAX_LINE_CHARACTERS = 300
+_MAX_READ_CHARACTERS = 1_000
 """Characters of a line that are masked, so that no key is cut where it is still a key."""
 
 
@@ -91,6 +91,6 @@ def end_of(logs: Sequence[str]) -> str | None:
     """
     lines: list[str] = []
     for text in logs:
-        lines += [line.strip()[:_READ_LENGTH] for line in text.splitlines() if line.strip()]
+        lines += [line.strip()[:_MAX_READ_CHARACTERS] for line in text.splitlines() if line.strip()]
     tail = masked("\n".join(lines[-_MAX_LINES:])).splitlines()
-    return "\n".join(line[:_LINE_LENGTH] for line in tail) or None
+    return "\n".join(line[:_MAX_LINE_CHARACTERS] for line in tail) or None

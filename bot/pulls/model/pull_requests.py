@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from bot.ids import JobNumber
 from bot.jobs.model.pull_request import PullRequestSnapshot
 
-_OFTEN_FOR = timedelta(days=1)
-_SELDOM_FOR = timedelta(days=30)
+_OFTEN_PERIOD = timedelta(days=1)
+_SELDOM_PERIOD = timedelta(days=30)
 """A pull request is polled seldom until then, and afterwards never."""
-_SELDOM = 6
+_SELDOM_FACTOR = 6
 """How many times longer a pause is after the first day."""
 
 
@@ -43,8 +43,8 @@ class WatchedPullRequest:
         The pause is that of the first day.
         """
         age = now - self.iteration_ended_at
-        if age >= _SELDOM_FOR:
+        if age >= _SELDOM_PERIOD:
             return None
-        if age >= _OFTEN_FOR:
-            pause_seconds *= _SELDOM
+        if age >= _OFTEN_PERIOD:
+            pause_seconds *= _SELDOM_FACTOR
         return now + timedelta(seconds=pause_seconds)

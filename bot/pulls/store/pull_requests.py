@@ -18,7 +18,7 @@ from bot.pulls.model.previews import Preview
 from bot.pulls.model.pull_requests import WatchedPullRequest
 from bot.pulls.store.tables import previews
 from bot.pulls.store.tables import pull_requests as rows
-from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming
+from bot.store.leases import FREE_LEASE, LIMIT, Claimer, Rows, claiming
 from bot.store.queues import QueueTable
 from bot.store.schema import diff, insert_unless_there, reader
 
@@ -33,7 +33,7 @@ _CLAIM_LOOKS = claiming(
 )
 
 
-def _not_yet(_row: RowMapping) -> None:
+def _read_no_state(_row: RowMapping) -> None:
     """Return the state of a row without its job, which has it."""
 
 
@@ -41,7 +41,7 @@ class PullRequests(Rows[WatchedPullRequest]):
     """The pull requests, within one transaction."""
 
     table = rows
-    read = staticmethod(reader(WatchedPullRequest, rows, snapshot=_not_yet))
+    read = staticmethod(reader(WatchedPullRequest, rows, snapshot=_read_no_state))
 
     def watch(self, job: TrackedJob, link: str, ended_at: datetime) -> bool:
         """Poll the pull request of a job as soon as possible, since an iteration has ended with it.
@@ -53,7 +53,7 @@ class PullRequests(Rows[WatchedPullRequest]):
             "iteration_ended_at": ended_at,
             "poll_at": ended_at,
             "failed_polls": 0,
-            **FREE,
+            **FREE_LEASE,
         }
         new = {"link": link, "reported_at": ended_at, "requester": job.requester}
         if insert_unless_there(self.connection, rows, {"job": job.number, **new, **due}):
@@ -71,7 +71,7 @@ class PullRequests(Rows[WatchedPullRequest]):
 
     def save(self, watched: WatchedPullRequest, new: WatchedPullRequest, *, owner: str) -> None:
         """Write the columns in which one differs and free its lease. Raises LeaseLost."""
-        self._write(watched.job, owner, diff(watched, new, rows) | FREE)
+        self._write(watched.job, owner, diff(watched, new, rows) | FREE_LEASE)
 
 
 PREVIEWS = QueueTable("previews", previews, None, previews.c.due_at)
@@ -93,7 +93,7 @@ class Previews(Rows[Preview]):
 
         Return False if one is under way.
         """
-        new = {name: getattr(preview, name) for name in Preview.__dataclass_fields__} | FREE
+        new = {name: getattr(preview, name) for name in Preview.__dataclass_fields__} | FREE_LEASE
         if insert_unless_there(self.connection, previews, new):
             return True
         old = self.get(preview.job)
@@ -131,7 +131,7 @@ class Previews(Rows[Preview]):
 
     def save(self, preview: Preview, new: Preview, *, owner: str) -> None:
         """Write the columns in which a preview differs and free its lease. Raises LeaseLost."""
-        self._write(preview.job, owner, diff(preview, new, previews) | FREE)
+        self._write(preview.job, owner, diff(preview, new, previews) | FREE_LEASE)
 
 
 class PreviewLimits(Quota):

@@ -6,7 +6,7 @@ from sqlalchemy import Boolean, Column, ForeignKey, Integer, Table, and_, text
 
 from bot.jobs.store.retention import JOBS_RULE, is_of_finished_job
 from bot.pulls.model.previews import PreviewState
-from bot.store.leases import FREE
+from bot.store.leases import FREE_LEASE
 from bot.store.retention import RetentionRule
 from bot.store.schema import (
     Choice,
@@ -70,7 +70,7 @@ PULL_REQUESTS_RULE = RetentionRule(
     is_of_finished_job(pull_requests.c.job),
     None,
     part_of=(JOBS_RULE, pull_requests.c.job),
-    extra_values={"poll_at": None, **FREE},
+    extra_values={"poll_at": None, **FREE_LEASE},
 )
 PREVIEWS_RULE = RetentionRule(
     "previews",
@@ -78,5 +78,5 @@ PREVIEWS_RULE = RetentionRule(
     and_(previews.c.due_at.is_(None), is_of_finished_job(previews.c.job)),
     None,
     part_of=(JOBS_RULE, previews.c.job),
-    extra_values={"due_at": None, **FREE},
+    extra_values={"due_at": None, **FREE_LEASE},
 )

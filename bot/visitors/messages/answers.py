@@ -23,7 +23,7 @@ from bot.visitors.messages.numbers import (
     views_line,
     visitors_answer,
 )
-from bot.visitors.messages.reasons import REASON_LENGTH, next_step, not_read
+from bot.visitors.messages.reasons import MAX_REASON_CHARACTERS, next_step, not_read
 from bot.visitors.model.gaps import ReportType, page_row_key
 from bot.visitors.model.periods import Period
 from bot.visitors.model.questions import FileDestination, Query, SortBy, in_section
@@ -36,12 +36,12 @@ from bot.visitors.model.reports import (
     is_beyond_chance,
 )
 
-TIME = "{date_short_pretty} {time}"
-UNIQUE = "Unique visitors, approximate, so they don't add up"
-_IN_LINE = 3
-_TABLE_ROWS = 20
+TIME_FORMAT = "{date_short_pretty} {time}"
+UNIQUE_NOTE = "Unique visitors, approximate, so they don't add up"
+_MAX_PAGES_IN_LINE = 3
+_MAX_TABLE_ROWS = 20
 _MAX_OPTIONS = 40
-_ABOUT = {
+_SUBJECTS = {
     ReportType.VISITORS: "who read {docs}",
     ReportType.SEARCHES: "what readers searched in {docs}",
     ReportType.FEEDBACK: "what readers said of {docs}",
@@ -70,8 +70,8 @@ def answer(
     if can_share and not shared_by:
         buttons.insert(0, share_button(question))
     return b.message(
-        b.section(f"{_title(report)}\n{totals(report)}"),
-        *_charts(report),
+        b.section(f"{_format_title(report)}\n{totals(report)}"),
+        *_build_charts(report),
         *b.text_blocks("\n".join(page_lines(report))),
         *b.actions(buttons),
         b.context(
@@ -111,13 +111,13 @@ def the_docs(query: Query) -> str:
     return f"the docs ({b.label(query.label)})" if query.label else "the docs"
 
 
-def _title(report: Report) -> str:
+def _format_title(report: Report) -> str:
     period = report.query.period
     when = f", {period}"
     if report.is_open:
         when = f" so far today, {period}" if period.days == 1 else f", {period}, so far"
     where = f" under {path_code(report.query.section)}" if report.query.section else ""
-    against = f", compared with {report.was.period}" if report.was else ""
+    against = f", compared with {report.earlier.period}" if report.earlier else ""
     return f"*Who read {the_docs(report.query)}{where}{when}*{against}"
 
 
@@ -127,14 +127,14 @@ def compare_total(report: Report) -> str:
         return ""
     now = report.site.total
     was = report.before.total
-    name = _name_before(report.query)
+    name = _name_earlier_period(report.query)
     if not is_beyond_chance(now, was):
         return f", about as many as {name} ({was:,})"
     direction = "more" if now > was else "fewer"
     return f", {percent(abs(now - was), was)} {direction} than {name} ({was:,})"
 
 
-def _name_before(query: Query) -> str:
+def _name_earlier_period(query: Query) -> str:
     """Return the name of the period compared with.
 
     The month before, the week before, before, or then.
@@ -177,13 +177,17 @@ def page_lines(report: Report) -> list[str]:
         return [f"No page{scope} is among those whose numbers could be read."]
     lines = []
     if report.query.section or report.query.sort is not SortBy.TOTAL:
-        lines.append(f"*{b.quoted(_caption(report, len(report.top)), REASON_LENGTH)}*")
+        lines.append(
+            f"*{b.quoted(_format_caption(report, len(report.top)), MAX_REASON_CHARACTERS)}*"
+        )
     for rank, page in enumerate(report.top, 1):
-        lines.append(f"{rank}. {path_code(page.path)} {_page_counts(page, report.query.sort)}")
+        lines.append(
+            f"{rank}. {path_code(page.path)} {_format_page_counts(page, report.query.sort)}"
+        )
     return lines
 
 
-def _caption(report: Report, count: int) -> str:
+def _format_caption(report: Report, count: int) -> str:
     where = f" under {shown_path(report.query.section)}" if report.query.section else ""
     pages = counted(len(report.pages), "page", "pages") + where
     orders = {SortBy.HUMAN: ", most people first", SortBy.AI: ", most AI agents first"}
@@ -191,7 +195,7 @@ def _caption(report: Report, count: int) -> str:
     return f"{first}{pages}{orders.get(report.query.sort, '')}"
 
 
-def _page_counts(page: Page, sort: SortBy) -> str:
+def _format_page_counts(page: Page, sort: SortBy) -> str:
     """Return a page's counts, with the count that ranks it in bold."""
     counts = {
         SortBy.TOTAL: visitors_answer(page.now.total),
@@ -217,7 +221,7 @@ def improve_menu(pages: Sequence[Page], question: QuestionId) -> list[Block]:
 # ---- the chart
 
 
-def _charts(report: Report) -> list[Block]:
+def _build_charts(report: Report) -> list[Block]:
     return [chart(report.chart)] if len(report.chart) > 1 else []
 
 
@@ -228,21 +232,21 @@ def chart(points: Sequence[tuple[Period, Counts]]) -> Block:
     """
     labels = [period.short for period, _ in points]
     series = [
-        _line_of_chart("People", labels, [counts.human for _, counts in points]),
-        _line_of_chart("AI agents", labels, [counts.ai for _, counts in points]),
-        _line_of_chart("Total", labels, [counts.total for _, counts in points]),
+        _build_chart_line("People", labels, [counts.human for _, counts in points]),
+        _build_chart_line("AI agents", labels, [counts.ai for _, counts in points]),
+        _build_chart_line("Total", labels, [counts.total for _, counts in points]),
     ]
     drawn = {"type": "line", "series": series, "axis_config": {"categories": labels}}
-    unit = _unit_of_chart(points[0][0].days)
+    unit = _choose_chart_unit(points[0][0].days)
     return {"type": "data_visualization", "title": f"Unique visitors by {unit}", "chart": drawn}
 
 
-def _line_of_chart(name: str, labels: Sequence[str], values: Sequence[int]) -> Block:
+def _build_chart_line(name: str, labels: Sequence[str], values: Sequence[int]) -> Block:
     data = [{"label": label, "value": value} for label, value in zip(labels, values, strict=True)]
     return {"name": name, "data": data}
 
 
-def _unit_of_chart(days: int) -> str:
+def _choose_chart_unit(days: int) -> str:
     if days == 1:
         return "day"
     return "week (Mon–Sun)" if days == 7 else f"{days // 7} weeks (Mon–Sun)"
@@ -258,13 +262,13 @@ def caveats(report: Report, *, is_digest: bool = False) -> list[str]:
     """
     notes = []
     if not report.now.is_complete:
-        notes.append(_missing_pages(report, is_digest=is_digest))
+        notes.append(_format_missing_pages(report, is_digest=is_digest))
     if report.views_problem and report.query.section:
         views = f"The views of {path_code(report.query.section)}"
         notes.append(not_read(views, report.views_problem))
     if report.not_compared:
-        notes.append(_not_compared(report.query, report.not_compared))
-    if report.was and not report.was.is_complete:
+        notes.append(_explain_no_comparison(report.query, report.not_compared))
+    if report.earlier and not report.earlier.is_complete:
         notes.append("Not all pages of the period before were read, so none is called new or gone.")
     missing = len(report.query.chart) - len(report.chart)
     if missing and not is_digest:
@@ -273,7 +277,7 @@ def caveats(report: Report, *, is_digest: bool = False) -> list[str]:
     return notes
 
 
-def _missing_pages(report: Report, *, is_digest: bool) -> str:
+def _format_missing_pages(report: Report, *, is_digest: bool) -> str:
     """Return why pages are missing, and the way to the rest."""
     reading = report.now
     problem = reading.problem or ReadingProblem.LATE
@@ -284,7 +288,7 @@ def _missing_pages(report: Report, *, is_digest: bool) -> str:
     return f"{sentence} {next_step(problem, report.budget.free_at)}"
 
 
-def _not_compared(query: Query, why: NoComparison) -> str:
+def _explain_no_comparison(query: Query, why: NoComparison) -> str:
     """Return why a period is not compared."""
     compared = query.compared or query.period
     match why.reason:
@@ -310,8 +314,8 @@ def _not_compared(query: Query, why: NoComparison) -> str:
 
 
 def source_note(report: Report) -> str:
-    at = b.moment(report.now.read_at, TIME) if report.now.read_at else ""
-    return f"{UNIQUE} · read {at}"
+    at = b.moment(report.now.read_at, TIME_FORMAT) if report.now.read_at else ""
+    return f"{UNIQUE_NOTE} · read {at}"
 
 
 # ---- More, and the file
@@ -328,14 +332,16 @@ def more_button(question: QuestionId) -> Block:
 def more(report: Report, question: QuestionId) -> Message:
     """Return the rest of an answer: a table of pages, and the pages that appeared and vanished."""
     heading = b.section(f"*More about {_name_period(report)}*")
-    return b.message(heading, *_rest(report, question), b.context(_counted_in(report)))
+    return b.message(
+        heading, *_build_rest(report, question), b.context(_format_zone_and_budget(report))
+    )
 
 
 def all_numbers(report: Report, question: QuestionId) -> Message:
     """Return all numbers of a digest: the content of *More*, the totals and the chart."""
     heading = b.section(f"*All numbers of {_name_period(report)}*\n{totals(report)}")
-    notes = b.context(*caveats(report), source_note(report), _counted_in(report))
-    return b.message(heading, *_charts(report), *_rest(report, question), notes)
+    notes = b.context(*caveats(report), source_note(report), _format_zone_and_budget(report))
+    return b.message(heading, *_build_charts(report), *_build_rest(report, question), notes)
 
 
 def _name_period(report: Report) -> str:
@@ -343,16 +349,20 @@ def _name_period(report: Report) -> str:
     return f"{report.query.period}{of}"
 
 
-def _rest(report: Report, question: QuestionId) -> list[Block]:
+def _build_rest(report: Report, question: QuestionId) -> list[Block]:
     """Return the table of pages, the lists of new and gone pages, and the buttons."""
-    pages = report.pages[:_TABLE_ROWS]
-    rows = table(_caption(report, len(pages)), pages) if pages else b.section(page_lines(report)[0])
+    pages = report.pages[:_MAX_TABLE_ROWS]
+    rows = (
+        table(_format_caption(report, len(pages)), pages)
+        if pages
+        else b.section(page_lines(report)[0])
+    )
     file = b.button("All pages as CSV", b.Action.CSV_FILE, str(question))
-    menu = improve_menu([*pages, *report.appeared], question)
-    return [rows, *map(b.section, _new_and_gone(report)), *b.actions([file, *menu])]
+    menu = improve_menu([*pages, *report.new_pages], question)
+    return [rows, *map(b.section, _format_new_and_gone_pages(report)), *b.actions([file, *menu])]
 
 
-def _counted_in(report: Report) -> str:
+def _format_zone_and_budget(report: Report) -> str:
     """Return the zone of the days, and how much of the hour's budget is used."""
     budget = report.budget
     used = f"{budget.used:,} of {budget.limit:,} analytics calls used in the last hour"
@@ -379,20 +389,20 @@ def table(caption: str, pages: Sequence[Page]) -> Block:
     }
 
 
-def _new_and_gone(report: Report) -> list[str]:
+def _format_new_and_gone_pages(report: Report) -> list[str]:
     """Return a line about new pages, and a line about gone pages."""
     lines = []
-    if report.appeared:
+    if report.new_pages:
         appeared = [
-            f"{path_code(page.path)} {visitors_answer(page.now.total)}" for page in report.appeared
+            f"{path_code(page.path)} {visitors_answer(page.now.total)}" for page in report.new_pages
         ]
-        lines.append(f"*Newly read*: {' · '.join(appeared[:_IN_LINE])}")
-    if report.vanished:
+        lines.append(f"*Newly read*: {' · '.join(appeared[:_MAX_PAGES_IN_LINE])}")
+    if report.gone_pages:
         vanished = [
             f"{path_code(page.path)} {visitors_answer(-page.gain)} before"
-            for page in report.vanished
+            for page in report.gone_pages
         ]
-        lines.append(f"*No longer read*: {' · '.join(vanished[:_IN_LINE])}")
+        lines.append(f"*No longer read*: {' · '.join(vanished[:_MAX_PAGES_IN_LINE])}")
     return lines
 
 
@@ -420,7 +430,7 @@ def csv_file(query: Query, pages: Mapping[str, Counts], *, complete: bool) -> tu
 
 def about(query: Query) -> str:
     """Return the subject of a question with its days: "who read the docs, 14–20 Nov 2026"."""
-    return f"{_ABOUT[query.report_type].format(docs=the_docs(query))}, {query.period}"
+    return f"{_SUBJECTS[query.report_type].format(docs=the_docs(query))}, {query.period}"
 
 
 def progress_note(query: Query) -> Message:

@@ -30,10 +30,10 @@ from bot.visitors.model.gaps import (
 )
 from bot.visitors.model.questions import Numbers, Query, in_section
 
-_QUOTE_LENGTH = 150
+_MAX_SHOWN_QUOTE_CHARACTERS = 150
 _MAX_QUOTE_CHARACTERS = 60
-_PAGE_LENGTH = 300
-_PROMPT_QUOTES_LENGTH = 1_500
+_MAX_PAGE_CHARACTERS = 300
+_MAX_PROMPT_QUOTES_CHARACTERS = 1_500
 """Characters of all quotes in a prompt, so that the form has room for the text after them."""
 _MAX_QUOTES = 5
 FEW_EVENTS = 30
@@ -65,7 +65,7 @@ class Row:
     events: int = 0
     evidence: str = ""
     """The numbers for which a digest recommends it; empty if it does not."""
-    same: tuple[str, ...] = ()
+    merged_keys: tuple[str, ...] = ()
     """The keys of the rows of the same subject whose numbers are added to it."""
 
 
@@ -89,15 +89,15 @@ class _Format:
 # ---- searches
 
 
-def _search_rows(numbers: Numbers) -> Sequence[Row]:
-    return [_search_row(search) for search in rank_searches(numbers.rows_of(Source.SEARCHES))]
+def _list_search_rows(numbers: Numbers) -> Sequence[Row]:
+    return [_to_search_row(search) for search in rank_searches(numbers.rows_of(Source.SEARCHES))]
 
 
-def _search_subjects(numbers: Numbers) -> Sequence[Row]:
+def _list_search_subjects(numbers: Numbers) -> Sequence[Row]:
     """Return a row for each subject of the searches that few clicks follow."""
     unmet = [search for search in numbers.rows_of(Source.SEARCHES) if _is_unmet(search)]
     unmet.sort(key=lambda search: (-search.events, search.text))
-    return [_search_row(*group) for group in group_by_subject(unmet, lambda row: row.text)]
+    return [_to_search_row(*group) for group in group_by_subject(unmet, lambda row: row.text)]
 
 
 def _is_unmet(search: GapRow) -> bool:
@@ -105,20 +105,20 @@ def _is_unmet(search: GapRow) -> bool:
     return search.met is not None and search.met * _SEARCHES_A_CLICK < search.events
 
 
-def _search_row(first: GapRow, *others: GapRow) -> Row:
+def _to_search_row(first: GapRow, *others: GapRow) -> Row:
     """Return the row of a search, with the numbers of other wordings added to it."""
     search = reduce(add_search, others, first)
     wordings = [first.text, *(other.text for other in others)]
     hits = counted(search.events, "search", "searches")
-    clicked = _clicked(search.met)
+    clicked = _format_clicks(search.met)
     quoted = ", ".join(in_quotes(text, _MAX_QUOTE_CHARACTERS) for text in wordings[:_MAX_QUOTES])
     facts = f"Readers searched the docs for {quoted}: {hits}, {clicked}."
     if search.page and search.met != 0:
-        facts += f" The page clicked most is {in_quotes(search.page, _PAGE_LENGTH)}."
+        facts += f" The page clicked most is {in_quotes(search.page, _MAX_PAGE_CHARACTERS)}."
     return Row(
         key=search_key(first.text),
         title=first.text,
-        text=f"{b.code(first.text, _QUOTE_LENGTH)} {hits}, {clicked}",
+        text=f"{b.code(first.text, _MAX_SHOWN_QUOTE_CHARACTERS)} {hits}, {clicked}",
         cells=(
             first.text,
             search.events,
@@ -131,18 +131,18 @@ def _search_row(first: GapRow, *others: GapRow) -> Row:
         "to find with these words.",
         unmet=search.events if search.unmet is None else search.unmet,
         events=search.events,
-        evidence=_search_evidence(search, len(wordings)),
-        same=tuple(search_key(other.text) for other in others),
+        evidence=_format_search_evidence(search, len(wordings)),
+        merged_keys=tuple(search_key(other.text) for other in others),
     )
 
 
-def _clicked(clicks: int | None) -> str:
+def _format_clicks(clicks: int | None) -> str:
     if clicks is None:
         return "clicks not told"
     return f"{clicks:,} with a click" if clicks else "no click"
 
 
-def _search_evidence(search: GapRow, wordings: int) -> str:
+def _format_search_evidence(search: GapRow, wordings: int) -> str:
     """Return why a search is recommended; "" if it has too few searches, or enough clicks."""
     if search.events < _MIN_SEARCHES or not _is_unmet(search):
         return ""
@@ -152,7 +152,7 @@ def _search_evidence(search: GapRow, wordings: int) -> str:
     return f"searched {counted(search.events, 'time', 'times')}{words}, {opened}"
 
 
-def _search_total(numbers: Numbers, rows: Sequence[Row]) -> tuple[str, int]:
+def _format_search_total(numbers: Numbers, rows: Sequence[Row]) -> tuple[str, int]:
     searches = numbers.gap_rows(Source.SEARCHES)
     if searches is None:
         return "", 0
@@ -168,17 +168,17 @@ def _search_total(numbers: Numbers, rows: Sequence[Row]) -> tuple[str, int]:
 # ---- feedback
 
 
-def _feedback_rows(numbers: Numbers) -> Sequence[Row]:
+def _list_feedback_rows(numbers: Numbers) -> Sequence[Row]:
     """Return the pages with people's feedback, and below them pages with AI agents' comments."""
     pages = group_feedback(numbers.rows_of(Source.VOTES), numbers.rows_of(Source.COMMENTS))
     section = numbers.query.section
-    return [_page_row(feedback) for feedback in pages if in_section(feedback.page, section)]
+    return [_to_page_row(feedback) for feedback in pages if in_section(feedback.page, section)]
 
 
-def _page_row(feedback: PageFeedback) -> Row:
-    summary = _feedback_summary(feedback)
+def _to_page_row(feedback: PageFeedback) -> Row:
+    summary = _format_feedback_summary(feedback)
     quotes = feedback.quotes[:_MAX_QUOTES]
-    newest = f": “{b.quoted(quotes[0], _QUOTE_LENGTH)}”" if quotes else ""
+    newest = f": “{b.quoted(quotes[0], _MAX_SHOWN_QUOTE_CHARACTERS)}”" if quotes else ""
     who = "people"
     readers = "Readers"
     if feedback.by_agents:
@@ -187,7 +187,7 @@ def _page_row(feedback: PageFeedback) -> Row:
     votes = feedback.votes
     against = (votes.unmet or 0) if votes else 0
     counts = (against, votes.met or 0, votes.on_code) if votes else ("", "", "")
-    page = in_quotes(feedback.page, _PAGE_LENGTH)
+    page = in_quotes(feedback.page, _MAX_PAGE_CHARACTERS)
     return Row(
         key=page_row_key(feedback.page, by_agents=feedback.by_agents),
         title=feedback.page,
@@ -198,11 +198,11 @@ def _page_row(feedback: PageFeedback) -> Row:
         aim="Find out what is missing, wrong or hard to follow on that page, and mend it.",
         unmet=against,
         events=against,
-        evidence=_page_evidence(votes),
+        evidence=_format_page_evidence(votes),
     )
 
 
-def _feedback_summary(feedback: PageFeedback) -> str:
+def _format_feedback_summary(feedback: PageFeedback) -> str:
     """Return 12 not helpful, 3 helpful; without votes the number of comments."""
     votes = feedback.votes
     count = len(feedback.comments)
@@ -216,7 +216,7 @@ def _feedback_summary(feedback: PageFeedback) -> str:
     return ", ".join(parts)
 
 
-def _page_evidence(votes: GapRow | None) -> str:
+def _format_page_evidence(votes: GapRow | None) -> str:
     """Return why a page is recommended.
 
     "" if it has too few votes, or enough that found it helpful.
@@ -229,7 +229,7 @@ def _page_evidence(votes: GapRow | None) -> str:
     return f"{against:,} of {counted(votes.events, 'vote', 'votes')}"
 
 
-def _feedback_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
+def _format_feedback_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
     votes = numbers.gap_rows(Source.VOTES)
     comments = numbers.gap_rows(Source.COMMENTS)
     parts = []
@@ -252,14 +252,14 @@ def _feedback_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
 # ---- questions
 
 
-def _question_rows(numbers: Numbers) -> Sequence[Row]:
-    return [_question_row(group) for group in _group_asked(numbers)]
+def _list_question_rows(numbers: Numbers) -> Sequence[Row]:
+    return [_to_question_row(group) for group in _group_asked(numbers)]
 
 
-def _question_subjects(numbers: Numbers) -> Sequence[Row]:
+def _list_question_subjects(numbers: Numbers) -> Sequence[Row]:
     """Return a row for each subject of the questions."""
     groups = group_by_subject(_group_asked(numbers), lambda group: group[0].text)
-    return [_question_row([row for group in same for row in group]) for same in groups]
+    return [_to_question_row([row for group in same for row in group]) for same in groups]
 
 
 def _group_asked(numbers: Numbers) -> list[list[GapRow]]:
@@ -269,20 +269,20 @@ def _group_asked(numbers: Numbers) -> list[list[GapRow]]:
     return group_questions(row for row in asked if in_section(row.page or "", section))
 
 
-def _question_row(group: Sequence[GapRow]) -> Row:
+def _to_question_row(group: Sequence[GapRow]) -> Row:
     first = group[0]
     count = counted(len(group), "question", "questions")
     subject = in_quotes(first.text, _MAX_QUOTE_CHARACTERS)
     facts = f"Readers asked the docs' assistant {subject}, without an answer: {count}."
     if first.page:
-        facts += f" The first was asked on {in_quotes(first.page, _PAGE_LENGTH)}."
+        facts += f" The first was asked on {in_quotes(first.page, _MAX_PAGE_CHARACTERS)}."
     texts = list(dict.fromkeys(question.text for question in group))
     keys = dict.fromkeys(question_key(text) for text in texts)
     times = counted(len(group), "time", "times")
     return Row(
         key=question_key(first.text),
         title=first.text,
-        text=f"Asked {times}: “{b.quoted(first.text, _QUOTE_LENGTH)}”",
+        text=f"Asked {times}: “{b.quoted(first.text, _MAX_SHOWN_QUOTE_CHARACTERS)}”",
         cells=(len(group), first.text, first.page or ""),
         facts=facts,
         quotes=texts[:_MAX_QUOTES],
@@ -290,11 +290,11 @@ def _question_row(group: Sequence[GapRow]) -> Row:
         unmet=len(group),
         events=len(group),
         evidence=f"{count}, no answer" if len(group) >= _MIN_QUESTIONS else "",
-        same=tuple(keys)[1:],
+        merged_keys=tuple(keys)[1:],
     )
 
 
-def _question_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
+def _format_question_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
     questions = numbers.gap_rows(Source.QUESTIONS)
     if questions is None:
         return "", 0
@@ -310,27 +310,27 @@ FORMATS: Mapping[ReportType, _Format] = {
         heading="Readers didn't find",
         unmet="searches without a click",
         header=("words", "searches", "with_click", "page"),
-        rows=_search_rows,
-        subjects=_search_subjects,
-        total=_search_total,
+        rows=_list_search_rows,
+        subjects=_list_search_subjects,
+        total=_format_search_total,
     ),
     ReportType.FEEDBACK: _Format(
         none="feedback",
         heading="Readers dislike",
         unmet="votes against",
         header=("page", "not_helpful", "helpful", "on_code", "who", "comments", "newest"),
-        rows=_feedback_rows,
-        subjects=_feedback_rows,
-        total=_feedback_total,
+        rows=_list_feedback_rows,
+        subjects=_list_feedback_rows,
+        total=_format_feedback_total,
     ),
     ReportType.QUESTIONS: _Format(
         none="unanswered questions",
         heading="Readers asked",
         unmet="questions without an answer",
         header=("questions", "question", "page"),
-        rows=_question_rows,
-        subjects=_question_subjects,
-        total=_question_total,
+        rows=_list_question_rows,
+        subjects=_list_question_subjects,
+        total=_format_question_total,
     ),
 }
 
@@ -359,7 +359,7 @@ def gap_recommendations(numbers: Numbers) -> Iterator[Recommendation]:
                 prompt=gap_prompt(numbers.query, row),
                 quote=row.quotes[0] if is_page and row.quotes else "",
                 is_page=is_page,
-                same=row.same,
+                merged_keys=row.merged_keys,
             )
 
 
@@ -400,7 +400,7 @@ def gap_file(numbers: Numbers) -> tuple[str, str]:
 
 def gap_prompt(query: Query, row: Row) -> str:
     """Return the suggested prompt for a row, with readers' texts as quotations."""
-    room = _PROMPT_QUOTES_LENGTH // max(len(row.quotes), 1)
+    room = _MAX_PROMPT_QUOTES_CHARACTERS // max(len(row.quotes), 1)
     texts = [one_line(text, room) for text in row.quotes]
     quotes = str(Quotation(QuoteSource.EVIDENCE, "\n".join(texts))) if texts else ""
     return "\n\n".join(filter(None, [f"{row.facts} ({query.period})", quotes, row.aim]))

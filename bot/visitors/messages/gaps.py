@@ -10,13 +10,13 @@ from dataclasses import replace
 
 from bot.ids import Block, Message, QuestionId, UserId
 from bot.messages import blocks as b
-from bot.visitors.messages.answers import TIME, about, around, more_button, share_button
+from bot.visitors.messages.answers import TIME_FORMAT, about, around, more_button, share_button
 from bot.visitors.messages.gap_rows import FEW_EVENTS, FORMATS, Row, gap_table
 from bot.visitors.messages.reasons import unread_sources
 from bot.visitors.model.gaps import ReportType
 from bot.visitors.model.questions import Numbers, Query
 
-_MORE_ROWS = 20
+_MAX_MORE_ROWS = 20
 
 
 def gap_answer(
@@ -37,15 +37,15 @@ def gap_answer(
     buttons = [more_button(question)]
     if can_share and not shared_by:
         buttons.insert(0, share_button(question))
-    return _message(numbers, question, rows[: query.top], buttons, shared_by)
+    return _format_message(numbers, question, rows[: query.top], buttons, shared_by)
 
 
 def more_gaps(numbers: Numbers, question: QuestionId) -> Message:
     file = b.button("All rows as CSV", b.Action.CSV_FILE, str(question))
-    return _message(numbers, question, gap_table(numbers)[:_MORE_ROWS], [file])
+    return _format_message(numbers, question, gap_table(numbers)[:_MAX_MORE_ROWS], [file])
 
 
-def _message(
+def _format_message(
     numbers: Numbers,
     question: QuestionId,
     rows: Sequence[Row],
@@ -58,10 +58,10 @@ def _message(
     subject = about(query)
     heading = b.section(f"*{subject[:1].upper()}{subject[1:]}*\n{total}")
     blocks = [
-        _row_block(row, rank, question, is_page=query.report_type is ReportType.FEEDBACK)
+        _build_row_block(row, rank, question, is_page=query.report_type is ReportType.FEEDBACK)
         for rank, row in enumerate(rows, 1)
     ]
-    notes = b.context(*_notes(numbers, events, shared_by))
+    notes = b.context(*_format_notes(numbers, events, shared_by))
     while True:
         message = b.message(heading, *blocks, *b.actions(buttons), notes)
         message = replace(message, plain_blocks=message.blocks)  # with the button of each row
@@ -70,12 +70,12 @@ def _message(
         blocks.pop()
 
 
-def _row_block(row: Row, rank: int, question: QuestionId, *, is_page: bool) -> Block:
+def _build_row_block(row: Row, rank: int, question: QuestionId, *, is_page: bool) -> Block:
     button = draft_button(question, row.key, is_page=is_page)
     return {**b.section(f"{rank}. {row.text}"), "accessory": button}
 
 
-def _notes(numbers: Numbers, events: int, shared_by: UserId | None) -> list[str]:
+def _format_notes(numbers: Numbers, events: int, shared_by: UserId | None) -> list[str]:
     """Return the small print.
 
     How little the numbers tell, missing sources, and when they were read.
@@ -84,7 +84,7 @@ def _notes(numbers: Numbers, events: int, shared_by: UserId | None) -> list[str]
     if events < FEW_EVENTS:
         limits.insert(0, f"That is too few to tell much ({events:,}).")
     times = [reading.read_at for reading in numbers.readings if reading.read_at]
-    at = f" · read {b.moment(min(times), TIME)}" if times else ""
+    at = f" · read {b.moment(min(times), TIME_FORMAT)}" if times else ""
     source = f"Readers' words; addresses and keys are masked{at}"
     return [" ".join(limits), " ".join([*around(numbers.query, shared_by), source])]
 

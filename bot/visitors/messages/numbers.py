@@ -8,7 +8,7 @@ from bot.messages.plain_text import clip, one_line
 from bot.visitors.model.readings import Counts
 from bot.visitors.model.reports import is_beyond_chance
 
-_PATH_LENGTH = 72
+_MAX_PATH_CHARACTERS = 72
 
 
 def visitors_answer(count: int) -> str:
@@ -52,7 +52,7 @@ def change(now: int, was: int | None) -> str:
     return f"{(now - was) / was:+,.0%}".replace("-", "−") if was else "new"
 
 
-def shown_path(path: str, length: int = _PATH_LENGTH) -> str:
+def shown_path(path: str, length: int = _MAX_PATH_CHARACTERS) -> str:
     """Return a path on one line, never empty, of at most ``length`` characters after escaping."""
     text = one_line(path, length)
     while (over := len(b.escape(text)) - length) > 0:

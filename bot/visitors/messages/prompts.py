@@ -12,14 +12,14 @@ from bot.visitors.messages.numbers import both, shown_path
 from bot.visitors.model.periods import Period
 from bot.visitors.model.readings import Counts
 
-_WHOLE_PATH = 2_000
+_MAX_WHOLE_PATH_CHARACTERS = 2_000
 """The longest path that the store keeps."""
-_TITLE_LENGTH = 80
+_MAX_TITLE_CHARACTERS = 80
 
 
 def row_reference(key: str, title: str) -> GapRef:
     """Return the reference from a job to the row at which it was asked for."""
-    return GapRef(key, one_line(title, _TITLE_LENGTH))
+    return GapRef(key, one_line(title, _MAX_TITLE_CHARACTERS))
 
 
 def improve_prompt(page: str, counts: Counts, period: Period) -> str:
@@ -27,7 +27,9 @@ def improve_prompt(page: str, counts: Counts, period: Period) -> str:
 
     The path, chosen by strangers, can't end its quotation.
     """
-    path = re.sub(r"[\s\"“”<>]", lambda sign: quote(sign[0]), one_line(page, _WHOLE_PATH))
+    path = re.sub(
+        r"[\s\"“”<>]", lambda sign: quote(sign[0]), one_line(page, _MAX_WHOLE_PATH_CHARACTERS)
+    )
     if counts.total and counts.ai >= 2 * counts.human:
         aim = (
             "It is read mostly by AI agents: state facts completely and explicitly, give runnable examples, "
@@ -44,7 +46,7 @@ def improve_prompt(page: str, counts: Counts, period: Period) -> str:
             "examples."
         )
     return (
-        f"Improve the page {in_quotes(path or shown_path(page), _WHOLE_PATH)}.\n\n"
+        f"Improve the page {in_quotes(path or shown_path(page), _MAX_WHOLE_PATH_CHARACTERS)}.\n\n"
         f"Unique visitors {period} (approximate): {both(counts)}, {counts.total:,} in all.\n\n"
         f"{aim}"
     )

@@ -11,7 +11,7 @@ from bot.messages import blocks as b
 from bot.visitors.model.readings import Reading, ReadingProblem, is_passing
 
 TIME_OF_DAY = "{time}"
-REASON_LENGTH = 200
+MAX_REASON_CHARACTERS = 200
 _PROBLEMS = {
     ReadingProblem.UNWELL: "the docs service didn't give a usable answer",
     ReadingProblem.KEY: "the docs service doesn't accept the bot's key",
@@ -36,7 +36,7 @@ def not_read(what: str, problem: str) -> str:
 
     *Votes couldn't be read: it took too long.* ``what``: the subject in mrkdwn, with a capital.
     """
-    return f"{what} couldn't be read: {b.quoted(problem_text(problem), REASON_LENGTH)}."
+    return f"{what} couldn't be read: {b.quoted(problem_text(problem), MAX_REASON_CHARACTERS)}."
 
 
 def problem_text(code: str) -> str:

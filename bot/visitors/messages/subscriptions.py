@@ -23,12 +23,12 @@ from bot.visitors.model.subscriptions import (
 )
 
 _MAX_LISTED = 15
-_RESULT_LENGTH = 200
+_MAX_RESULT_CHARACTERS = 200
 
 
 def when(weekly: WeeklyTime) -> str:
     """Return Every Monday at 09:00 (Berlin)."""
-    return f"Every {b.quoted(str(weekly), _RESULT_LENGTH)}"
+    return f"Every {b.quoted(str(weekly), _MAX_RESULT_CHARACTERS)}"
 
 
 def first_post(
@@ -54,7 +54,7 @@ def first_post(
     is_today = run.date() == now.astimezone(zone).date()
     day = "today" if is_today else f"on {short_day(run.date())}"
     docs = in_brackets(b.label(project.label) if project else "")
-    pages = _pages_under(subscription.section)
+    pages = _format_pages_under(subscription.section)
     owner = b.mention(subscription.owner)
     every_week = (
         f"{when(subscription.weekly)} a digest of who read the docs{docs}{pages} comes here"
@@ -74,16 +74,16 @@ def first_post(
 
 def subscribing(subscription: Subscription, project: Project | None, *, changes: bool) -> Message:
     verb = "Changing to" if changes else "Setting up"
-    return b.words(f"{verb} a digest {_described(subscription, project)}…")
+    return b.words(f"{verb} a digest {_format_subscription(subscription, project)}…")
 
 
 def already_subscribed(subscription: Subscription, project: Project | None) -> Message:
-    return b.words(f"A digest comes here already, {_described(subscription, project)}.")
+    return b.words(f"A digest comes here already, {_format_subscription(subscription, project)}.")
 
 
-def _described(subscription: Subscription, project: Project | None) -> str:
+def _format_subscription(subscription: Subscription, project: Project | None) -> str:
     weekly = f"e{when(subscription.weekly)[1:]}"
-    return f"{weekly}{scope(None, project)}{_pages_under(subscription.section)}"
+    return f"{weekly}{scope(None, project)}{_format_pages_under(subscription.section)}"
 
 
 def not_in_channel(bot_name: str) -> Message:
@@ -138,14 +138,14 @@ def subscriptions_changed(
         )
     match change:
         case SubscriptionChange.PAUSE:
-            return _paused_by_person(len(changed))
+            return _format_paused_reply(len(changed))
         case SubscriptionChange.RESUME:
-            return _resumed(changed, now)
+            return _format_resumed_reply(changed, now)
         case SubscriptionChange.UNSUBSCRIBE:
-            return _ended(len(changed), others)
+            return _format_ended_reply(len(changed), others)
 
 
-def _paused_by_person(count: int) -> Message:
+def _format_paused_reply(count: int) -> Message:
     what = "The digest is" if count == 1 else f"{count} digests are"
     again = "it" if count == 1 else "them"
     return b.words(
@@ -153,7 +153,7 @@ def _paused_by_person(count: int) -> Message:
     )
 
 
-def _resumed(changed: Sequence[Subscription], now: datetime) -> Message:
+def _format_resumed_reply(changed: Sequence[Subscription], now: datetime) -> Message:
     first = min(changed, key=lambda subscription: subscription.weekly.next_after(now))
     run = first.weekly.next_after(now).astimezone(ZoneInfo(first.weekly.zone))
     on = f"on {short_day(run.date())} at {run:%H:%M}"
@@ -162,7 +162,7 @@ def _resumed(changed: Sequence[Subscription], now: datetime) -> Message:
     return b.words(f":white_check_mark: {len(changed)} digests come again, the first {on}.")
 
 
-def _ended(count: int, others: int) -> Message:
+def _format_ended_reply(count: int, others: int) -> Message:
     if not others:
         return b.words(":white_check_mark: No digest comes here any more.")
     what = "That digest is" if count == 1 else f"{count} digests are"
@@ -196,7 +196,7 @@ def subscription_list(
 
 def _list_item(subscription: Subscription, now: datetime, project: Project | None) -> str:
     weekly = subscription.weekly
-    what = f"{scope(None, project)}{_pages_under(subscription.section)}"
+    what = f"{scope(None, project)}{_format_pages_under(subscription.section)}"
     lines = [f"*{when(weekly)}*{what}, by {b.mention(subscription.owner)}"]
     if subscription.state is SubscriptionState.PAUSED:
         lines.append(":double_vertical_bar: Paused. `/docs-visitors resume` starts it again.")
@@ -206,7 +206,7 @@ def _list_item(subscription: Subscription, now: datetime, project: Project | Non
     outcome, _, reason = (subscription.last_result or "none yet").partition(": ")
     result = f"{outcome}: {problem_text(reason)}" if reason else outcome
     at = f" ({b.moment(subscription.last_run_at)})" if subscription.last_run_at else ""
-    lines.append(f"Last: {b.quoted(result, _RESULT_LENGTH)}{at}")
+    lines.append(f"Last: {b.quoted(result, _MAX_RESULT_CHARACTERS)}{at}")
     return "\n".join(lines)
 
 
@@ -221,7 +221,7 @@ def _list_runs(weekly: WeeklyTime, first: datetime) -> list[str]:
 # ---- words of other messages
 
 
-def _pages_under(section: str | None) -> str:
+def _format_pages_under(section: str | None) -> str:
     return f", for pages under {path_code(section)}" if section else ""
 
 

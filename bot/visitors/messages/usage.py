@@ -8,14 +8,14 @@ from bot.messages import slack_text
 from bot.messages.plain_text import one_line
 from bot.visitors.model.gaps import GAP_REPORT_TYPES
 
-_GUESS_LENGTH = 100
+_MAX_GUESS_CHARACTERS = 100
 
 
 def offer_corrected(text: str, *, is_question: bool) -> Message:
     """Return the question about a corrected command, with the button that runs it."""
     label = f"Show {text}" if is_question else text[:1].upper() + text[1:]
     return b.with_buttons(
-        f"Did you mean {b.quoted(text, _GUESS_LENGTH)}?", [_run_button(label, text)]
+        f"Did you mean {b.quoted(text, _MAX_GUESS_CHARACTERS)}?", [_run_button(label, text)]
     )
 
 
@@ -27,7 +27,7 @@ def offer_page(reason: str, page: str) -> Message:
 def _run_button(label: str, text: str) -> Block:
     """Return a button that runs the command with a text."""
     value = slack_text.from_plain(text.encode("utf-8", "replace").decode())  # no lone surrogates
-    return b.button(one_line(label, b.BUTTON_LENGTH), b.Action.RUN_VISITORS, value)
+    return b.button(one_line(label, b.MAX_BUTTON_CHARACTERS), b.Action.RUN_VISITORS, value)
 
 
 def suggest_help() -> Message:

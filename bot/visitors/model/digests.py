@@ -36,7 +36,7 @@ class Digest:
     more: int = 0
     """Number of further recommendations."""
     outcomes: Sequence[Outcome] = ()
-    unread: Sequence[Reading] = ()
+    unread_readings: Sequence[Reading] = ()
     """Readings of the week without any numbers or rows."""
     next_at: datetime | None = None
     """The local time of the next digest; None if this one was requested once."""

@@ -130,12 +130,12 @@ def page_of(address: str | None) -> str | None:
 
 def search_key(words: str) -> str:
     """Return the key of a search's row."""
-    return _row_key(words)
+    return _make_row_key(words)
 
 
 def question_key(text: str) -> str:
     """Return the key of a question's row, which ignores case, blanks and signs."""
-    return _row_key("text", bare_words(text))
+    return _make_row_key("text", bare_words(text))
 
 
 def bare_words(text: str) -> str:
@@ -145,10 +145,10 @@ def bare_words(text: str) -> str:
 
 def page_row_key(path: str, *, by_agents: bool = False) -> str:
     """Return the key of a page's row, with the feedback of people or of AI agents."""
-    return _row_key("AI agents" if by_agents else "people", path)
+    return _make_row_key("AI agents" if by_agents else "people", path)
 
 
-def _row_key(*parts: str) -> str:
+def _make_row_key(*parts: str) -> str:
     """Return a short key of texts, by which a button names its row."""
     text = "\n".join(parts).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(text, digest_size=8).hexdigest()
@@ -228,10 +228,10 @@ def _group_pages(
         PageFeedback(page, votes_of.get(page), comments_of.get(page, ()), by_agents)
         for page in {**votes_of, **comments_of}
     ]
-    return sorted(pages, key=_helpfulness)
+    return sorted(pages, key=_rank_by_helpfulness)
 
 
-def _helpfulness(feedback: PageFeedback) -> tuple[int, int, int, str]:
+def _rank_by_helpfulness(feedback: PageFeedback) -> tuple[int, int, int, str]:
     against = (feedback.votes.unmet or 0) if feedback.votes else 0
     helpful = (feedback.votes.met or 0) if feedback.votes else 0
     return -against, -len(feedback.quotes), helpful, feedback.page

@@ -14,7 +14,7 @@ from datetime import timedelta
 from bot.ids import SentQuestion
 from bot.visitors.model.gaps import GapRow, Source, bare_words
 
-_NEAR = timedelta(minutes=10)
+_NEAR_PERIOD = timedelta(minutes=10)
 """How far the time of the service's row may lie from ours."""
 
 
@@ -52,7 +52,7 @@ class OwnQuestions:
         return _is_private(
             each
             for each in self._with_words(row)
-            if row.at is None or abs(row.at - each.sent_at) <= _NEAR
+            if row.at is None or abs(row.at - each.sent_at) <= _NEAR_PERIOD
         )
 
     def _hides_search(self, row: GapRow) -> bool:

@@ -17,7 +17,7 @@ MAX_POINTS = 20
 https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block
 """
 _MONTHS_OF_UNIT = {"month": 1, "quarter": 3, "year": 12}
-_SETTLED_AFTER = timedelta(hours=3)
+_FINAL_AFTER = timedelta(hours=3)
 """The service adds late visits for so long after the end of a day."""
 
 
@@ -87,7 +87,7 @@ class Period:
 
     def is_final(self, now: datetime, zone: ZoneInfo) -> bool:
         """Return whether the counts of the period will not change any more."""
-        return self.is_over(now - _SETTLED_AFTER, zone)
+        return self.is_over(now - _FINAL_AFTER, zone)
 
     @property
     def short(self) -> str:

@@ -63,7 +63,7 @@ class ReadingProblem(StrEnum):
     """The bot was not running when a digest was due."""
 
 
-_PASSING = (
+_PASSING_PROBLEMS = (
     ReadingProblem.NO_CALLS,
     ReadingProblem.LIMITED,
     ReadingProblem.SHARE,
@@ -74,7 +74,7 @@ _PASSING = (
 
 def is_passing(problem: str) -> bool:
     """Return whether reading goes on by itself, or when it is asked for again."""
-    return problem in _PASSING
+    return problem in _PASSING_PROBLEMS
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ class Report:
     zone: str
     is_open: bool = False
     """Whether the period was not over when it was read."""
-    was: Reading | None = None
+    earlier: Reading | None = None
     """The period compared with; None unless both are comparable."""
     not_compared: NoComparison | None = None
     """The reason if a comparison was asked for and there is none."""
@@ -96,7 +96,7 @@ class Report:
 
     @property
     def before(self) -> Counts | None:
-        return self.was.totals if self.was else None
+        return self.earlier.totals if self.earlier else None
 
     @property
     def top(self) -> Sequence[Page]:
@@ -113,19 +113,19 @@ class Report:
         return sorted(moved, key=lambda page: (-abs(page.gain), page.path))
 
     @property
-    def risen(self) -> list[Page]:
+    def risen_pages(self) -> list[Page]:
         return [page for page in self.moved if page.gain > 0 and page.was != NO_VISITORS]
 
     @property
-    def fallen(self) -> list[Page]:
+    def fallen_pages(self) -> list[Page]:
         return [page for page in self.moved if page.gain < 0 and page.now != NO_VISITORS]
 
     @property
-    def appeared(self) -> list[Page]:
+    def new_pages(self) -> list[Page]:
         return [page for page in self.moved if page.was == NO_VISITORS]
 
     @property
-    def vanished(self) -> list[Page]:
+    def gone_pages(self) -> list[Page]:
         return [page for page in self.moved if page.now == NO_VISITORS]
 
 
@@ -155,7 +155,7 @@ def build_report(numbers: Numbers, zone: ZoneInfo, budget: Budget) -> Report:
         budget=budget,
         zone=zone.key,
         is_open=not query.period.is_over(now.read_at, zone),
-        was=was,
+        earlier=was,
         not_compared=not_compared,
         gone=_list_gone(query, now, was),
         views=views,
@@ -170,7 +170,7 @@ def _add_views(numbers: Numbers) -> tuple[Counts | None, str | None]:
         return None, None
     if not reading.is_complete:
         return None, reading.problem or ReadingProblem.LATE
-    pages = _in_section(numbers.query, reading.pages or {}).values()
+    pages = _select_section(numbers.query, reading.pages or {}).values()
     views = Counts(
         human=sum(page.human for page in pages),
         ai=sum(page.ai for page in pages),
@@ -187,7 +187,7 @@ def _rank_pages(query: Query, now: Reading, was: Reading | None) -> list[Page]:
     before = (was.pages or {}) if was else {}
     # A page that is missing from all pages had no visitors. Otherwise its count is unknown.
     missing = NO_VISITORS if was and was.is_complete else None
-    counts = _in_section(query, now.pages or {})
+    counts = _select_section(query, now.pages or {})
     pages = [Page(path, count, before.get(path, missing)) for path, count in counts.items()]
     return sorted(pages, key=lambda page: (-getattr(page.now, query.sort), page.path))
 
@@ -197,11 +197,11 @@ def _list_gone(query: Query, now: Reading, was: Reading | None) -> list[Page]:
     if was is None or not now.is_complete:
         return []
     counts = now.pages or {}
-    before = _in_section(query, was.pages or {})
+    before = _select_section(query, was.pages or {})
     return [Page(path, NO_VISITORS, count) for path, count in before.items() if path not in counts]
 
 
-def _in_section(query: Query, pages: Mapping[str, Counts]) -> dict[str, Counts]:
+def _select_section(query: Query, pages: Mapping[str, Counts]) -> dict[str, Counts]:
     return {path: counts for path, counts in pages.items() if in_section(path, query.section)}
 
 

@@ -26,8 +26,8 @@ def samples() -> Mapping[str, object]:
         "stop, about a question": say.QUESTION_TAKEN_BACK,
         "stop, about an answered question": say.QUESTION_DROPPED,
         "a mention from before": say.missed_mention(MENTION),
-        "a mention from before, taken": say.MISSED_TAKEN,
-        "a mention from before, deleted": say.MISSED_IS_GONE,
-        "a mention from before, and Slack is silent": say.SLACK_IS_SILENT,
-        "a button about words of before": say.HAS_CHANGED,
+        "a mention from before, taken": say.MISSED_MENTION_TAKEN,
+        "a mention from before, deleted": say.MISSED_MENTION_GONE,
+        "a mention from before, and Slack is silent": say.SLACK_NOT_ANSWERING,
+        "a button about words of before": say.MESSAGE_CHANGED,
     }

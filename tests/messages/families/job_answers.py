@@ -18,7 +18,7 @@ from bot.jobs.model.jobs import (
     Waiting,
     WaitReason,
 )
-from bot.jobs.model.prompts import Unsent
+from bot.jobs.model.prompts import UnsentText
 from bot.jobs.model.quota import Budget
 from bot.outbox.model import NotPosted
 from bot.projects import Project
@@ -57,21 +57,21 @@ def lists(jobs: list[tuple[TrackedJob, str | None]]) -> Mapping[str, Message]:
         "list: one": say.job_list(two[:1], listing(counts={NextStep.TO_REVIEW: 1})),
         "list: none": say.job_list([], listing()),
         "list: mine, none": say.job_list([], listing(mine=True)),
-        "list: open, none": say.job_list([], listing(only=Listed.OPEN)),
+        "list: open, none": say.job_list([], listing(listed=Listed.OPEN)),
         "list: of another channel": say.job_list(two, listing(counts=counts, is_here=False)),
         "list: of all channels": say.job_list(
             two, listing(counts=counts, channel=None, is_here=False)
         ),
         "list: not of all channels": say.job_list(
             two[:1],
-            replace(here, channel=None, only=Listed.REVIEW, is_complete=False, is_here=False),
+            replace(here, channel=None, listed=Listed.REVIEW, is_complete=False, is_here=False),
         ),
         "list: first page": say.job_list(two, listing(counts=counts, has_more=True)),
         "list: between": say.job_list(
-            two, listing(counts=counts, page=1, mine=True, only=Listed.OPEN, has_more=True)
+            two, listing(counts=counts, page=1, mine=True, listed=Listed.OPEN, has_more=True)
         ),
         "list: an empty page": say.job_list([], listing(page=1)),
-        "list: none to review": say.job_list([], listing(only=Listed.REVIEW)),
+        "list: none to review": say.job_list([], listing(listed=Listed.REVIEW)),
         "list: one of somebody else": say.job_list(
             [listed(NextStep.NEEDS_REQUESTER, *jobs[1])],
             listing(counts={NextStep.NEEDS_REQUESTER: 1}),
@@ -163,10 +163,10 @@ def samples() -> Mapping[str, object]:
         "follow-up taken, job guessed": say.follow_up_taken(job(), guessed=True),
         **{f"no follow-up: {state}": say.cannot_follow_up(job(state)) for state in closed},
         "no follow-up: archived, with a button": say.cannot_follow_up(
-            job(JobState.ARCHIVED), Unsent(RequestKey("key"), None, "And for &lt;Windows&gt;")
+            job(JobState.ARCHIVED), UnsentText(RequestKey("key"), None, "And for &lt;Windows&gt;")
         ),
         "no follow-up: forgotten": say.cannot_follow_up(job(requester="")),
-        "too late": say.TOO_LATE,
+        "too late": say.DECIDED_BEFORE,
         "a button about a channel that its reader has left": say.CHANNEL_NOT_READ,
         "no words left": say.NO_WORDS_LEFT,
         "not reviewable": say.not_reviewable(job()),
@@ -212,7 +212,7 @@ def samples() -> Mapping[str, object]:
             say.NO_CHANNEL_CHOSEN,
             say.CHANNEL_NOT_YOURS,
             say.FORM_WITHOUT_JOB,
-            say.SAME_ANEW,
+            say.REPEATED_REQUEST,
         ],
         "nobody of the readers": say.reply_undelivered(
             job(requester=ANA, pr_link=None), gone, "docs-agent"

@@ -9,14 +9,14 @@ from datetime import timedelta
 from bot.ids import MessageTs, RequestKey
 from bot.jobs.messages import unsent
 from bot.jobs.model.jobs import JobState, Wait, Waiting, WaitReason
-from bot.jobs.model.prompts import Unsent
+from bot.jobs.model.prompts import UnsentText
 from bot.pulls.messages import previews, pull_requests
 from tests.builders import NOW
 from tests.messages.samples import HALF_PAST, LATER, PERMALINK, SEEN, job
 
-TYPED = Unsent(RequestKey("command:1"), None, "Improve /quickstart")
-SAID = Unsent(RequestKey("message:C1:1.2"), MessageTs("1.2"), "Say <what>")
-LONG = Unsent(RequestKey("command:1"), None, "x" * (Unsent.LONGEST + 1))
+TYPED = UnsentText(RequestKey("command:1"), None, "Improve /quickstart")
+SAID = UnsentText(RequestKey("message:C1:1.2"), MessageTs("1.2"), "Say <what>")
+LONG = UnsentText(RequestKey("command:1"), None, "x" * (UnsentText.LONGEST + 1))
 MERGED = replace(SEEN, ended_at=LATER, is_merged=True)
 USUAL = timedelta(minutes=5)
 _STATES = (JobState.WAITING, JobState.WORKING, JobState.PULL_REQUEST, JobState.FAILED)
@@ -50,8 +50,8 @@ def _asked_back() -> Mapping[str, object]:
 def _questions() -> Mapping[str, object]:
     ready = job(JobState.PULL_REQUEST)
     return {
-        "a question, its answer comes": unsent.READING,
-        "a question, its job runs": unsent.READING_TOO,
+        "a question, its answer comes": unsent.READING_DOCS,
+        "a question, its job runs": unsent.ALSO_READING_DOCS,
         "a question, answers off": unsent.cannot_answer(SAID),
         "what changed": pull_requests.changes_of(ready),
         "why": unsent.no_reasons(job(pull_request=SEEN)),

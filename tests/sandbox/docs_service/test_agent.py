@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.intent.kinds import STARTS_JOB, Place
+from bot.intent.kinds import KINDS_THAT_START_JOBS, Place
 from sandbox.docs_service.agent import EXAMPLES, Change, End, Unchanged, asked_end, decide, is_slow
 from sandbox.docs_service.agent.site import Page
 from sandbox.docs_service.agent.writing import seed_files
@@ -164,7 +164,7 @@ def test_other_ends_need_their_phrase(prompt: str, end: End | None) -> None:
 
 @pytest.mark.parametrize("prompt", [prompt for prompt, _ in EXAMPLES])
 def test_the_bot_sends_every_example_as_a_prompt(prompt: str) -> None:
-    assert decide_at(prompt, Place.COMMAND).kind in STARTS_JOB
+    assert decide_at(prompt, Place.COMMAND).kind in KINDS_THAT_START_JOBS
 
 
 WORDS = """
