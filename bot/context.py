@@ -71,16 +71,14 @@ class Timeouts:
     Slack waits three seconds for its acknowledgement.
     """
     database_seconds: float = 20.0
-    """How long a worker retries a write.
-
-    Less than the rest of a lease after the slowest remote call.
+    """How long a worker retries a write: less than a lease minus the slowest remote call.
     """
     hold_seconds: float = 8.0
     """How long an instruction in a message is held after the last word of its author there."""
     hold_most_seconds: float = 30.0
     """How long it is held at most."""
     late_seconds: float = 2.0
-    """How old a mention may be when it comes. The thread of an older one is read again."""
+    """The age from which on a mention is late: its thread is read again."""
     verified_seconds: float = 60.0
     """How long a prompt may wait before its messages are read again and its author is checked."""
     names_seconds: float = 5.0
@@ -91,7 +89,7 @@ class Timeouts:
     running_seconds: float = 1_800.0
     """Age at which a running job is announced once in its thread."""
     unwatched_seconds: float = 7 * 86_400.0
-    """Age at which a running job, or one that cannot be read, is no longer polled."""
+    """Age at which a running or unreadable job is no longer polled."""
     not_found_seconds: float = 3_600.0
     """How long a job unknown to the docs service is polled. Then it counts as lost."""
     watch_seconds: float = 86_400.0
@@ -179,11 +177,11 @@ class Context:
         return result
 
     def project_of(self, tx: Transaction, channel: ChannelId) -> Project:
-        """Return the project for requests in a channel that name none.
+        """Return the project for a channel's requests without a project's name.
 
         It is the channel's own, or else the default.
 
-        The choice of a project that is no longer served counts as none.
+        A chosen project that is no longer served is ignored.
         """
         if not self.projects.are_several:
             return self.projects.default
@@ -226,7 +224,7 @@ class WorkerContext(Context):
     answered: dict[ProjectId, datetime] = field(default_factory=dict)
     """The times of the last polls that were answered."""
     failing: set[ProjectId] = field(default_factory=set)
-    """The projects with a poll that failed after the last one that was answered."""
+    """The projects whose last poll failed."""
     paces: Paces = field(default_factory=Paces)
     """When Slack may be called."""
     under_way: dict[str, set[object]] = field(default_factory=dict)

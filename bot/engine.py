@@ -341,7 +341,7 @@ class Workers:
             self._tasks.discard(run)
 
     def _begin(self, worker: Worker, row: Any) -> None:
-        """Start a task for a row, unless one is under way."""
+        """Start a task for a row, unless the row has a task already."""
         key = worker.begin(row)
         if key is None:
             return

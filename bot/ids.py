@@ -29,9 +29,7 @@ ChannelId = NewType("ChannelId", str)
 
 
 def is_direct_message(channel: ChannelId) -> bool:
-    """Return whether a channel is a direct message.
-
-    Slack's ids of those, and no others, begin with D.
+    """Return whether a channel is a direct message: only their ids begin with D.
 
     https://docs.slack.dev/apis/web-api/using-the-conversations-api
     """
@@ -147,7 +145,7 @@ class Recommendation:
     is_page: bool = False
     """Whether the title is the path of a page, to be improved and not written."""
     added_evidence: str = ""
-    """Its numbers beside those of another heading; empty if ``evidence`` is clear there, too."""
+    """Its numbers in the text of another recommendation; empty if ``evidence`` is clear there, too."""
     merged_keys: tuple[str, ...] = ()
     """The keys of the recommendations of the same subject that are one with it."""
 

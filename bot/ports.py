@@ -81,7 +81,7 @@ class Origin:
     thread: MessageTs | None = None
     """Set for a reply in a thread."""
     message_ts: MessageTs | None = None
-    """The message of the request: the person's own, or the one whose button was pressed."""
+    """The message of the request: the person's own, or the message of the pressed button."""
     response_url: SecretStr | None = None
     """Takes private answers for 30 minutes."""
     app: str | None = None
@@ -142,9 +142,9 @@ class Content:
     text: str
     """Slack's wire text, with forwarded messages quoted and tables as rows."""
     files: tuple[SharedFile, ...] = ()
-    """Its own files and those of forwarded messages."""
+    """Its own files and the files of forwarded messages."""
     omitted_parts: tuple[str, ...] = ()
-    """The names of all that cannot be read as text, such as images in blocks."""
+    """The names of the parts that cannot be read as text, such as images in blocks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ class Project:
 class UnknownProject(Exception):
     """A text names a project that the bot does not serve.
 
-    ``text`` is the rest of it.
+    ``text``: the text after the name.
     """
 
     def __init__(self, name: str, text: str) -> None:
@@ -51,7 +51,7 @@ class Projects:
 
     known: tuple[Project, ...]
     serves_former: bool = False
-    """Whether the one key is also used for projects that were set up before."""
+    """Whether the key is also used for projects of earlier settings."""
 
     @classmethod
     def only(cls, project: ProjectId) -> Projects:

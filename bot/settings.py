@@ -64,7 +64,7 @@ def _check_header_value(secret: str) -> None:
 def _validate_token(prefix: str) -> AfterValidator:
     """Return a validator of Slack's tokens that begin with ``prefix``.
 
-    An empty one is for the signing secret, which is no token.
+    The signing secret is no token and has an empty prefix.
     """
 
     def check_token(token: str) -> None:
@@ -200,7 +200,7 @@ def _parse_ids(letters: str) -> BeforeValidator:
 _HOSTS = _parse_list(
     r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*",
     "names of hosts such as github.com with commas between them, not addresses",
-    lambda name: name.lower().encode("idna").decode(),  # those of other scripts become Punycode
+    lambda name: name.lower().encode("idna").decode(),  # names in other scripts become Punycode
 )
 
 
@@ -272,7 +272,7 @@ class DocsProject:
 def _read_projects(text: str) -> dict[str, ProjectEntry]:
     """Parse DOCS_PROJECTS. Raises ValueError, which names entries and never quotes their values."""
     try:
-        # A dict would hide an entry whose name stands there twice.
+        # A dict would hide an entry with the same name as another.
         members = json.loads(text, object_pairs_hook=tuple)
     except (ValueError, RecursionError):
         members = None

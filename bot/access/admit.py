@@ -268,7 +268,7 @@ async def reads_channel(context: Context, user: UserId, channel: ChannelId) -> b
 async def ask_readership(context: Context, user: UserId, channel: ChannelId) -> bool | None:
     """Return whether Slack says that a user can read a channel; None if it does not answer.
 
-    A channel that Slack hides from the bot counts as one that nobody reads.
+    A channel that Slack hides from the bot counts as a channel without readers.
     """
     try:
         async with asking_slack():

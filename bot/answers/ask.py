@@ -45,7 +45,7 @@ _DAY = timedelta(days=1)
 _MAX_PASSAGES = 3
 _LONG = 4_000
 MAX_WAITING = 5
-"""The questions of one person that wait for their answers, so that others' come soon."""
+"""The waiting questions of one person, so that other people's questions are answered soon."""
 _LOOK_AGAIN_SECONDS = 1.0
 
 

@@ -120,10 +120,7 @@ async def mark(
 
 
 def list_gaps(tx: Transaction, channel: ChannelId, now: datetime) -> Sequence[Sequence[Inquiry]]:
-    """Return a channel's open gaps: the inquiries of each, the newest first.
-
-    Those in work are left out.
-    """
+    """Return a channel's open gaps without a job: the inquiries of each gap, the newest first."""
     groups: dict[tuple[str, str], list[Inquiry]] = {}
     for inquiry in Inquiries(tx).gaps_of(channel):
         groups.setdefault((inquiry.project, inquiry.gap_key), []).append(inquiry)
@@ -326,7 +323,7 @@ async def settle_notice(context: WorkerContext, inquiry: Inquiry) -> Callable[[T
 
 
 async def _is_public(context: WorkerContext, channel: ChannelId) -> bool:
-    """Return whether a channel is public. One that is gone is not. Raises a SlackError."""
+    """Return whether a channel is public; False for a deleted channel. Raises a SlackError."""
     try:
         return not is_direct_message(channel) and await context.messenger.is_public(channel)
     except SlackError as error:

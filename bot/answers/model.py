@@ -47,7 +47,7 @@ class Audience(StrEnum):
     """
 
     ASKER = "asker"
-    """Nobody else: they were typed in a command."""
+    """Only the asker, because they typed the words in a command."""
     CHANNEL = "channel"
     """The people of a private channel or a direct message."""
     WORKSPACE = "workspace"
@@ -136,7 +136,7 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class DocsPage:
-    """A page of the docs in an answer. ``address``: the service's unchecked text."""
+    """A page of the docs in an answer. ``address`` is unchecked text from the service."""
 
     address: str
     title: str

@@ -101,7 +101,7 @@ class Answer:
     A form has to be open three seconds after the press.
     """
     replaces: bool = False
-    """Whether the message replaces the one whose button was pressed."""
+    """Whether the answer replaces the message whose button was pressed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class _Request:
 
     @property
     def origin(self) -> Origin:
-        """Where it came from."""
+        """The origin of the request."""
         return self.allowed.origin
 
 
@@ -282,7 +282,7 @@ class Command:
     name: str
     summary: str
     fallback_word: Word
-    """Takes the texts that are none of the ``words``."""
+    """Handles all texts that begin with none of the ``words``."""
     bare_word: Word
     """Takes the command without a text."""
     words: tuple[Word, ...]

@@ -209,7 +209,7 @@ def decode_page(answer: Response) -> str:
 def decode_list(answer: Response, model: type[ModelT], limit: int) -> tuple[ModelT, ...]:
     """Return up to ``limit`` elements of a successful response that are valid for ``model``.
 
-    Raises Unavailable if it is no list, or has elements and none of them is one.
+    Raises Unavailable if the body is no list, or all of its elements are invalid.
     """
     if len(answer.body) > MAX_LIST_BYTES:
         text = f"The service answered with more than {MAX_LIST_BYTES} bytes"

@@ -1,4 +1,4 @@
-"""Health checks: ``/readyz`` makes those of its process, ``docs-bot doctor`` makes all."""
+"""Health checks: ``/readyz`` makes the checks of its process, ``docs-bot doctor`` makes all checks."""
 
 from __future__ import annotations
 

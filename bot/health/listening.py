@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 HEAD_SECONDS = 5.0
 """How long a new connection may take until its first request has arrived."""
 _LINGERING_SECONDS = 1.0
-"""For how long the rest of a refused body is read, so that the sender reads the refusal."""
+"""How long the remaining refused body is read, so that the sender reads the refusal."""
 _STOP_SECONDS = 2.5
 """For requests under way at the end; twice, because aiohttp waits again once it cancels them."""
 _BACKLOG = 1_024

@@ -37,7 +37,7 @@ def missed_mention(origin: Origin) -> Message:
 
 
 MISSED_MENTION_TAKEN = b.words(":eyes: On it.")
-"""The text in the place of that offer."""
+"""The text that replaces the offer."""
 MISSED_MENTION_GONE = b.words("I can't find that message any more. Mention me again.")
 """The answer to the offer about a deleted message."""
 SLACK_NOT_ANSWERING = b.words(

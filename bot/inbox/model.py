@@ -24,7 +24,7 @@ _MAX_WAIT_SECONDS = 300.0
 _WAIT_SHARE = 0.25
 """Something waits for a quarter of the time that it has waited before the next look."""
 DELETED = "deleted"
-"""The version of a deleted message, after those of all edits."""
+"""The version of a deleted message, which sorts after the versions of all edits."""
 
 
 class Door(Enum):
@@ -44,7 +44,7 @@ class MessageState(StrEnum):
     NEW = "new"
     """Stored as Slack sent it, and not decided. Without a text it was deleted."""
     HELD = "held"
-    """Files without words, which wait for those."""
+    """Files without words, which wait for words."""
     TAKEN = "taken"
     """Part of a request: a prompt or a question."""
     SETTLED = "settled"
@@ -59,9 +59,7 @@ class InboxMessage:
     channel: ChannelId
     ts: MessageTs
     conversation_ts: str
-    """Its conversation: the thread, or the one that may begin under it.
-
-    Empty for direct messages.
+    """Its thread, or its own timestamp if it has none. Empty for direct messages.
     """
     user: UserId
     """Empty once it is settled."""

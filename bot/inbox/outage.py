@@ -177,7 +177,9 @@ def _find_in_channel(
 async def _put_back(
     context: WorkerContext, missed: MissedSpan, reading: _Reading, error: SlackError
 ) -> bool:
-    """Let the rest wait after an error. Return True where only one conversation cannot be read."""
+    """Postpone the other conversations after an error.
+
+    Return True if the error is about one conversation alone."""
     channel, _ = reading.remaining[0]
     reading.attempts += 1
     log.warning(

@@ -239,7 +239,7 @@ def store_change(context: Context, changed: Changed, relevance: Relevance, tx: T
 def _add_edited(context: Context, tx: Transaction, changed: Changed, message: Message) -> bool:
     """Store an edited message that has not come itself. Return whether it is new."""
     is_new = Inbox(tx).add(message, context.clock())
-    # Replies from before the edit that made it a mention were for others.
+    # Earlier replies were for others: the edit made the message a mention.
     was_mention = slack_text.mentions(changed.before or "", context.bot_user)
     if is_new and was_mention:
         _read_thread_if_late(context, tx, message)

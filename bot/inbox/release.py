@@ -44,7 +44,7 @@ log = structlog.get_logger(__name__)
 claim_held = make_claim(
     lambda tx, claimer, limit: Prompts(tx).claim_held(claimer, min(limit, BATCH_SIZE))
 )
-"""Claims prompts whose hold is over, and those that have waited for long."""
+"""Claims prompts whose hold is over, and prompts that have waited for long."""
 
 
 async def release(context: WorkerContext, prompt: Prompt) -> None:
@@ -124,7 +124,7 @@ def _keep_hold(
 ) -> float:
     """Hold a prompt on for some seconds, and return them.
 
-    ``seconds``: the pause that Slack asks for; None for one that grows with the delay.
+    ``seconds``: the pause that Slack asks for; None for a pause that grows with the delay.
     """
     if seconds is None:
         now = context.clock()

@@ -187,7 +187,7 @@ def join(context: Context, kind: PromptKind, messages: Sequence[InboxMessage]) -
 def find_prompt_to_join(
     context: Context, tx: Transaction, message: InboxMessage, heard: HeardMessage
 ) -> Prompt | None:
-    """Return the unsent prompt to which a message belongs: its own, or one that is still held."""
+    """Return the unsent prompt to which a message belongs: its own, or a prompt that is still held."""
     own = Prompts(tx).with_key(message.request) if message.request else None
     if own is not None and _may_be_remade(own):
         return own if _is_for_same_job(context, heard, own) else None
@@ -299,7 +299,7 @@ def leave(
 
 
 def _take_back(context: Context, tx: Transaction, prompt: Prompt, *, is_deleted: bool) -> None:
-    """Take back a prompt without messages. Of one that may have been sent only the words go."""
+    """Take back a prompt without messages. If it may have been sent, erase only its words."""
     now = context.clock()
     job = Jobs(tx).get_or_raise(prompt.job)
     if stage_of_prompt(prompt) is Stage.UNCONFIRMED:

@@ -46,7 +46,7 @@ class Outgoing:
     is_sure: bool = False
     """See ``PromptRequest``."""
     is_moved: bool = False
-    """A button sends them, so what had come of the messages before stays."""
+    """A button sends the messages, so their earlier outcome stays."""
 
     @property
     def full_text(self) -> str:
@@ -182,7 +182,7 @@ async def _follow_up(
         same = job_answers.same_follow_up(job.number, result.same)
         await _answer(context, allowed, outgoing, "same", same)
     elif outgoing.messages and allowed.origin.message_ts is None:
-        # Its message stands elsewhere, and the answers come in the job's thread.
+        # The message is in another place than the job's thread, where the answers come.
         taken = job_answers.follow_up_taken(job, guessed=False)
         await answer_in_private(context, allowed.origin, "taken", taken)
 

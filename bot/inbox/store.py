@@ -100,7 +100,7 @@ missed_messages = Table(
 )
 
 SETTLED_KEPT_FOR = timedelta(days=1)
-"""How old a message may be that is heard, and how long one is known of which nothing has come."""
+"""Maximum age of a message that is heard, and the time for which a settled message is known."""
 REDELIVERED_FOR = timedelta(minutes=10)
 """Slack delivers an event again for about six minutes.
 
@@ -307,7 +307,7 @@ class Inbox(Rows[InboxMessage]):
         return self._all(_is_beside(message), taken)
 
     def requests_of(self, message: InboxMessage) -> Sequence[RequestKey]:
-        """Return the requests of a message's author in its place, the newest first."""
+        """Return the requests of a message's author in the message's place, the newest first."""
         theirs = self._all(_is_beside(message), _c.request.is_not(None))
         return list(dict.fromkeys(each.request for each in reversed(theirs) if each.request))
 

@@ -100,7 +100,7 @@ def _is_about_bot(introduction: str, rest: str, lexicon: Lexicon) -> bool:
 
 
 def _continues_with_request(introduction: str, rest: str, lexicon: Lexicon) -> bool:
-    """Return whether a request follows a clause without a sign: "sorry @bot but what is …"."""
+    """Return whether a request follows a clause without punctuation: "sorry @bot but what is …"."""
     if _is_spoken_of(introduction, lexicon) or not lexicon.clause_openers.opens(rest):
         return False
     start = skip_requests(skip_fillers(rest, lexicon), lexicon)

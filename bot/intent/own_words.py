@@ -21,7 +21,7 @@ MIN_LIKENESS = 0.75
 THREAD_WORDS = frozenset({"stop", "retry", "merge", "reviewed", "changes", "preview"})
 """Own words that belong to no command."""
 VIEWS_OF_JOBS = frozenset({"changes", "preview"})
-"""Own words that need a job: that of the thread, or a named one."""
+"""Own words that need a job: the job of the thread, or a named job."""
 WORDS_OF_JOBS = frozenset({"status", "retry", "merge", "reviewed", "changes", "preview"})
 """In an answer's thread their phrases are about the question: "link?"."""
 ALONE_IS_HELP = frozenset({Place.COMMAND, Place.DIRECT})

@@ -51,9 +51,9 @@ class Vocabulary:
             self._typed[tokenize(fold(label.text))] = label.typed
 
     def find(self, text: str, command: str) -> tuple[OwnWord, ...]:
-        """Return the words that a whole text is, one of each command.
+        """Return the own words that equal a whole text, one of each command.
 
-        After a command its own word counts before those of others.
+        After a command its own word goes first.
         """
         found: dict[str, OwnWord] = {}
         for word in self.words:

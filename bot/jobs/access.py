@@ -1,7 +1,7 @@
 """Authorization for jobs: proofs that a person may see a job or decide about a prompt.
 
-A use case that shows or steers a job takes a ``Readable``, one that decides about a prompt a
-``Steerable``. Only this module makes them, so a missing check is a type error.
+A use case that shows or steers a job takes a ``Readable``; a use case that decides about a prompt
+takes a ``Steerable``. Only this module makes them, so a missing check is a type error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What goes to the agent with a prompt: its thread, its files, and who asked."""
+"""Attachments of a prompt for the agent: its thread, its files, and the name of its requester."""
 
 from __future__ import annotations
 

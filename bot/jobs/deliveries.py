@@ -1,4 +1,4 @@
-"""What follows for a job when Slack has taken or refused a message of its thread."""
+"""Consequences for a job when Slack has accepted or refused a message of its thread."""
 
 from __future__ import annotations
 

@@ -44,9 +44,9 @@ class ReadFiles:
     """The files of a prompt, as far as they go to the agent."""
 
     texts: Sequence[tuple[str, str]] = ()
-    """The names and contents of those that go."""
+    """The names and contents of the files that go to the agent."""
     other_files: Sequence[str] = ()
-    """The names of those that are no text files, too large, or too many."""
+    """The names of the files that are no text files, too large, or too many."""
     unread_files: Sequence[str] = ()
     """The names of those that Slack did not return."""
 

@@ -124,7 +124,7 @@ def settle_unconfirmed(
     if not is_follow_up:
         Jobs(tx).save(job, lifecycle.mark_job_unconfirmed(job))
     elif job.state.is_open:
-        # The running iteration may be the one of this follow-up.
+        # The running iteration may belong to this follow-up.
         Jobs(tx).save(job, lifecycle.with_recipient(lifecycle.without_wait(job), prompt.asked_by))
     else:
         _poll_for_a_while(context, tx, job)

@@ -144,7 +144,7 @@ ASSUMPTIONS = (
         "A reply to a deleted message is posted outside the thread, without an error.",
         "https://github.com/slack-go/slack/issues/1571",
         "bot/slack/messenger.py:SlackMessenger.post",
-        "A thread that is gone is noticed by its error.",
+        "An error shows that a thread was deleted.",
     ),
     Assumption(
         "whisper-in-thread",

@@ -113,10 +113,7 @@ def _settle_sent(
 
 
 async def _carry_out(context: WorkerContext, delivery: Delivery) -> Posted | None:
-    """Make the call to Slack, unless an earlier attempt has.
-
-    Return what was posted.
-    """
+    """Make the call to Slack, unless an earlier attempt succeeded. Return the posted message."""
     draft = delivery.content
     messenger = context.messenger
     is_unclear = delivery.state is DeliveryState.UNCLEAR

@@ -76,9 +76,7 @@ An operator may have it tried again.
 _MAX_PAUSE_SECONDS = 60.0
 """The longest pause of a delivery while Slack cannot be reached or gives no clear answer."""
 _CHANNEL_LIMIT_SECONDS = 1.0
-"""The longest wait that Slack's limit for a channel can ask for.
-
-A longer one is asked for the whole workspace.
+"""The longest wait of Slack's limit for a channel. A longer wait is about the whole workspace.
 """
 
 

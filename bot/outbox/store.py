@@ -223,7 +223,7 @@ _CLAIM = claiming(
         unclaimed(deliveries),
     ),
     values={
-        # One that was being sent when its lease ran out may have been posted.
+        # A delivery that was being sent when its lease ran out may have been posted.
         "state": case(
             (deliveries.c.state == DeliveryState.PENDING, DeliveryState.SENDING),
             else_=DeliveryState.UNCLEAR,

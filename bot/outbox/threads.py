@@ -10,7 +10,7 @@ from bot.ids import MessageTs
 from bot.store.schema import AnyTable
 
 DECLARED_THREADS: list[JobThreads] = []
-"""The declared threads, which are those of one table."""
+"""The declared threads, all of one table."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -73,9 +73,10 @@ _UNAVAILABLE_ERRORS = (Forbidden, NotConfigured)
 def ask_for(
     context: Context, tx: Transaction, job: TrackedJob, user: UserId, *, is_requested: bool = True
 ) -> bool:
-    """Ask for the preview of a job's branch, unless one is under way.
+    """Ask for the preview of a job's branch, unless the service is building it.
 
-    Return False if there can be none. ``is_requested``: the person is told when it is built.
+    Return False if previews are unavailable. ``is_requested``: whether the person gets a message
+    when it is built.
     """
     if job.state is not JobState.PULL_REQUEST or job.branch is None:
         return False

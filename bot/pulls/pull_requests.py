@@ -295,7 +295,7 @@ def _settle_answer(
     pull = _to_snapshot(answer, watched.reported_at) if answer else last
     if pull is None:
         raise LookupError(f"job {watched.job} has no pull request that was seen")
-    # One that was closed may be opened again.
+    # A closed pull request may be opened again.
     poll_at = None if pull.is_merged else watched.next_poll(now, context.timeouts.look_seconds)
     as_of = None if poll_at or pull.ended_at else now
     pull = _add_changes(pull, watched, made, has_changed=answer is not None)
@@ -354,7 +354,7 @@ def _to_snapshot(answer: PullRequest, since: datetime) -> PullRequestSnapshot:
 
 
 def _find_outcome(pull: PullRequestSnapshot) -> Review | None:
-    """Return the outcome of a pull request that has ended; None of an open one."""
+    """Return the outcome of a pull request that has ended; None for an open pull request."""
     if pull.ended_at is None:
         return None
     return Review.MERGED if pull.is_merged else Review.CLOSED

@@ -175,7 +175,7 @@ def _to_slack_error(error: Exception) -> SlackError:
 
 
 def _find_method(answer: Any) -> Method | None:
-    """Return the method that was called; None for one that no delivery calls."""
+    """Return the method that was called; None for a method that no delivery calls."""
     name = str(getattr(answer, "api_url", "")).rpartition("/")[2]
     return Method(name) if name in set(Method) else None
 

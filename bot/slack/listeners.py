@@ -100,7 +100,7 @@ def build_app(
 
 
 async def _authorize() -> AuthorizeResult:
-    """Return the one workspace of the bot, without a call of Slack."""
+    """Return the bot's workspace, which is known without a call of Slack."""
     return AuthorizeResult(enterprise_id=None, team_id=None)
 
 

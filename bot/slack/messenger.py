@@ -210,7 +210,7 @@ class SlackMessenger(SlackRooms):
         return await read_earlier(self._client, channel, thread, before=before, since=since)
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
-        """Replace the text and blocks of a message. A deleted one is no error.
+        """Replace the text and blocks of a message. A deleted message is no error.
 
         https://docs.slack.dev/reference/methods/chat.update
         """
@@ -422,7 +422,7 @@ class SlackMessenger(SlackRooms):
         return zone if is_zone(zone) else None
 
     async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
-        """Add a reaction to a message. One that is there already is no error.
+        """Add a reaction to a message. A reaction that the message already has is no error.
 
         https://docs.slack.dev/reference/methods/reactions.add
         """

@@ -50,9 +50,8 @@ def to_ts(value: str | None) -> MessageTs | None:
 
 
 def asker(body: Payload, kind: str = "private") -> Origin:
-    """Return the origin of a command or an interaction.
-
-    Its thread is that of a button's message. A message that begins a thread is in the channel.
+    """Return the origin of a command or an interaction. Its thread is the thread of a button's
+    message. A message that begins a thread is in the channel.
     ``kind``: the beginning of the key.
     """
     container = body.get("container") or {}
@@ -127,7 +126,7 @@ def press(body: Payload) -> ArrivedRequest[Press]:
 def home_opened(event: Payload) -> Origin | None:
     """Return the origin of the opening of the Home tab; None for the other tabs.
 
-    Its channel is that of the person's direct messages.
+    Its channel is the person's direct messages.
     https://docs.slack.dev/reference/events/app_home_opened
     """
     user = event["user"]

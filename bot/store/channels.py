@@ -31,7 +31,7 @@ channels = Table(
 def move_channel(tx: Transaction, old: ChannelId, new: ChannelId) -> None:
     """Write the new id of a channel into every row that has its old one.
 
-    Of rows that the channel may have once, such as its choices, the one with the new id stays.
+    Where a channel has one row, such as its choices, the row with the new id stays.
     """
     for table in metadata.sorted_tables:
         for column in table.c:

@@ -69,7 +69,7 @@ _LOG_MILLISECONDS = 100
 MAX_TOGETHER = 20
 """How many changes that wait for the writer are committed together, and reads on SQLite run."""
 _WRITE_LOCK = 7_203_115
-"""Key of the PostgreSQL advisory lock of the one transaction that writes; an arbitrary number."""
+"""Key of PostgreSQL's advisory lock, which lets one transaction write; an arbitrary number."""
 _CLOSE_SECONDS = 0.5
 _CONNECT_OPTIONS = {
     "connect_timeout": 10,

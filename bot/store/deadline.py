@@ -110,7 +110,7 @@ class Work(Generic[Result]):
 
     def fail(self, error: BaseException) -> None:
         """Pass an error to the caller."""
-        if isinstance(error, StopIteration):  # no future of asyncio can carry it
+        if isinstance(error, StopIteration):  # a future of asyncio cannot raise StopIteration
             error = RuntimeError("the function raised StopIteration")
         self.outcome.set_exception(error)
 

@@ -179,7 +179,7 @@ class Rows(Repository, Generic[Item]):
 
     table: AnyTable
     more: Sequence[ColumnElement[bool]] = ()
-    """Columns that ``read`` needs besides the table's."""
+    """Further columns that ``read`` needs."""
     read: Callable[[RowMapping], Item]
     _key: ColumnElement[int]
     _update_held: Update

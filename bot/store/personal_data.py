@@ -131,7 +131,7 @@ def _value_for(user: UserId, column: Column[object], value: object) -> object:
 
 
 def _values_of_part(user: UserId, part: RetentionRule, row: RowMapping) -> dict[str, object]:
-    """Return the values of a part, without the words of others."""
+    """Return the values of a row's part, without other people's words."""
     values = _values_of(user, part, row)
     if part.owner is not None and row[part.owner]:
         return dict.fromkeys(values, WORDS_OF_OTHERS)

@@ -63,7 +63,7 @@ class RetentionRule:
     is_finished: ColumnElement[bool]
     """The condition that all work on a row is over."""
     ended_at: ColumnElement[datetime] | None
-    """The time of its end; None for rows that are forgotten with those of another table."""
+    """The time of a row's end; None for rows that are forgotten with the rows of another table."""
     delete_when: ColumnElement[bool] | None = None
     """The condition for old rows to be deleted; None for rows that are emptied."""
     extra_values: Mapping[str, object] = field(default_factory=dict)
@@ -197,7 +197,7 @@ class Retention(Repository):
         return +counts
 
     def _empty(self, part: RetentionRule, of_rows: ColumnElement[bool]) -> RowCounts:
-        """Empty parts; those with owners are counted."""
+        """Empty the columns of some parts, and count the parts that have owners."""
         owner = part.owner
         if owner is None or owner.nullable:
             self.change(part.table, of_rows, part.emptied)
@@ -229,7 +229,7 @@ def parts_of(rule: RetentionRule) -> Iterator[tuple[RetentionRule, Column[int]]]
 
 
 def mentions_of(user: UserId) -> Iterator[MentionRule]:
-    """Yield a person's mentions in others' rows, then their own rows; also those under way."""
+    """Yield a person's mentions in other people's rows, then their own rows, finished or not."""
     for rule in RULES:
         for name, condition in rule.names_person(user).items():
             yield MentionRule(rule, name, condition)

@@ -13,7 +13,7 @@ _MAX_FIELDS = 200
 _MAX_ELEMENTS = 50
 _MAX_DEPTH = 12
 _FIELD_PATTERN = re.compile(r"[a-z_][A-Za-z0-9_]{0,59}")
-"""The name of a field. Others are ids or texts, such as those of blocks in the state of a form."""
+"""The name of a field. Other keys are ids or texts, such as the ids of blocks in a form's state."""
 _TS_PATTERN = re.compile(r"[0-9]{10}\.[0-9]{6}")
 _ID_PATTERN = re.compile(r"[A-Z][A-Z0-9]{5,20}")
 _TIME_PATTERN = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.+Z-]{4,30})?")

@@ -72,7 +72,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.before_commit: Callable[[Transaction], None] = _add_nothing
-        """Completes a transaction that has changed rows with what follows from that."""
+        """Adds the consequences of changed rows to their transaction."""
 
     @classmethod
     def open(

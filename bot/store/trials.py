@@ -31,7 +31,7 @@ class TrialNote:
     """An event that reached the running bot, or a call that it made about one."""
 
     name: str
-    """The event's name, such as ``app_mention`` or ``press``, or the method's."""
+    """The name of an event or a method, such as ``app_mention`` or ``press``."""
     at: datetime
     code: str = ""
     """The code of Slack's refusal; empty if all went well."""

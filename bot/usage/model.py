@@ -48,7 +48,7 @@ class Usage:
     """
 
     jobs: int = 0
-    """Jobs that were asked for, without those that were refused or taken back."""
+    """Jobs that were asked for, without refused and withdrawn ones."""
     follow_ups: int = 0
     """Follow-ups that the docs service has accepted."""
     merged: int = 0

@@ -24,8 +24,7 @@ async def ask_visitors(
     context: Context, allowed: Allowed, query: Query, project: ProjectId | None = None
 ) -> Message | None:
     """Store a question, which a worker answers. Return an immediate reply, if there is one.
-
-    ``project``: None for that of the channel.
+    ``project``: None for the channel's project.
     """
 
     def add(tx: Transaction) -> Message | None:
@@ -108,7 +107,7 @@ def list_windows(
 ) -> list[Window]:
     """Return the windows of a question that is answered at a time, as far as they are offered.
 
-    The first is the one without which there is no answer.
+    Without the first one there is no answer.
     """
     if query.report_type is ReportType.VISITORS:
         windows = _list_visitor_windows(context, query, at)

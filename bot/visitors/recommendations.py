@@ -121,10 +121,7 @@ def drop_taken(
     recent: Sequence[TrackedJob],
     now: datetime,
 ) -> list[Recommendation]:
-    """Return the recommendations that no job has taken up.
-
-    Left out are those that a job was asked for, or whose subject an open job has.
-    """
+    """Return the recommendations without a job, and without an open job about the same subject."""
     keys = {job.gap.key for job in recent if job.gap and not job.can_run_again}
     taken = [text for _, texts in list_open_jobs(tx, question.project, now) for text in texts]
     return [

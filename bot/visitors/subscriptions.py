@@ -61,7 +61,7 @@ async def subscribe(
     """Subscribe a channel, or change its subscription.
 
     A first post proves that the bot can post there. Return the reply; None in direct messages,
-    where the first post follows at once. ``project``: None for that of the channel.
+    where the first post follows at once. ``project``: None for the channel's project.
     """
     origin = allowed.origin
     is_absent, zone = await asyncio.gather(

@@ -71,7 +71,7 @@ async def _open_form(context: Context, invocation: Invocation, _match: re.Match[
 
 
 async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
-    """Start a job with a text, or answer one that is no change."""
+    """Start a job with a text, or answer a text that asks for no change."""
     allowed = invocation.allowed
     meaning = find_meaning(
         context, invocation.full_text, Place.COMMAND, author=allowed.user, command=NAME
@@ -147,7 +147,7 @@ async def _is_answered(
 
 
 async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
-    """Open the form with a message and the rest of its thread.
+    """Open the form with a message and the other messages of its thread.
 
     The message of somebody else is quoted.
     """

@@ -79,7 +79,7 @@ def prompt_view(job: TrackedJob, texts: Sequence[str]) -> Block:
 
 
 MAX_QUOTE_CHARACTERS = 80
-"""The status message shows so much of the first line of a prompt.
+"""Maximum length of a prompt's first line in the status message.
 
 *Details* leads to all of it.
 """

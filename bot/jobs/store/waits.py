@@ -187,7 +187,7 @@ def _if_ahead(at: datetime, now: datetime) -> datetime | None:
 
 
 def _count_seconds_since(at: datetime | None, now: datetime) -> float:
-    """Return the seconds since a time; 0 without one, or for one that is ahead."""
+    """Return the seconds since a time; 0 for None or a time in the future."""
     return 0.0 if at is None else max((now - at).total_seconds(), 0.0)
 
 

@@ -1,1 +1,1 @@
-"""What people read about pull requests, changes and previews."""
+"""The messages about pull requests, changes and previews, as pure functions."""

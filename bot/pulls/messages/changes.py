@@ -31,7 +31,7 @@ from bot.pulls.model.changes import (
 MAX_FILES = 100
 """Files that are read. GitHub returns so many in one answer."""
 _MAX_BLOCKS = 80
-"""Slack takes 100; those that are left name the other files."""
+"""Slack takes 100 blocks; the other ones name the files that are not shown."""
 _MAX_PAGES_BYTES = 110_000
 """Bytes of JSON for the changed pages. Slack refuses a view of more than 250,000 bytes."""
 _MAX_REST_BYTES = 110_000

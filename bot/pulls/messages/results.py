@@ -201,7 +201,7 @@ _NEW_PAGE = "{sign} New page {page}"
 _CHANGED_PAGE = "{sign} {page}: changed after “{summary}”{change}."
 _MAX_SHORT_SUMMARY_WORDS = 3
 _MAX_SHORT_SUMMARY_CHARACTERS = 30
-"""A follow-up of so few words and characters does not say what it is about."""
+"""A shorter follow-up is named by its page, because its text alone is unclear."""
 
 
 def _format_difference(pull: PullRequestSnapshot, *, is_follow_up: bool) -> str:

@@ -327,7 +327,7 @@ def _to_page(file: ChangedFile, titles: Mapping[str, str]) -> ChangedPage:
 
 
 def _find_headings(patch: str) -> Iterator[str]:
-    """Yield the second-level headings that a patch adds, without those in code."""
+    """Yield the second-level headings that a patch adds outside of code."""
     is_code = False
     for line in patch.split("\n"):
         if line[:1] != "+":

@@ -18,7 +18,7 @@ It is asked for again only when the answer to the first call was lost.
 PREVIEW_TIMEOUT = timedelta(minutes=30)
 """A build that is not over by then is not waited for. Users measured 1.5 to 4 minutes."""
 UNAVAILABLE_FOR = timedelta(days=1)
-"""How long a project's previews count as not available after such an answer of the service."""
+"""How long a project's previews count as unavailable after the service has refused a preview."""
 _MAX_LINES = 15
 _MAX_LINE_CHARACTERS = 300
 _MAX_READ_CHARACTERS = 1_000

@@ -38,9 +38,9 @@ class WatchedPullRequest:
     """When it is polled next; None for never."""
 
     def next_poll(self, now: datetime, pause_seconds: float) -> datetime | None:
-        """Return the next poll of an open one; None for never.
+        """Return the time of the next poll of an open pull request; None if it is polled no more.
 
-        The pause is that of the first day.
+        ``pause_seconds``: the pause on its first day.
         """
         age = now - self.iteration_ended_at
         if age >= _SELDOM_PERIOD:

@@ -85,7 +85,7 @@ class Previews(Rows[Preview]):
     read = staticmethod(reader(Preview, previews))
 
     def get(self, job: JobNumber) -> Preview | None:
-        """Return the newest preview of a job; None also for one that is forgotten."""
+        """Return the newest preview of a job; None if there is none, or if it is forgotten."""
         return self._newest(previews.c.job == job, previews.c.requester != "")
 
     def ask(self, preview: Preview) -> bool:

@@ -209,7 +209,7 @@ def _format_page_counts(page: Page, sort: SortBy) -> str:
 
 
 def improve_menu(pages: Sequence[Page], question: QuestionId) -> list[Block]:
-    """Return a menu that offers a job for each of these pages; nothing without pages."""
+    """Return a menu that offers a job for each page; nothing without pages."""
     options = []
     different = {page.path: page for page in pages}
     for page in list(different.values())[:_MAX_OPTIONS]:
@@ -278,7 +278,7 @@ def caveats(report: Report, *, is_digest: bool = False) -> list[str]:
 
 
 def _format_missing_pages(report: Report, *, is_digest: bool) -> str:
-    """Return why pages are missing, and the way to the rest."""
+    """Return the reason for missing pages, and the way to them."""
     reading = report.now
     problem = reading.problem or ReadingProblem.LATE
     pages = f"The pages after the first {reading.rows:,}" if reading.rows else "The pages"
@@ -330,7 +330,7 @@ def more_button(question: QuestionId) -> Block:
 
 
 def more(report: Report, question: QuestionId) -> Message:
-    """Return the rest of an answer: a table of pages, and the pages that appeared and vanished."""
+    """Return the answer to *More*: a table of pages, and the new and gone pages."""
     heading = b.section(f"*More about {_name_period(report)}*")
     return b.message(
         heading, *_build_rest(report, question), b.context(_format_zone_and_budget(report))

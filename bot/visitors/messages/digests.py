@@ -185,7 +185,7 @@ def _build_buttons(digest: Digest, question: QuestionId) -> list[Block]:
 def _format_limits(digest: Digest) -> list[str]:
     """Return the notes about missing parts of a digest.
 
-    A source that the docs service does not offer is none of it.
+    A source that the docs service does not offer is not missing.
     """
     gaps = [
         reading

@@ -66,7 +66,7 @@ class Row:
     evidence: str = ""
     """The numbers for which a digest recommends it; empty if it does not."""
     merged_keys: tuple[str, ...] = ()
-    """The keys of the rows of the same subject whose numbers are added to it."""
+    """The keys of the other rows of its subject, whose numbers are included."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,10 +158,7 @@ def _make_row_key(*parts: str) -> str:
 
 
 def merge_searches(searches: Iterable[GapRow]) -> list[GapRow]:
-    """Return searches with one row for the same words.
-
-    Masked or in small letters, texts may be the same.
-    """
+    """Return searches with one row for texts that are equal after masking and lower-casing."""
     rows: dict[str, GapRow] = {}
     for search in searches:
         key = search.text.casefold()
@@ -200,17 +197,13 @@ class PageFeedback:
 
     @property
     def quotes(self) -> list[str]:
-        """The comments that are evidence against the page.
-
-        Those of "not helpful" votes, and of AI agents.
-        """
+        """The comments against the page: with "not helpful" votes, and from AI agents."""
         return [comment.text for comment in self.comments if comment.unmet]
 
 
 def group_feedback(votes: Iterable[GapRow], comments: Sequence[GapRow]) -> list[PageFeedback]:
-    """Return pages with people's votes and comments, the least helpful first.
-
-    Those of AI agents follow.
+    """Return pages with people's votes and comments, the least helpful first, then AI agents'
+    comments.
     """
     by_people = [comment for comment in comments if not comment.by_agent]
     by_agents = [comment for comment in comments if comment.by_agent]

@@ -106,7 +106,7 @@ class Question:
     thread_ts: MessageTs | None = None
     response_url: SecretStr | None = None
     readings: tuple[ReadingId, ...] = ()
-    """Those that it was answered from, or has been waiting for."""
+    """The readings that answered the question, or that it waits for."""
     calls: int = 0
     """Calls made for it."""
     waited_seconds: float = 0.0
