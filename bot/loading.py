@@ -79,7 +79,7 @@ class LoadedSettings(BaseSettings):
     )
     _warnings: tuple[str, ...] = ()
     _former: ClassVar[Mapping[str, str]] = {}
-    """Settings of before, with what is fixed in their place."""
+    """Settings of earlier versions, with the fixed values that replace them."""
 
     @classmethod
     def settings_customise_sources(cls, *_cls: Any, **sources: Any) -> tuple[Any, ...]:

@@ -159,7 +159,7 @@ class Explained(Protocol):
 def reason_of(error: BaseException) -> str:
     """Return the reason of a failed call for a log, without secrets and texts of people.
 
-    Of an error that has none it is the class alone, because its own words may quote anything.
+    For an error without a reason return its class, because its own words may quote anything.
     """
     return mask(error.reason_for_log) if isinstance(error, Explained) else type(error).__name__
 

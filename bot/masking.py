@@ -205,7 +205,7 @@ _COMMON_PASSWORD_PATTERN = re.compile(
     r"|\$.*|%.*|\{.*|<.*|\[.*|\.+|\**",
     re.IGNORECASE,
 )
-"""Passwords of addresses that stand for another one."""
+"""Placeholders for passwords in addresses."""
 _TEST_CARDS = frozenset({"378282246310005", "371449635398431", "30569309025904"})
 """https://docs.stripe.com/testing: those that have more than four digits"""
 _MAX_DIGITS_OF_TEST_CARD = 4
@@ -213,7 +213,7 @@ _MAX_DIGITS_OF_TEST_CARD = 4
 
 
 def _is_made_up(secret: str, kind: Kind) -> bool:
-    """Return whether a secret stands for another one, as in an example, or may be none."""
+    """Return whether a secret is a placeholder, as in an example, or may be no secret."""
     if kind is Kind.GRANT:
         return True
     if kind is Kind.NUMBER:
@@ -293,7 +293,7 @@ def _replace_tokens(text: str, mask: Callable[[str, str], str]) -> str:
         nonlocal before
         raw = match[0]
         token = raw.translate(_WIDE).lower()
-        if not token.strip(":="):  # stands by itself, as in JSON
+        if not token.strip(":="):  # the name is a token of its own, as in JSON
             before = before[-_MAX_NAME_CHARACTERS:] + token[0]
             return raw
         name = _find_secret_name(before)

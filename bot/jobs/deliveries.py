@@ -28,7 +28,7 @@ def _find_job(tx: Transaction, delivery: Delivery, kind: DeliveryKind) -> Tracke
 
 
 def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
-    """Note where a status message stands, and where the thread of a loose reply."""
+    """Store the place of a status message, or of a loose reply as the job's new thread."""
     job = _find_job(tx, delivery, DeliveryKind.STATUS)
     if job is not None:
         thread = None if delivery.is_loose else job.thread_ts
@@ -61,7 +61,7 @@ def on_refused(
 def _refuse(context: WorkerContext, tx: Transaction, job: TrackedJob, refusal: NotPosted) -> None:
     """Refuse a job whose status message cannot be posted, and give each sender the prompt back."""
     if job.state is not JobState.WAITING:
-        # Withdrawn meanwhile, so there is nothing to refuse.
+        # The job was withdrawn before, so there is nothing to refuse.
         return
     now = refusal.at
     Jobs(tx).save(job, lifecycle.refuse_job(job, JobProblem.SLACK_REFUSED, now))

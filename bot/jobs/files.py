@@ -48,7 +48,7 @@ class ReadFiles:
     other_files: Sequence[str] = ()
     """The names of the files that are no text files, too large, or too many."""
     unread_files: Sequence[str] = ()
-    """The names of those that Slack did not return."""
+    """The names of the files that Slack did not return."""
 
 
 async def read_files(context: WorkerContext, files: Sequence[SharedFile]) -> ReadFiles:

@@ -40,16 +40,17 @@ class JobHooks(Hooks):
     ask_docs: AskDocs | None = None
     """Takes a question about the docs.
 
-    Returns an immediate reply; None if the answer comes where it was asked.
+    Returns an immediate reply; None if a worker answers.
     """
     find_answered: Callable[[Transaction, ThreadRef], AnsweredQuestion | None] = _find_nothing
-    """Returns the newest question of a thread; None if nobody asked one there."""
+    """Returns the newest question of a thread; None for a thread without questions."""
     did_not_help: Callable[[Context, Allowed, ThreadRef], Awaitable[Message]] | None = None
     """Makes the newest question of a thread a gap."""
     list_sent_messages: Callable[
         [Transaction, ChannelId, MessageTs, MessageTs], Collection[MessageTs]
     ] = _list_nothing
-    """Returns the messages of a channel, between two times, that are parts of open jobs' prompts."""
+    """Returns the messages of a channel, between two times, that are parts of open jobs'
+    prompts."""
     on_iteration_ended: Callable[[WorkerContext, Transaction, TrackedJob], None] = _find_nothing
     """Receives each job whose iteration has ended, before the message about the end is written."""
     format_end: Callable[[Context, Transaction, TrackedJob, str], Message | None] = _find_nothing

@@ -29,7 +29,8 @@ async def run_again(
 
     None if the old one is forgotten, or has no words.
 
-    ``raw``: the new prompt; None for that of the old job. ``occasion`` identifies the button or the
+    ``raw``: the new prompt; None for the old job's prompt. ``occasion`` identifies the button or
+    the
     form, so that a second use of it returns the job of the first.
     """
     job = readable.job
@@ -65,9 +66,8 @@ async def follow_up_anyway(
 def sent_by_button(readable: Readable, key: str) -> Readable:
     """Return the request of a prompt that a button sends.
 
-    It has no message: the person pressed the bot's.
-
-    A new job goes into the thread of the old one's request.
+    It has no message, because the button's message is the bot's. A new job goes into the thread of
+    the old job's request.
     """
     job = readable.job
     return readable.but(
@@ -78,8 +78,8 @@ def sent_by_button(readable: Readable, key: str) -> Readable:
 async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt | None:
     """Return the prompt that *Withdraw* on a status message takes back; None if all are sent.
 
-    The prompt that starts the job comes first, then the follow-ups of ``user``, then those of
-    others.
+    The prompt that starts the job comes first, then the follow-ups of ``user``, then other people's
+    follow-ups.
     """
     prompts = await context.store.read(lambda tx: Prompts(tx).unsettled_of(job))
     waiting = [prompt for prompt in prompts if prompt.state is not PromptState.SENDING]

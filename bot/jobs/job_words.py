@@ -114,7 +114,7 @@ async def _mark_reviewed(context: Context, target: Readable) -> Message:
 
 
 async def answer_by_hook(context: Context, target: Readable, word: str) -> Message:
-    """Answer a word about what has become of a job; its status where no subject answers it."""
+    """Answer a word about a job by the hook of a feature, else with the job's status."""
     for hooks in context.hooks_of(JobHooks):
         if word in hooks.answer_words:
             return await hooks.answer_words[word](context, target)

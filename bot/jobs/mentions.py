@@ -19,7 +19,7 @@ from bot.ports import SlackError, SlackRefused
 log = structlog.get_logger(__name__)
 Id = TypeVar("Id", bound=str)
 _PRIVATE = "private-channel"
-"""Stands for the name of a private channel, as it does in Slack."""
+"""The name that Slack shows for an invisible private channel."""
 _MAX_NAME_CHARACTERS = 80
 _MAX_NAMES = 20
 """Maximum names that are looked up for a text. The others stay ids."""
@@ -42,7 +42,7 @@ class Names:
 async def names_in(context: Context, raw: str, place: ChannelId | None, seconds: float) -> Names:
     """Return the first 20 names in a text that Slack returns in time.
 
-    A private channel goes by its name only in itself (``place``).
+    A private channel's name is shown in that channel (``place``) alone.
     """
     names = Names()
     if "<" not in raw:

@@ -56,7 +56,7 @@ async def claim_polls(
 
 async def poll(context: WorkerContext, job: TrackedJob) -> None:
     """Poll one job and write the answer. An answer that cannot be written is a failed poll, too."""
-    # One that could not be read gets as long as any call.
+    # A job whose last poll failed gets as long as any call.
     limit_seconds = None if job.poll_failing_since else context.timeouts.poll_seconds
     with unless_taken_over("job", job.number):
         try:
@@ -143,7 +143,7 @@ def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer
         wait_seconds = max(_HOURLY_SECONDS, context.settings.poll_max_seconds)
     read = lifecycle.record_poll(with_details(job, answer), context.after(wait_seconds))
     service_is_well(context, tx, job.project, wrote=False)
-    # A later end may come without the pull request of an earlier one, which is still there.
+    # The service may leave out the pull request of an earlier end, which still exists.
     link = linkable(answer.pr_link, context.settings.allowed_link_hosts) or job.pr_link
     end = _STATE_BY_STATUS.get(answer.status)
     if end is JobState.PULL_REQUEST and not link:
@@ -159,7 +159,7 @@ def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer
     elif until is not None or (
         not job.has_been_active and age_seconds < context.timeouts.stale_seconds
     ):
-        # The follow-up is undecided yet, or the end may be that of the previous iteration.
+        # The follow-up is undecided yet, or the end may belong to the previous iteration.
         Jobs(tx).save(job, read, owner=context.owner)
     else:
         reminder_at = remind_at(context, now) if web_address(link) else None

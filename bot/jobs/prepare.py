@@ -54,7 +54,7 @@ async def prepare(context: WorkerContext, prompt: Prompt) -> None:
 def _write(
     context: WorkerContext, tx: Transaction, prompt: Prompt, text: str, attachments: Attachments
 ) -> None:
-    # Though others are refused: perhaps this one is not.
+    # Other prompts are refused, but this one may be accepted.
     BackOffs(tx).end_by(prompt.job, context.after(FIRST_BACK_OFF_SECONDS))
     prepared = lifecycle.queue_prompt(prompt, text, attachments.text)
     Prompts(tx).save(prompt, prepared, owner=context.owner)

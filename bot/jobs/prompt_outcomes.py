@@ -140,7 +140,7 @@ def settle_unconfirmed(
 
 
 def _question_occasion(prompt: Prompt) -> str:
-    """Return the occasion of the question about an unconfirmed prompt: each attempt has its own."""
+    """Return the occasion of the question about an unconfirmed prompt. It differs by attempt."""
     return f"unconfirmed:{prompt.id}:{prompt.attempts}"
 
 
@@ -189,7 +189,7 @@ def settle_refused(
 ) -> None:
     """Write that the service refused a prompt, post the problem, and move the queue up.
 
-    ``problem``: a more exact problem than that of the error; None for that.
+    ``problem``: a more exact problem than the error's; None to use the error's.
     """
     now = context.clock()
     Prompts(tx).save(prompt, lifecycle.refuse_prompt(prompt), owner=context.owner)

@@ -30,7 +30,7 @@ def find_answered(context: Context, tx: Transaction, thread: ThreadRef) -> Answe
 async def ask_docs(
     context: Context, allowed: Allowed, question: DocsQuestion, also: Also = write_nothing
 ) -> Message | None:
-    """Have a question answered. Return an immediate reply; None if the answer comes by itself.
+    """Have a question answered. Return an immediate reply; None if a worker answers.
 
     ``also`` is written with the question.
     """

@@ -1,6 +1,6 @@
 """The channels whose jobs a person may see in one list or count.
 
-Slack is asked about few of them, since an answer must come within three seconds.
+Slack is asked about few channels, because the answer is due within three seconds.
 """
 
 from __future__ import annotations

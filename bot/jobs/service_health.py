@@ -142,7 +142,7 @@ def settle_refused_key(
     if wrote or not back_off.lasts(now):
         # Otherwise reads that are refused at the same moment would each double the wait.
         attempts += 1
-        # While prompts wait that have not been tried, each is: perhaps only this one is refused.
+        # Untried prompts are tried first, because the service may refuse this prompt alone.
         queue = Prompts(tx).quota_queue(project, now) if wrote else ()
         doubled = 1 if any(prompt.refused_at is None for prompt in queue) else attempts
         wait_seconds = back_off_seconds(

@@ -97,7 +97,7 @@ async def claim_prompts(
 def _claim_free(
     context: WorkerContext, project: ProjectId, tx: Transaction
 ) -> tuple[Sequence[Prompt], bool]:
-    """Claim a prompt for each free use. Return them, and whether the rest of the queue moved."""
+    """Claim a prompt for each free use. Return the prompts, and whether the other ones moved up."""
     now = context.clock()
     waiting = Prompts(tx).quota_queue(project, now)
     remembered = Prompts(tx).uses(project, now, remembered_since(waiting, now))

@@ -1,7 +1,7 @@
 """The only writer of a job's thread: its status message, its replies, and their edits.
 
-Each message has a key of its own, so that it is sent once. All wait until the status message is
-there.
+Each message has a key of its own, so that it is sent once. All messages wait until the status
+message is posted.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def update_status_message(tx: Transaction, job: TrackedJob, now: datetime) -> No
 
 
 def _redraw(tx: Transaction, job: TrackedJob, now: datetime) -> None:
-    """Edit a job's status message, if there is one that Slack has taken."""
+    """Edit a job's status message, if Slack has it."""
     posted = Outbox(tx).status_message(job.number)
     if posted is None:
         return

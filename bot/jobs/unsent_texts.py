@@ -45,9 +45,7 @@ NEVER_SENT = frozenset(
         Kind.RETRY,
     }
 )
-"""Kinds that are no request.
-
-Not in forms and after ``/docs-followup`` either, where people say what they mean.
+"""Kinds that are no request at any door, also not in forms and after ``/docs-followup``.
 """
 
 
@@ -195,7 +193,10 @@ async def _answer_about_job(context: Context, meaning: Meaning, target: Readable
 async def _ask_back(
     context: Context, allowed: Allowed, meaning: Meaning, draft: UnsentText
 ) -> Message | None:
-    """Ask the author of a text what to do about it. None for a text that needs no reaction."""
+    """Ask the author of a text what to do about it.
+
+    Return None for a text that needs no reaction.
+    """
     is_understood = meaning.decision.is_understood
     can_answer = bool(context.discovery)
     match meaning.kind:

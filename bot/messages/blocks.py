@@ -132,7 +132,7 @@ def section(mrkdwn: str) -> Block:
 def _mrkdwn(mrkdwn: str) -> dict[str, Any]:
     """Return a text object whose plain words stay plain words.
 
-    Slack turns none of them into a mention or a link.
+    Slack makes no mention or link of them.
 
     https://docs.slack.dev/reference/block-kit/composition-objects/text-object
     """

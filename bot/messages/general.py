@@ -169,7 +169,7 @@ TRIAL_FORM = "trial"
 
 
 def trial_form(token: str, *, is_changed: bool) -> Block:
-    """Return the form of the doctor's, which its button opens and which is changed once."""
+    """Return the doctor's form, which its button opens and which is changed once."""
     text = "A moment: this text changes."
     if is_changed:
         text = "This form was changed. Press *Next window*, please."

@@ -105,7 +105,7 @@ def mention(user: UserId) -> str:
 def channel(channel: ChannelId) -> str:
     """Return a channel's name as a link.
 
-    Slack shows it only to those who may know it.
+    Slack shows it only to people who may see the channel.
     """
     if is_direct_message(channel):
         return "direct messages"
@@ -124,7 +124,7 @@ def link(url: str | None, label: str) -> str:
 
 
 def address_in_link(address: str) -> str:
-    """Return a `web_address` as it stands in a link of mrkdwn."""
+    """Return a `web_address` escaped for a link of mrkdwn."""
     for sign, code in _ENCODED.items():
         address = address.replace(sign, code)
     return escape(address)

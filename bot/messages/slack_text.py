@@ -94,7 +94,7 @@ def to_plain(
         return raw
     parts = _ENTITY_PATTERN.split(raw)
     parts[1::2] = [_resolve_entity(entity, users, channels, groups) for entity in parts[1::2]]
-    # Each by itself: once joined, two parts may form an entity that nobody wrote.
+    # Each part alone: two joined parts may form an entity that nobody wrote.
     return "".join(_unescape(part) for part in parts)
 
 

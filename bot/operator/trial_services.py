@@ -116,7 +116,7 @@ async def _try_job(trial: Trial) -> str:
 
 
 async def _wait_for_end(trial: Trial, job_id: str) -> Job:
-    """Poll a job until its end. Raises StepFailed for one that takes too long or fails."""
+    """Poll a job until its end. Raises StepFailed if it takes too long or fails."""
     seconds = trial.options.job_seconds
     deadline = trial.clock.now() + seconds
     while True:

@@ -46,7 +46,7 @@ class TrialOptions:
 
     channel: ChannelId
     user: UserId | None = None
-    """The person who runs the trial; None for nobody who could press or see."""
+    """The person who runs the trial; None if nobody can press or see."""
     press_seconds: float = 60.0
     """How long the person may take for one act."""
     call_seconds: float = 20.0
@@ -367,7 +367,7 @@ def _find_advice(refused: SlackRefused, token_name: str) -> str:
 
 
 async def clean_up(trial: Trial) -> StepResult:
-    """Remove everything of the bot's, the newest first, and name what is left."""
+    """Remove all traces of the trial, the newest first, and name the remaining ones."""
     removed = 0
     left: list[str] = []
     while trial.remnants:

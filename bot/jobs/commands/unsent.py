@@ -27,7 +27,7 @@ _MAX_FORM_CHARACTERS = 3_000
 
 
 def at_message(press: Press, draft: UnsentText) -> Allowed:
-    """Return the press as a request of the message whose text ``draft`` is, if it stands here.
+    """Return the press as a request of the message with the text ``draft``, if the message is here.
 
     An answer that reaches its reader by a direct message is pressed outside of its thread.
     """

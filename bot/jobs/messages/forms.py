@@ -108,7 +108,7 @@ def conversation_blocks(
 ) -> tuple[Block, ...]:
     """Return the part of the form with a question, its answer and the replies, to edit or untick.
 
-    ``is_chosen``: it goes along unless the person unticks it, which is not so in a private channel.
+    ``is_chosen``: whether it is ticked, which it is except in a private channel.
     """
     option = b.option("Send it along, to be checked against the docs", "yes")
     chosen = {"initial_options": [option]} if is_chosen else {}
@@ -145,7 +145,7 @@ def ask_form(
     """Return the form for a new job. It also asks for the channel if ``channel`` is None.
 
     Args:
-        projects: Those to choose from, the suggested one first.
+        projects: The projects to choose from, the suggested one first.
         earlier: See ``earlier_blocks``.
         notes: Shown above the prompt.
         left_out: The names of the parts of a message that do not go along.

@@ -214,7 +214,8 @@ def welcome_message(to_do: ToDo, greeted: Message, note: str = "") -> Message:
 
 
 def _format_row(row: ListedJob, listing: JobListing) -> str:
-    """Return a job in a line: first the title, which leads to the pull request or the thread."""
+    """Return a job in a line, which begins with its title as a link to the pull request or the
+    thread."""
     job = row.job
     permalink = row.permalink
     url = _find_listed_url(job)
@@ -666,7 +667,7 @@ class Limits:
 
 
 def limits(projects: Sequence[Limits], off_since: datetime | None = None) -> Message:
-    """Return the rest of both hourly limits, for each project.
+    """Return the uses left of both hourly limits, for each project.
 
     ``off_since``: since when sending to the agent is switched off; None while it is on.
     """

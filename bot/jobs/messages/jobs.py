@@ -64,7 +64,7 @@ def format_result(job: TrackedJob, summary: str) -> Message:
 
 
 def outdated_end(job: TrackedJob, summary: str) -> Message:
-    """Return the end of a job that goes on: its result, without advice and buttons."""
+    """Return the message about an outdated end: its result, without advice and buttons."""
     result, _advice = fill_end(job, summary, end_texts(job))
     return b.words(result)
 
@@ -143,7 +143,7 @@ _END_TEXTS = {
         "Look for its pull request in the repository. None there? Run it again.",
     ),
 }
-"""The result of each end, and its advice, which is removed when the job goes on."""
+"""The result and the advice of each end. An outdated end has no advice."""
 _FAILED_STATES = frozenset({JobState.FAILED, JobState.ARCHIVED, JobState.GONE})
 STATES_WITH_BUTTONS = _FAILED_STATES | {JobState.PULL_REQUEST}
 """The states whose end has a button in the thread."""

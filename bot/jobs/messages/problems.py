@@ -74,7 +74,10 @@ _TITLES = {
 
 
 def problem_title(stored: str) -> str:
-    """Return a job's stored problem in a few words. A code of a newer version stands for itself."""
+    """Return a job's stored problem in a few words.
+
+    A code of a newer version is returned as it is.
+    """
     code = stored.partition(":")[0]
     return _TITLES[JobProblem(code)] if code in set(JobProblem) else stored
 

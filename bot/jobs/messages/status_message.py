@@ -268,7 +268,7 @@ def _build_buttons(job: TrackedJob) -> list[Block]:
         label = "Withdraw" if job.state is JobState.WAITING else "Withdraw follow-up"
         buttons.append(b.button(label, b.Action.WITHDRAW, number))
     if job.state is JobState.WITHDRAWN:
-        # The thread has no message about this end, so its button stands here.
+        # The thread has no message about this end, so the status message has its button.
         buttons.append(run_again_button(job))
     return buttons
 
@@ -278,10 +278,9 @@ def _may_queue(job: TrackedJob) -> bool:
 
 
 def open_words(address: str, called: str = "Pull request") -> str:
-    """Return the words of a link to a pull request: its number, and the host that it leads to.
+    """Return the text of a link to a pull request: its number, and its host.
 
-    The host is left out where nobody has to look twice: `_KNOWN_HOSTS`, and this machine (the
-    sandbox).
+    The host is left out for `_KNOWN_HOSTS` and for this machine (the sandbox).
     """
     parts = urlsplit(address)
     match = _NUMBERED_PATTERN.search(address)
@@ -315,7 +314,7 @@ def run_again_button(job: TrackedJob) -> Block:
 
 
 def in_private(job: TrackedJob) -> list[Block]:
-    """Return the rare buttons of a job, which stand in its status."""
+    """Return the rare buttons of a job, which only its status has."""
     is_over = job.state not in (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
     buttons = [run_again_button(job)] if is_over else []
     if (job.thread_context and job.thread_context.taken) or visible(job.text).strip() != first_line(

@@ -231,7 +231,7 @@ def subject_is_taken(job: TrackedJob, permalink: str | None, draft: UnsentText) 
 
 
 def _ask_where(job: TrackedJob, permalink: str | None, draft: UnsentText, doing: str) -> Message:
-    """Return the question whether a prompt goes to another job. ``doing``: that job's work."""
+    """Return the question whether a prompt goes to another job. ``doing``: the other job's work."""
     since = b.moment(job.asked_at, "{date_short_pretty}")
     whose = (
         f"{b.link(permalink, name(job.number))} ({b.mention(job.requester)}, open since {since})"
@@ -283,7 +283,7 @@ NO_JOB_HERE = b.words("You have no job here yet. Tell me what to change, and I'l
 
 
 def reviewed(job: TrackedJob) -> Message:
-    """Return the answer to "merged" by a command. Its job's first message shows the rest."""
+    """Return the answer to "merged" by a command. The job's status message shows the rest."""
     return b.words(f":+1: {name(job.number)}: {state_words(job)}")
 
 

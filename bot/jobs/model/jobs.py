@@ -189,11 +189,11 @@ class Listed(StrEnum):
     """Which jobs people list."""
 
     OPEN = "open"
-    """Those that have no end yet, and those with a pull request to review."""
+    """Jobs without an end, and jobs with a pull request to review."""
     REVIEW = "review"
-    """Those with a pull request to review."""
+    """Jobs with a pull request to review."""
     NEEDS_YOU = "needs"
-    """Those whose requester, the reader, has to decide how they go on."""
+    """Jobs that wait for a decision of the reader, their requester."""
 
 
 class NextStep(StrEnum):
@@ -218,7 +218,7 @@ class JobScope:
     is_mine: bool = False
     """Only the jobs that the reader asked for."""
     readable: tuple[ChannelId, ...] | None = None
-    """The jobs of these channels, and those with a prompt of the reader's."""
+    """The jobs of these channels, and jobs with a prompt of the reader's."""
     listed: Listed | None = None
 
 

@@ -58,7 +58,7 @@ PROMPT_STEPS: Mapping[PromptState, frozenset[PromptState]] = {
 """The legal next states of each prompt state."""
 
 _MAX_TOLD = 20
-"""Maximum people that an end mentions besides the last asker."""
+"""Maximum number of people that an end mentions, the last asker not counted."""
 
 
 def is_job_step(job: TrackedJob, new: TrackedJob) -> bool:
@@ -234,10 +234,10 @@ def settle_sent_prompt(prompt: Prompt) -> Prompt:
 
 
 def postpone_prompt(prompt: Prompt, due_at: datetime, *, is_refused: bool = False) -> Prompt:
-    """Send a prompt later that was not accepted, and so used none of the quota.
+    """Send a prompt later that was not accepted, so that it used none of the quota.
 
-    ``is_refused``: the service refused it as it refuses a bad key; ``sent_at`` keeps the time of
-    that.
+    ``is_refused``: the service refused it like a bad key; ``sent_at`` keeps the time of the
+    refusal.
     """
     sent_at = prompt.sent_at if is_refused else None
     return replace(prompt, state=P.WAITING, due_at=due_at, sent_at=sent_at)

@@ -176,7 +176,7 @@ class PromptRequest:
     rerun_of: JobNumber | None = None
     """The job whose prompt a new job runs again."""
     project: ProjectId | None = None
-    """None for that of the channel."""
+    """None for the channel's project."""
     gap: GapRef | None = None
     predecessor: JobNumber | None = None
     """The merged job in whose thread a new job is asked for."""

@@ -1,4 +1,4 @@
-"""The pull request of a job as it shows it: how far it is, and what it changes."""
+"""The snapshot of a job's pull request: its state, and its changes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ class PullRequestSnapshot:
     merged_by: str | None = None
     """A login of the host."""
     as_of: datetime | None = None
-    """When it was polled, if the next poll is late, fails for long or never comes; else None."""
+    """The time of the last poll, if the next one is late, fails for long or is not due; else
+    None."""
     branch: str | None = None
     head: str | None = None
     """The newest commit."""

@@ -12,7 +12,7 @@ from bot.ids import JobNumber, PromptId, UserId
 from bot.jobs.model.prompts import PromptKind
 
 MAY_NOT_WRITE = "ForbiddenToWrite"
-"""The reason of a back-off because prompts are refused; reading goes on, and does not end it."""
+"""The reason of a back-off for prompts alone. Polls go on, and do not end it."""
 KEY_REASONS = frozenset({"Unauthorized", "Forbidden", MAY_NOT_WRITE})
 """The reasons of back-offs because the key is refused. Other reasons are names of errors, too."""
 QUOTA_PERIOD = timedelta(hours=1)
@@ -197,5 +197,5 @@ class Budget:
 
     @property
     def digest_calls_left(self) -> int:
-        """Number of calls that digests may make now. The rest is for people who wait."""
+        """Number of calls that digests may make now. The other calls are for waiting people."""
         return min(max(1, self.limit * 7 // 10) - self.used, self.free)

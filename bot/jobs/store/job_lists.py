@@ -96,7 +96,7 @@ class JobLists(Repository):
     ) -> Sequence[tuple[NextStep, TrackedJob]]:
         """Return jobs of a list with their next steps.
 
-        Those that need the reader come first, of those to review the oldest, of others the newest.
+        Jobs that need the reader come first. Jobs to review are sorted by age, others newest first.
         """
         unsettled = self._unsettled(scope, limit, skipped)
         if len(unsettled) == limit or scope.listed is not None:
@@ -128,7 +128,7 @@ class JobLists(Repository):
         return read_rows(jobs, rows, Jobs.read)
 
     def channels_to_review(self, limit: int) -> Sequence[ChannelId]:
-        """Return the channels with jobs that wait for review, the one with the oldest job first."""
+        """Return the channels with jobs to review, the channel of the oldest job first."""
         query = (
             select(jobs.c.channel)
             .where(AWAITS_REVIEW, jobs.c.requester != "")

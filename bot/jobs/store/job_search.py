@@ -28,7 +28,7 @@ _newest = (
     .correlate(_walk)
     .scalar_subquery()
 )
-# It goes from channel to channel in the index: GROUP BY would read all jobs.
+# The query walks from channel to channel in the index: GROUP BY would read all jobs.
 _CHANNELS = select(_walk.c.channel).where(_walk.c.channel.is_not(None)).order_by(_newest.desc())
 
 
@@ -36,7 +36,7 @@ class JobSearch(Repository):
     """The newest jobs of some channels, within one transaction."""
 
     def channels_with_jobs(self, limit: int) -> Sequence[ChannelId]:
-        """Return the channels with jobs, the one with the newest job first."""
+        """Return the channels with jobs, the channel of the newest job first."""
         return self.connection.execute(_CHANNELS.limit(limit)).scalars().all()
 
     def newest(

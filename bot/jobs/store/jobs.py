@@ -118,7 +118,7 @@ _AMONG_PEOPLE = and_(
     _ASKED_BY_BEGINNING.is_(None),
     _JOB_OF_BEGINNING.is_(None),
 )
-"""The thread begins with a message that is neither a job's own nor one that asked for a job."""
+"""The thread begins with neither a status message nor a request for a job."""
 DERIVED_COLUMNS = (
     func.coalesce(_IS_MENTION_ONLY.correlate(jobs), false()).label("is_mention_only"),
     _AMONG_PEOPLE.label("among_people"),
@@ -296,7 +296,7 @@ class Jobs(Rows[TrackedJob]):
         return times[len(times) // 2] if len(times) >= _MIN_USUAL else None
 
     def list_targets(self, project: ProjectId, limit: int) -> Sequence[JobTarget]:
-        """Return what a project's newest jobs that are open or to review are about."""
+        """Return the targets of a project's newest jobs that are open or to review."""
         values = {"of_project": project, LIMIT.key: limit}
         rows = self.connection.execute(_UNREVIEWED_TOPICS, values).mappings().all()
         return read_rows(jobs, rows, _read_target)

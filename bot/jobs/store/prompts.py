@@ -181,7 +181,7 @@ _INSERT_PROMPT = prompts.insert().returning(prompts.c.id)
 
 
 class KnownRequest(NamedTuple):
-    """The stored requests that bear on a new one."""
+    """The stored requests that a new request may repeat."""
 
     job: JobNumber | None
     """The job of this very request; None when the request is new."""
@@ -212,7 +212,7 @@ class Prompts(Rows[Prompt]):
         return self.connection.execute(_OF_KEY, {"of_key": key}).scalar_one_or_none()
 
     def earlier(self, new: Prompt, since: datetime) -> KnownRequest:
-        """Return the stored requests that bear on a new one; ``since`` is a moment ago."""
+        """Return the stored requests that a new request may repeat. ``since``: a moment ago."""
         values = {
             "of_key": new.key,
             "by": new.asked_by,
@@ -466,11 +466,11 @@ class Prompts(Rows[Prompt]):
     def mark_unsettled_unconfirmed(self) -> None:
         """Mark the unsettled prompts as being sent by nobody, so that a person decides about them.
 
-        A follow-up behind a first prompt waits for the decision about that.
+        A follow-up behind an unconfirmed first prompt waits for the decision.
         """
         has_begun = exists().where(jobs.c.number == prompts.c.job, jobs.c.service_id.is_not(None))
         is_unsettled = and_(prompts.c.state.in_(UNSETTLED), or_(STARTS_JOB, has_begun))
-        # Each attempt has its own question.
+        # Each attempt has a question of its own.
         attempts = prompts.c.attempts + 1
         in_doubt = {"state": PromptState.SENDING, "attempts": attempts, **FREE_LEASE}
         self.connection.execute(prompts.update().where(is_unsettled).values(in_doubt))

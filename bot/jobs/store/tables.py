@@ -55,7 +55,7 @@ jobs = Table(
     # Empty when the status message begins its thread.
     Column("thread_ts", Id(40)),
     Column("thread_context", Json(ThreadContext)),
-    # Its state, which belongs to the iteration, and what the iteration needs.
+    # The state of the iteration, and the values that the iteration needs.
     Column("state", Choice(JobState), nullable=False),
     Column("problem", UserText),
     Column("iteration", Integer, nullable=False, server_default=text("0")),
@@ -77,7 +77,7 @@ jobs = Table(
     Column("not_found_count", Integer, nullable=False, server_default=text("0")),
     Column("not_found_since", UtcDateTime),
     Column("poll_failing_since", UtcDateTime),
-    # What the docs service has reported.
+    # The last report of the docs service.
     Column("service_id", Id(400)),
     Column("model", Note),
     Column("pr_link", UserText),

@@ -59,7 +59,7 @@ def format_pull_request(
 
 
 def outdated_pull_request(job: TrackedJob, summary: str) -> Message:
-    """Return the end of a job that goes on: its result, without advice and buttons."""
+    """Return the message about an outdated end: its result, without advice and buttons."""
     result, _advice = _format_end(job, summary)
     return b.words(result)
 
