@@ -61,7 +61,7 @@ class _Commands(click.Group):
             raise Exit(INTERRUPTED_EXIT_CODE) from None
 
 
-def _day(text: str) -> date:
+def _parse_day(text: str) -> date:
     """Parse 2026-10-31. Raises ValueError with a text for people."""
     try:
         if not re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
@@ -133,7 +133,9 @@ def jobs(number: int | None, limit: int, retry: int | None, **only: Unpack[JobFi
 
 
 @cli.command()
-@click.option("--from", "first", type=_day, metavar="DAY", help="Only from this day on, in UTC.")
+@click.option(
+    "--from", "first", type=_parse_day, metavar="DAY", help="Only from this day on, in UTC."
+)
 @click.option("--user", metavar="USER", help="Only what this person (a Slack user id, U…) did.")
 def audit(first: date | None, user: str | None) -> None:
     """List requests, follow-ups, withdrawals and subscriptions as CSV; needs only DATABASE_URL."""
@@ -245,7 +247,7 @@ def doctor(
             _print_result(finding.state, f"{finding.name}: {finding.seen}", finding.advice)
     steps: list[StepResult] = []
     if settings is not None and channel is not None:
-        options = _trial_options(channel, user, with_job=with_job)
+        options = _make_trial_options(channel, user, with_job=with_job)
         steps = _try(settings, options, record, quiet=as_json)
     states = [finding.state for finding in findings] + [step.state for step in steps]
     is_well = "bad" not in states
@@ -285,7 +287,7 @@ def _print_result(state: str, text: str, *details: str) -> None:
     echo("\n     ".join([f"{word:<4} {text}", *filter(None, details)]))
 
 
-def _trial_options(channel: str, user: str | None, *, with_job: bool) -> TrialOptions:
+def _make_trial_options(channel: str, user: str | None, *, with_job: bool) -> TrialOptions:
     from bot.operator.trial_step import TrialOptions
 
     person = UserId(user) if user else None

@@ -22,7 +22,7 @@ from bot import __version__, logs, read_commit
 from bot.clients import Clients, Doors, connect
 from bot.commands.feature import Feature
 from bot.context import Limits, Timeouts, WorkerContext
-from bot.engine import Worker, Workers, alone
+from bot.engine import Worker, Workers, single_worker
 from bot.features import OPTIONAL_FEATURES, all_workers, list_commands, list_hooks, list_vocabulary
 from bot.health.checks import (
     Checks,
@@ -46,7 +46,7 @@ from bot.paces import Paces
 from bot.ports import Clock
 from bot.projects import Project, Projects
 from bot.settings import DocsProject, Settings
-from bot.slack.client import identify, until_answered
+from bot.slack.client import identify, retry_until_answered
 from bot.slack.http import add_slack_routes, dispatch
 from bot.slack.intake import Background
 from bot.slack.listeners import SlackApp, build_app
@@ -117,7 +117,7 @@ async def running_bot(
         stack.enter_context(holding_sqlite_file(sqlite_file(settings.sqlalchemy_url)))
         store = open_store(settings.sqlalchemy_url)
         await stack.enter_async_context(prepared(store, clock or utc_now))
-        rows_clock = clock or await _shared_clock(store)
+        rows_clock = clock or await _make_shared_clock(store)
         check_database = partial(database_check, store, rows_clock)
         health = Health({"database": check_database, "slack": start_check}, checks_page)
         # Probes get an answer while a start waits for Slack. It ends before the parts that it asks.
@@ -144,7 +144,7 @@ async def running_bot(
         stopping.at_begin(scheduler.leave_off)
         workers = [*list_workers(context)]
         if isinstance(rows_clock, ServerClock):
-            reading = alone("read the clock", rows_clock.read, every_seconds=_CLOCK_SECONDS)
+            reading = single_worker("read the clock", rows_clock.read, every_seconds=_CLOCK_SECONDS)
             workers.append(reading)
         intake = await _take_in(stack, context, clients, stopping)
         health.checks = {
@@ -193,7 +193,7 @@ async def _take_in(
     outage = Outage(context)
     await outage.end()
     check_seconds = context.timeouts.deaf_seconds / 12
-    end_outage = alone("end an outage", outage.end, every_seconds=check_seconds)
+    end_outage = single_worker("end an outage", outage.end, every_seconds=check_seconds)
     app = _make_slack_app(context, clients, background, outage)
     app_token = context.settings.slack_app_token
     if app_token is None:
@@ -210,9 +210,9 @@ async def _take_in(
         intake_seconds=context.timeouts.intake_seconds,
     )
     stack.push_async_callback(stopping.stop_part, intake.close)
-    await until_answered(intake.open)
+    await retry_until_answered(intake.open)
     await intake.check()
-    check_socket = alone("check the socket", intake.check, every_seconds=check_seconds)
+    check_socket = single_worker("check the socket", intake.check, every_seconds=check_seconds)
     return _Intake({"socket": partial(socket_check, intake)}, [end_outage, check_socket])
 
 
@@ -285,7 +285,7 @@ class HeldBot:
         Work at intervals is done too when its interval has passed since its last run.
         """
         await self._outage.end()
-        while workers := await self._due_workers():
+        while workers := await self._list_due_workers():
             due = self._due.queues
             rows = [await self._run(worker) for worker in workers]
             if any(rows):
@@ -312,7 +312,7 @@ class HeldBot:
             return None
         return max(self._due.next_at, soon)
 
-    async def _due_workers(self) -> list[Worker]:
+    async def _list_due_workers(self) -> list[Worker]:
         await self._find_due()
         now = self._context.clock()
         return [
@@ -412,7 +412,7 @@ async def prepared(store: Store, clock: Clock = utc_now) -> AsyncIterator[None]:
         await store.close()
 
 
-async def _shared_clock(store: Store) -> Clock:
+async def _make_shared_clock(store: Store) -> Clock:
     """Return the clock that all processes on the database share."""
     if not store.database.is_postgresql:
         return utc_now

@@ -21,9 +21,9 @@ from bot.slack.client import (
     Identity,
     SlackClient,
     identify,
+    make_web_client,
     open_session,
-    until_answered,
-    web_client,
+    retry_until_answered,
 )
 from bot.slack.messenger import SlackMessenger
 
@@ -59,7 +59,7 @@ async def connect(
     """
     proxy = settings.proxy_for(settings.slack_api_url)
     session = doors.slack if doors else await stack.enter_async_context(open_session(proxy))
-    slack = web_client(settings.slack_bot_token, settings.slack_api_url, session, proxy)
+    slack = make_web_client(settings.slack_bot_token, settings.slack_api_url, session, proxy)
     docs = await stack.enter_async_context(
         _make_docs_client(settings, doors.docs if doors else None, now)
     )
@@ -72,7 +72,7 @@ async def connect(
         now=now,
     )
     stack.push_async_callback(github.aclose)
-    identity = await until_answered(partial(identify, slack))
+    identity = await retry_until_answered(partial(identify, slack))
     cache_clock = (lambda: now().timestamp()) if doors else monotonic
     messenger = SlackMessenger(
         slack,

@@ -185,7 +185,7 @@ class Worker:
         return sum(outcome is not False for outcome in outcomes)
 
 
-def alone(name: str, run: Callable[[], Awaitable[object]], **options: Any) -> Worker:
+def single_worker(name: str, run: Callable[[], Awaitable[object]], **options: Any) -> Worker:
     """Return a worker with one place.
 
     ``run`` finds its rows itself and returns whether there were any.
@@ -295,14 +295,14 @@ class Workers:
     def wake(self, name: str = LOOK) -> None:
         """Run a worker soon; by default, look for workers with work."""
         worker = self._workers.get(name)
-        if worker is None or self._rests(worker):
+        if worker is None or self._is_resting(worker):
             return  # the next look finds its rows
         worker.is_woken = True
         if not worker.is_claiming:  # APScheduler drops a run that is due while one is under way
             # In a context of its own: the deadline of a request does not apply to workers.
             Context().run(self.scheduler.modify_job, name, next_run_time=datetime.now(UTC))
 
-    def _rests(self, worker: Worker) -> bool:
+    def _is_resting(self, worker: Worker) -> bool:
         return self._is_stopping or monotonic() < worker.rests_until
 
     def wake_after(self, seconds: float) -> None:
@@ -321,7 +321,7 @@ class Workers:
         self._tasks.add(run)
         worker.is_claiming = worker.is_woken = True
         try:
-            while worker.is_woken and worker.free > 0 and not self._rests(worker):
+            while worker.is_woken and worker.free > 0 and not self._is_resting(worker):
                 worker.is_woken = False
                 rows = await worker.claim(worker.free, worker.full_groups)
                 if not rows:

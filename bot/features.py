@@ -15,7 +15,7 @@ from bot.commands.command import Command, with_help
 from bot.commands.feature import Feature, queue_worker
 from bot.commands.own_words import WordHooks, list_own_words, run_own_word
 from bot.context import Hooks, WorkerContext
-from bot.engine import Worker, alone
+from bot.engine import Worker, single_worker
 from bot.inbox.feature import INBOX
 from bot.intent.vocabulary import Vocabulary
 from bot.jobs.commands import catalogue
@@ -102,8 +102,8 @@ def all_workers(
             group=attrgetter("content.channel"),
             places_of_group=10,
         ),
-        alone("forget", partial(forget_old, context), every_seconds=_HOUR_SECONDS),
-        alone("sweep", partial(sweep_due_times, context), every_seconds=_MINUTE_SECONDS),
+        single_worker("forget", partial(forget_old, context), every_seconds=_HOUR_SECONDS),
+        single_worker("sweep", partial(sweep_due_times, context), every_seconds=_MINUTE_SECONDS),
     ]
     for feature in (*REQUIRED_FEATURES, *features):
         workers += feature.workers(context)

@@ -377,10 +377,10 @@ class DocsSettings(LoadedSettings):
                 assistant_domain=self.assistant_domain,
             )
             return (alone,)
-        projects = [self._project(name, entry) for name, entry in self.docs_projects.items()]
+        projects = [self._make_project(name, entry) for name, entry in self.docs_projects.items()]
         return tuple(sorted(projects, key=lambda project: project.id != default_id))
 
-    def _project(self, name: str, entry: ProjectEntry) -> DocsProject:
+    def _make_project(self, name: str, entry: ProjectEntry) -> DocsProject:
         """Return a project of DOCS_PROJECTS, with the usual key and address where it has no own."""
         label = " ".join(entry.label.split())[:_MAX_LABEL_LENGTH].strip()
         own = [part for part in ("id", "key", "address") if getattr(entry, part)]
@@ -410,15 +410,15 @@ class DocsSettings(LoadedSettings):
 
     def _find_problems(self, values: Mapping[str, str | None]) -> Iterator[str]:
         yield from super()._find_problems(values)
-        yield from self._assistant_problems()
+        yield from self._find_assistant_problems()
         if "docs_projects" not in values:
             for name in ("docs_api_url", "docs_api_key", "docs_project_id"):
                 if name not in values:
                     yield f"{name.upper()} is missing"
         elif self.docs_projects:
-            yield from self._project_problems(values)
+            yield from self._find_project_problems(values)
         if not self.allow_http:
-            yield from self._http_problems()
+            yield from self._find_http_problems()
         # OpenSSL reads it.
         cafile = values.get("ssl_cert_file")
         try:
@@ -427,7 +427,7 @@ class DocsSettings(LoadedSettings):
         except OSError:  # also ssl.SSLError, when no certificate is in it
             yield "SSL_CERT_FILE must name a file with certificates (PEM) that this user can read"
 
-    def _http_problems(self) -> Iterator[str]:
+    def _find_http_problems(self) -> Iterator[str]:
         """Yield the addresses of other machines at which keys and texts would not be encrypted."""
         called = ("SLACK_API_URL", "DOCS_API_URL", "GITHUB_API_URL")
         addresses = {name: getattr(self, name.lower(), None) for name in called}
@@ -441,7 +441,7 @@ class DocsSettings(LoadedSettings):
                     "use https://, or set ALLOW_HTTP=true"
                 )
 
-    def _assistant_problems(self) -> Iterator[str]:
+    def _find_assistant_problems(self) -> Iterator[str]:
         """Yield an assistant's problems. Its key belongs to one deployment of one project."""
         if self.docs_projects and (self.assistant_key or self.assistant_domain):
             name = "ASSISTANT_KEY" if self.assistant_key else "ASSISTANT_DOMAIN"
@@ -454,7 +454,7 @@ class DocsSettings(LoadedSettings):
                 missing = "assistant_domain" if entry.assistant_key else "assistant_key"
                 yield f'DOCS_PROJECTS {name} has no "{missing}": the docs are asked with both'
 
-    def _project_problems(self, values: Mapping[str, str | None]) -> Iterator[str]:
+    def _find_project_problems(self, values: Mapping[str, str | None]) -> Iterator[str]:
         """Yield the problems with DOCS_PROJECTS. The key of DOCS_API_URL goes to its host alone."""
         for name, entry in self.docs_projects.items():
             if entry.address:

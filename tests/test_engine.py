@@ -15,7 +15,7 @@ from weakref import ReferenceType, ref
 import pytest
 from structlog.testing import capture_logs
 
-from bot.engine import Worker, Workers, alone
+from bot.engine import Worker, Workers, single_worker
 from bot.store.queues import DueQueues
 from tests.limits import HANG_SECONDS
 from tests.scenarios.clocks import SetClock
@@ -92,7 +92,7 @@ class Rows:
 
 def polling(run: Callable[[], Awaitable[int]]) -> Worker:
     """A worker on the queue of polls."""
-    return alone("r", run, queue="polls")
+    return single_worker("r", run, queue="polls")
 
 
 @asynccontextmanager
@@ -117,7 +117,7 @@ async def test_worker_runs_at_the_start_and_when_woken() -> None:
 
 async def test_worker_runs_again_at_once_while_rows_are_due() -> None:
     run = Run(3, 2, 1, 0)
-    worker = alone("r", run, every_seconds=3600)
+    worker = single_worker("r", run, every_seconds=3600)
     async with started(Workers(), worker):
         began_at = [await run.get() for _ in range(4)]
     assert run.outcomes == []
@@ -206,7 +206,7 @@ async def test_wake_during_a_claim_is_kept() -> None:
 async def test_failed_run_is_logged_and_repeated() -> None:
     run = Run(RuntimeError("no database"))
     with capture_logs() as lines:
-        async with started(Workers(), alone("r", run, every_seconds=0.05)):
+        async with started(Workers(), single_worker("r", run, every_seconds=0.05)):
             await run.get()
             await run.get()
     assert [line["worker"] for line in lines if line["event"] == "run_failed"] == ["r"]
@@ -261,7 +261,10 @@ async def test_stop_waits_for_work_and_cancels_late_work() -> None:
 
     workers = Workers()
     workers.start(
-        [alone("short", short, every_seconds=3600), alone("endless", endless, every_seconds=3600)],
+        [
+            single_worker("short", short, every_seconds=3600),
+            single_worker("endless", endless, every_seconds=3600),
+        ],
         always(NOTHING),
     )
     await begun.wait()
@@ -309,7 +312,10 @@ async def test_claim_that_a_stop_cancels_is_no_error(caplog: pytest.LogCaptureFi
 async def test_look_wakes_only_workers_with_due_rows() -> None:
     poll, deliver = Run(), Run()
     looks = Looks(NOTHING, DueQueues(frozenset({"polls"}), None))
-    each = [alone("poll", poll, queue="polls"), alone("deliver", deliver, queue="deliveries")]
+    each = [
+        single_worker("poll", poll, queue="polls"),
+        single_worker("deliver", deliver, queue="deliveries"),
+    ]
     async with started(Workers(look_seconds=3600, least_seconds=3600), *each, due=looks) as workers:
         await looks.get()
         await asyncio.gather(poll.get(), deliver.get())  # each runs once at the start
@@ -325,9 +331,9 @@ async def test_only_a_hanging_worker_is_late() -> None:
         await hangs.wait()
         return 0
 
-    idle = alone("idle", Run(), queue="polls")
-    hanging = alone("hanging", hang, queue="deliveries")
-    hourly = alone("hourly", Run(), every_seconds=3600)
+    idle = single_worker("idle", Run(), queue="polls")
+    hanging = single_worker("hanging", hang, queue="deliveries")
+    hourly = single_worker("hourly", Run(), every_seconds=3600)
     async with started(Workers(look_seconds=0.01), idle, hanging, hourly, due=looks) as workers:
         looked_at = [await looks.get() for _ in range(60)]
         assert idle.well_at >= looked_at[-2]
@@ -348,7 +354,7 @@ async def test_idle_engine_looks_at_intervals_and_claims_nothing() -> None:
 async def test_workers_stopped_before_their_start_never_run() -> None:
     run, workers = Run(), Workers()
     assert await workers.stop(1) == []
-    workers.start([alone("r", run, every_seconds=3600)], always(NOTHING))
+    workers.start([single_worker("r", run, every_seconds=3600)], always(NOTHING))
     assert await workers.stop(1) == []
     assert run.empty()
 
@@ -388,7 +394,7 @@ async def test_rows_due_at_about_one_time_share_a_look() -> None:
 async def test_workers_run_at_once_when_the_clock_is_set(hours: int) -> None:
     run, clock = Run(), SetClock()
     workers = Workers(look_seconds=0.02, machine_clock=clock)
-    workers.start([alone("r", run, every_seconds=3600)], always(NOTHING))
+    workers.start([single_worker("r", run, every_seconds=3600)], always(NOTHING))
     async with asyncio.timeout(HANG_SECONDS):
         await run.get()
         await asyncio.sleep(0.1)
@@ -490,5 +496,5 @@ async def test_wake_in_the_turn_in_which_a_run_ends_is_kept() -> None:
 
 async def test_failed_worker_with_a_long_interval_runs_after_its_rest() -> None:
     run = Run(OSError("locked"), 0)
-    async with started(Workers(), alone("forget", run, every_seconds=3600)):
+    async with started(Workers(), single_worker("forget", run, every_seconds=3600)):
         assert await run.get() + 0.3 < await run.get()

@@ -48,7 +48,7 @@ async def find_obstacle(
     async with asyncio.timeout(context.timeouts.names_seconds):
         refusal = await context.messenger.find_closed(origin.channel)
         if refusal is not None:
-            return Obstacle(Event.CHANNEL_GONE, _channel_gone(origin), refusal)
+            return Obstacle(Event.CHANNEL_GONE, _explain_missing_channel(origin), refusal)
         return await _find_departure(context, origin)
 
 
@@ -94,17 +94,17 @@ async def _find_departure(context: Context, origin: Origin) -> Obstacle | None:
         return None
     if await messenger.is_member(origin.channel, origin.user):
         return None
-    return Obstacle(Event.AUTHOR_EXCLUDED, _left_channel(origin))
+    return Obstacle(Event.AUTHOR_EXCLUDED, _explain_departure(origin))
 
 
-def _left_channel(origin: Origin) -> Message:
+def _explain_departure(origin: Origin) -> Message:
     where = b.channel(origin.channel)
     return b.words(
         f":no_entry: You aren't in {where} any more, so what you asked there wasn't carried out."
     )
 
 
-def _channel_gone(origin: Origin) -> Message:
+def _explain_missing_channel(origin: Origin) -> Message:
     where = b.channel(origin.channel)
     return b.words(
         f":no_entry: I can't report in {where} any more, "

@@ -75,12 +75,12 @@ async def _draft(context: Context, press: Press) -> Answer:
         return _QUESTION_GONE
     thread = inquiry.answer_thread if inquiry.channel == press.origin.channel else None
     if inquiry.is_topic or thread is None or context.settings.context == "none":
-        return Answer(modal=await _draft_form(context, press, inquiry, thread))
-    fill = partial(_draft_form_with_thread, context, press, inquiry, thread)
+        return Answer(modal=await _build_draft_form(context, press, inquiry, thread))
+    fill = partial(_build_draft_form_with_thread, context, press, inquiry, thread)
     return Answer(modal=forms.reading_thread(), fill_modal=fill)
 
 
-async def _draft_form_with_thread(
+async def _build_draft_form_with_thread(
     context: Context, press: Press, inquiry: Inquiry, thread: MessageTs
 ) -> Block:
     """Return the form with the question, its answer, and the replies of people."""
@@ -93,10 +93,10 @@ async def _draft_form_with_thread(
     blocks = forms.conversation_blocks(
         conversation, offer.left_out, is_chosen=offer.is_chosen, is_read=offer.is_read
     )
-    return await _draft_form(context, press, inquiry, thread, blocks)
+    return await _build_draft_form(context, press, inquiry, thread, blocks)
 
 
-async def _draft_form(
+async def _build_draft_form(
     context: Context,
     press: Press,
     inquiry: Inquiry,

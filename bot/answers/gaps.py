@@ -222,11 +222,11 @@ def _list_channels_of_largest(rows: Sequence[Inquiry]) -> list[list[ChannelId]]:
     for inquiry in rows:
         groups.setdefault(inquiry.gap_key, []).append(inquiry)
 
-    def weight(inquiries: Sequence[Inquiry]) -> tuple[bool, int]:
+    def rank_by_askers(inquiries: Sequence[Inquiry]) -> tuple[bool, int]:
         has_gap = any(inquiry.state is InquiryState.GAP for inquiry in inquiries)
         return has_gap, len({inquiry.user for inquiry in inquiries})
 
-    largest = sorted(groups.values(), key=weight, reverse=True)[:_MAX_CHECKED]
+    largest = sorted(groups.values(), key=rank_by_askers, reverse=True)[:_MAX_CHECKED]
     return [list(dict.fromkeys(inquiry.channel for inquiry in group)) for group in largest]
 
 

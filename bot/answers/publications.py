@@ -86,7 +86,7 @@ async def poll_publication(context: WorkerContext, publication: Publication) -> 
     """Look once for a merged page. Its askers are told when it is live, or after a day."""
     with unless_taken_over("publication", publication.job):
         found = await _check_page(context, publication)
-        await context.settle(lambda tx: _settle(context, tx, publication, found))
+        await context.settle(lambda tx: _settle_publication(context, tx, publication, found))
         context.wake()
 
 
@@ -179,7 +179,7 @@ async def _read_page(client: DiscoveryClient, path: str) -> str | None:
         return None
 
 
-def _settle(
+def _settle_publication(
     context: WorkerContext, tx: Transaction, publication: Publication, found: _PageCheck
 ) -> None:
     """Write the outcome of a look, and release the notices once it is known."""

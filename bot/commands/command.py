@@ -403,13 +403,13 @@ def with_help(*commands: tuple[Command, str | None]) -> tuple[Command, ...]:
         return await _answer_full_help(context, press.origin, every)
 
     for command, before in commands:
-        every.append(_with_help(command, before))
+        every.append(_add_help(command, before))
     buttons = {**every[0].buttons, Action.HELP_MORE: more}
     every[0] = replace(every[0], buttons=buttons)
     return tuple(every)
 
 
-def _with_help(command: Command, before: str | None) -> Command:
+def _add_help(command: Command, before: str | None) -> Command:
     async def show(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
         return await _answer_short_help(context, invocation.origin, command)
 

@@ -291,14 +291,14 @@ def clean_error(text: str, secrets: tuple[str, ...] = ()) -> str:
 
     It is one line of at most 500 characters, without controls or secrets.
     """
-    plain = _one_line(text[:_MAX_READ_LENGTH])
+    plain = _join_lines(text[:_MAX_READ_LENGTH])
     for secret in secrets:
         # No more of a secret can stand in so short a text.
-        plain = _remove_secret(plain, _one_line(secret[:_MAX_READ_LENGTH]))
+        plain = _remove_secret(plain, _join_lines(secret[:_MAX_READ_LENGTH]))
     return plain if len(plain) <= MAX_TEXT_LENGTH else plain[: MAX_TEXT_LENGTH - 1] + "…"
 
 
-def _one_line(text: str) -> str:
+def _join_lines(text: str) -> str:
     return " ".join("".join(map(_blank_or_same, text)).split())
 
 

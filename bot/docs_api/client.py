@@ -125,7 +125,7 @@ class ServiceClient:
             raise RuntimeError("the client of the docs service is closed")
         texts = [field for field in call.fields.values() if isinstance(field, str)]
         secrets = (self._api_key.get_secret_value(), *texts, *call.quoted)
-        request = self._request(call)
+        request = self._build_request(call)
         begun_at = monotonic()
         try:
             async with asyncio.timeout(self._deadline_seconds):
@@ -151,7 +151,7 @@ class ServiceClient:
             raise _wire.error_of(answer, self._now())
         return answer
 
-    def _request(self, call: _wire.Call) -> httpx.Request:
+    def _build_request(self, call: _wire.Call) -> httpx.Request:
         headers = {
             "Accept": call.accept,
             "Accept-Encoding": ACCEPTED_ENCODING,

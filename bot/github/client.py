@@ -130,7 +130,7 @@ class GithubClient:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, *_error: object) -> None:
+    async def __aexit__(self, *_to_error: object) -> None:
         await self.aclose()
 
     async def aclose(self) -> None:
@@ -162,7 +162,7 @@ class GithubClient:
         """
         answer = await self._get("/rate_limit")
         if answer.status_code not in (200, 404):
-            raise self._error(answer)
+            raise self._to_error(answer)
 
     async def pull_request(self, which: PullRequestId, etag: str = "") -> PullRequest | None:
         """Return a pull request.
@@ -217,7 +217,7 @@ class GithubClient:
         answer = await self._get(path, {"If-None-Match": etag} if etag else None)
         if answer.status_code == 200 or (answer.status_code == 304 and etag):
             return answer
-        raise self._error(answer)
+        raise self._to_error(answer)
 
     async def _get(self, path: str, headers: Mapping[str, str] | None = None) -> _Answer:
         begun_at = monotonic()
@@ -252,7 +252,7 @@ class GithubClient:
             request = response.next_request
         raise GithubUnavailable("GitHub redirects too often")
 
-    def _error(self, answer: _Answer) -> GithubError:
+    def _to_error(self, answer: _Answer) -> GithubError:
         """Return the error that an answer stands for.
 
         https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api

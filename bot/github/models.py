@@ -175,11 +175,11 @@ def pull_request_of(link: str, api_url: str, repository: str | None = None) -> P
     return which if named[2] == which.repository else None
 
 
-def _one_line(text: str) -> str:
+def _join_lines(text: str) -> str:
     return " ".join(_NOT_STORABLE_PATTERN.sub(" ", text).split())[:MAX_TEXT_LENGTH]
 
 
-def _in_utc(at: datetime) -> datetime:
+def _to_utc(at: datetime) -> datetime:
     try:
         return at.astimezone(UTC)
     except OverflowError:
@@ -198,9 +198,9 @@ def _is_open(state: object) -> bool:
     return state == "open"
 
 
-_Text = Annotated[str, AfterValidator(_one_line)]
+_Text = Annotated[str, AfterValidator(_join_lines)]
 _Path = Annotated[str, AfterValidator(lambda path: path[:MAX_PATH_LENGTH])]
-_Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+_Moment = Annotated[AwareDatetime, AfterValidator(_to_utc)]
 _Count = Annotated[int, Field(ge=0, lt=2**31, strict=True)]
 
 

@@ -27,8 +27,8 @@ from bot.context import Context
 from bot.health.checks import LIMIT_SECONDS, Finding, MetricsPage, free_bytes
 from bot.ids import ProjectId
 from bot.jobs.model.jobs import WaitReason
-from bot.jobs.service_health import is_refused, trouble_of
-from bot.jobs.service_keys import used_keys
+from bot.jobs.service_health import find_trouble, is_refused
+from bot.jobs.service_keys import list_used_keys
 from bot.jobs.store.limits import BackOffs
 from bot.jobs.store.service_keys import ServiceKeys
 from bot.jobs.store.waits import Waits
@@ -139,7 +139,7 @@ def _find_refused_keys(context: Context, tx: Transaction) -> Mapping[str, float]
         for project in context.projects.known
     }
     names = {project.id: project.name for project in context.projects.known}
-    for used in used_keys(context.settings).values():
+    for used in list_used_keys(context.settings).values():
         if used.is_assistants:
             known = ServiceKeys(tx).of(used.name)
             is_bad = known is not None and known.refused_at is not None
@@ -154,7 +154,7 @@ def _count_failing_seconds(tx: Transaction, project: ProjectId, now: datetime) -
     nobody asks, nothing more is known: one failed call in the evening is no failing night.
     """
     back_off = BackOffs(tx).of(project)
-    if back_off is None or trouble_of(back_off) is not WaitReason.SERVICE:
+    if back_off is None or find_trouble(back_off) is not WaitReason.SERVICE:
         return 0.0
     last_seen_at = min(back_off.retry_at, now)
     return max((last_seen_at - back_off.began_at).total_seconds(), 0.0)

@@ -28,7 +28,7 @@ from bot.inbox.send import Outgoing, send
 from bot.inbox.store import Inbox
 from bot.inbox.withdraw import take_back_last
 from bot.intent.kinds import Kind
-from bot.jobs.access import Readable, if_visible
+from bot.jobs.access import Readable, find_visible
 from bot.jobs.gates import ask_first
 from bot.jobs.job_words import job_of
 from bot.jobs.messages import job_answers
@@ -78,7 +78,7 @@ async def act_on(
     if heard.is_for_agent:
         await _send(context, then, allowed, heard, message)
         return
-    target = await if_visible(then, allowed, heard.job)
+    target = await find_visible(then, allowed, heard.job)
     if is_thanks:
         await _react(context, message, None if heard.kind is Kind.THANKS else target)
     elif not await _is_taken_back(context, allowed, heard, message):
@@ -236,7 +236,7 @@ async def _send(
     held = await context.store.read(lambda tx: Inbox(tx).held_files(message))
     target = None
     if heard.door is not Door.FIRST and heard.job is not None:
-        target = await if_visible(then, allowed, heard.job)
+        target = await find_visible(then, allowed, heard.job)
         if target is None:
             no_job = job_answers.no_such_job(str(heard.job.number))
             await _answer(context, message, "unsent", no_job)

@@ -20,7 +20,7 @@ from bot.inbox.send import Outgoing, send
 from bot.inbox.store import Inbox
 from bot.intent.decision import Decision
 from bot.intent.kinds import Kind
-from bot.jobs.access import Readable, if_visible, may_steer, steerable
+from bot.jobs.access import Readable, find_visible, may_steer, steerable
 from bot.jobs.ask import ask, follow_up, is_public_channel
 from bot.jobs.commands.channel_choices import projects_to_choose
 from bot.jobs.commands.job_references import for_reader
@@ -120,7 +120,7 @@ async def _steer(context: Context, press: Press, draft: UnsentText, place: _Plac
 
     async def steer(target: Readable) -> Answer:
         request = PromptRequest(draft.raw, allow_duplicate=True, allow_key=True)
-        moved = moving(draft.key, allowed.user, _messages_of(place), draft.raw)
+        moved = moving(draft.key, allowed.user, _list_messages(place), draft.raw)
         result = await follow_up(context, target, request, moved)
         if not result.accepted:
             return Answer(message=job_answers.cannot_follow_up(target.job))
@@ -150,7 +150,7 @@ async def _send_said(context: Context, place: _Place, raw: str, *, allow_key: bo
     outgoing = Outgoing(
         Meaning(Decision(Kind.CHANGE, text), text, project),
         Door.FIRST,
-        _messages_of(place),
+        _list_messages(place),
         allow_key=allow_key,
         is_sure=True,
         is_moved=True,
@@ -158,7 +158,7 @@ async def _send_said(context: Context, place: _Place, raw: str, *, allow_key: bo
     await send(context, context, place.allowed, outgoing)
 
 
-def _messages_of(place: _Place) -> tuple[InboxMessage, ...]:
+def _list_messages(place: _Place) -> tuple[InboxMessage, ...]:
     return (place.message,) if place.message else ()
 
 
@@ -204,7 +204,7 @@ async def _ask_docs(context: Context, press: Press, draft: UnsentText) -> Answer
     place = await _find_place(context, press, draft)
     if place is None:
         return Answer(message=job_answers.CHANNEL_NOT_READ)
-    moved = moving(draft.key, place.allowed.user, _messages_of(place), None)
+    moved = moving(draft.key, place.allowed.user, _list_messages(place), None)
     question = DocsQuestion(replace(draft, job=None))
     message = await ask_docs(context, place.allowed, question, moved)
     return Answer(message=message or unsent.READING_DOCS, replaces=True)
@@ -251,7 +251,7 @@ async def _find_started(
     place = await _find_place(context, press, draft)
     if place is None:
         return None, None
-    return await if_visible(context, place.allowed, job), prompt
+    return await find_visible(context, place.allowed, job), prompt
 
 
 # ---- threads of people, without a job
@@ -266,7 +266,7 @@ async def write_thread(context: Context, press: Press, draft: UnsentText) -> Ans
     allowed = place.allowed
     if await is_public_channel(context, allowed.origin.channel):
         request = PromptRequest(draft.raw, attach_thread=AttachThread.IF_PUBLIC, is_sure=True)
-        moved = moving(draft.key, allowed.user, _messages_of(place), draft.raw)
+        moved = moving(draft.key, allowed.user, _list_messages(place), draft.raw)
         asked = await ask(context, allowed, request, moved)
         if asked.same:
             return Answer(message=job_answers.same_job(asked.job), replaces=True)

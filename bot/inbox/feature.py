@@ -9,7 +9,7 @@ from operator import attrgetter
 from bot.answers.hooks import AnswerHooks
 from bot.commands.feature import Feature, queue_worker
 from bot.context import WorkerContext
-from bot.engine import Worker, alone
+from bot.engine import Worker, single_worker
 from bot.ids import ChannelId, MessageTs
 from bot.inbox.commands import BUTTONS
 from bot.inbox.hear import claim_messages, hear, tidy_inbox
@@ -32,7 +32,7 @@ def _list_workers(context: WorkerContext) -> Sequence[Worker]:
         worker(
             "missed_messages", "read again", reader.claim, reader.read_again, key=by_id, places=1
         ),
-        alone("inbox", partial(tidy_inbox, context), every_seconds=_HOUR_SECONDS),
+        single_worker("inbox", partial(tidy_inbox, context), every_seconds=_HOUR_SECONDS),
     ]
 
 

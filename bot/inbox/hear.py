@@ -87,10 +87,10 @@ async def _carry_out(context: WorkerContext, message: InboxMessage) -> None:
             await admit(context, message.origin, channel=message.channel)
             await context.write(partial(_inform_of_edit, context, message))
         case _:
-            await context.write(lambda tx: _keep(tx, message))
+            await context.write(lambda tx: _keep_request(tx, message))
 
 
-def _keep(tx: Transaction, message: InboxMessage) -> None:
+def _keep_request(tx: Transaction, message: InboxMessage) -> None:
     """Leave a message with its request, without the text that its author has given it since."""
     if message.request is not None:
         Inbox(tx).take(message, message.request, None)
@@ -227,7 +227,7 @@ def _inform_of_edit(context: Context, message: InboxMessage, tx: Transaction) ->
         job = Jobs(tx).get_or_raise(prompt.job)
         note = job_answers.edited_too_late(job)
         _inform(context, tx, message, prompt, "sent", note)
-    _keep(tx, message)
+    _keep_request(tx, message)
 
 
 def _is_same(context: Context, tx: Transaction, message: InboxMessage, prompt: Prompt) -> bool:

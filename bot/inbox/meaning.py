@@ -107,7 +107,7 @@ def interpret(
         meaning = _find_unknown_job(meaning)
     heard = HeardMessage(
         message.origin,
-        _door_of(context, message, spot),
+        _find_door(context, message, spot),
         spot.place,
         meaning,
         message.files,
@@ -116,7 +116,7 @@ def interpret(
     return replace(heard, is_for_agent=_is_for_agent(context, tx, message, heard, spot))
 
 
-def _door_of(context: Context, message: InboxMessage, spot: Spot) -> Door:
+def _find_door(context: Context, message: InboxMessage, spot: Spot) -> Door:
     if spot.job is None:
         return Door.FIRST
     is_mention = slack_text.mentions(message.text or "", context.bot_user)

@@ -92,7 +92,7 @@ def relevance_of(context: Context, message: Message, tx: Transaction) -> Relevan
     being_posted = Outbox(tx).status_message_being_posted(origin.channel)
     thread = find_thread(context, tx, origin, message.text)
     if thread.job is not None:
-        return _relevance_in_job(context, message, thread.job)
+        return _find_relevance_in_job(context, message, thread.job)
     # A change does not name the thread's first author, and a status message may have begun it just
     # now.
     may_be_status_message = message.parent_user in (None, context.bot_user)
@@ -103,7 +103,7 @@ def relevance_of(context: Context, message: Message, tx: Transaction) -> Relevan
     return Relevance.ALL if may_answer(context, tx, message) else Relevance.NOTHING
 
 
-def _relevance_in_job(context: Context, message: ThreadReply, job: TrackedJob) -> Relevance:
+def _find_relevance_in_job(context: Context, message: ThreadReply, job: TrackedJob) -> Relevance:
     """Return the part to store of a reply in a job's thread without a mention of the bot."""
     if job.needs_mention:
         return Relevance.KEY
@@ -158,14 +158,14 @@ async def receive_change(context: Context, changed: Changed) -> None:
     origin = changed.origin
     if origin.message_ts is None:
         return
-    relevance = await context.store.read(partial(_relevance_of_change, context, changed))
+    relevance = await context.store.read(partial(_find_relevance_of_change, context, changed))
     if relevance is Relevance.NOTHING:
         return
     if await context.store.write(partial(store_change, context, changed, relevance)):
         context.wake()
 
 
-def _relevance_of_change(context: Context, changed: Changed, tx: Transaction) -> Relevance:
+def _find_relevance_of_change(context: Context, changed: Changed, tx: Transaction) -> Relevance:
     origin = changed.origin
     known = Inbox(tx).at(origin.channel, origin.message_ts or MessageTs(""))
     if known is not None and known.state is not MessageState.SETTLED:
@@ -174,12 +174,12 @@ def _relevance_of_change(context: Context, changed: Changed, tx: Transaction) ->
         return Relevance.KEY
     age = _age(changed)
     if changed.text is not None and age <= SETTLED_KEPT_FOR:
-        now = _relevance_if_new(context, changed, changed.text, tx)
+        now = _find_relevance_if_new(context, changed, changed.text, tx)
         if now is not Relevance.NOTHING:
             return now
     # The event of the message may still come, with the text from before the edit.
     is_to_come = known is None and changed.before is not None and age <= REDELIVERED_FOR
-    if is_to_come and _relevance_if_new(context, changed, changed.before or "", tx) is not (
+    if is_to_come and _find_relevance_if_new(context, changed, changed.before or "", tx) is not (
         Relevance.NOTHING
     ):
         return Relevance.KEY
@@ -192,8 +192,10 @@ def _age(changed: Changed) -> timedelta:
     return time_of(MessageTs(changed.version)) - time_of(ts) if ts else timedelta.max
 
 
-def _relevance_if_new(context: Context, changed: Changed, text: str, tx: Transaction) -> Relevance:
-    message = _as_message(changed, text)
+def _find_relevance_if_new(
+    context: Context, changed: Changed, text: str, tx: Transaction
+) -> Relevance:
+    message = _to_message(changed, text)
     if not _may_be_relevant(context, message):
         return Relevance.NOTHING
     is_outside = isinstance(message, Mention) and not message.origin.is_direct
@@ -202,7 +204,7 @@ def _relevance_if_new(context: Context, changed: Changed, text: str, tx: Transac
     return relevance_of(context, message, tx)
 
 
-def _as_message(changed: Changed, text: str) -> Message:
+def _to_message(changed: Changed, text: str) -> Message:
     kind = Mention if changed.origin.thread is None else ThreadReply
     content = replace(_content(changed), text=text)
     return kind(changed.origin, content, version=changed.version)
@@ -218,7 +220,7 @@ def store_change(context: Context, changed: Changed, relevance: Relevance, tx: T
     now = context.clock()
     message = Inbox(tx).at(origin.channel, origin.message_ts or MessageTs(""))
     if message is None and relevance is Relevance.ALL and changed.text is not None:
-        return _add_edited(context, tx, changed, _as_message(changed, changed.text))
+        return _add_edited(context, tx, changed, _to_message(changed, changed.text))
     if message is None:
         version = DELETED if changed.text is None else changed.version
         Inbox(tx).add_settled(origin, version, now)

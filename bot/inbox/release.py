@@ -28,7 +28,7 @@ from bot.jobs.job_acts import refuse
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem, WaitReason
 from bot.jobs.model.prompts import Prompt
-from bot.jobs.service_health import with_known_wait
+from bot.jobs.service_health import add_known_wait
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import BackOffs
 from bot.jobs.store.prompts import Prompts
@@ -245,7 +245,7 @@ def _send(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
     back_off = BackOffs(tx).of(job.project)
     is_away = back_off is not None and back_off.lasts(now)
     if is_away or Sending(tx).stop() is not None:
-        Jobs(tx).save(job, with_known_wait(tx, lifecycle.without_wait(job), now))
+        Jobs(tx).save(job, add_known_wait(tx, lifecycle.without_wait(job), now))
 
 
 def _refuse(context: WorkerContext, prompt: Prompt, obstacle: Obstacle, tx: Transaction) -> None:

@@ -108,7 +108,7 @@ async def _start(
     ``merged``: the job whose pull request is merged, in whose thread it was asked for.
     """
     origin = allowed.origin
-    request = await _with_background(context, origin, outgoing, request, merged)
+    request = await _add_background(context, origin, outgoing, request, merged)
     is_by_app = origin.user in context.settings.allowed_bots
     asks_first = merged is None and not is_by_app
     question = await ask_first(then, allowed, request, outgoing.full_text) if asks_first else None
@@ -131,7 +131,7 @@ async def _start(
             await answer_in_private(context, origin, "start", doubt)
 
 
-async def _with_background(
+async def _add_background(
     context: Context,
     origin: Origin,
     outgoing: Outgoing,

@@ -356,12 +356,12 @@ class Inbox(Rows[InboxMessage]):
         These are the threads of jobs that are open or ended less than a day ago, those of other
         requests of the last day, and direct conversations, the newest of each first.
         """
-        threads, left_out = self._threads_of_jobs(now)
-        direct = [Conversation(channel, None) for channel in self._direct_channels()]
-        found = [*threads, *self._threads_of_requests(now), *direct]
+        threads, left_out = self._list_threads_of_jobs(now)
+        direct = [Conversation(channel, None) for channel in self._list_direct_channels()]
+        found = [*threads, *self._list_threads_of_requests(now), *direct]
         return list(dict.fromkeys(found)), left_out
 
-    def _threads_of_jobs(self, now: datetime) -> tuple[Sequence[Conversation], int]:
+    def _list_threads_of_jobs(self, now: datetime) -> tuple[Sequence[Conversation], int]:
         """Return the newest threads of jobs, and the number of others."""
         thread = func.coalesce(jobs.c.thread_ts, jobs.c.status_ts).label("thread")
         begun = select(jobs.c.number, jobs.c.channel, thread).where(
@@ -375,7 +375,7 @@ class Inbox(Rows[InboxMessage]):
         count = int(self.connection.execute(select(func.count()).select_from(which)).scalar_one())
         return [Conversation(row.channel, row.thread) for row in rows], count - len(rows)
 
-    def _threads_of_requests(self, now: datetime) -> Sequence[Conversation]:
+    def _list_threads_of_requests(self, now: datetime) -> Sequence[Conversation]:
         """Return the threads of the last day's messages that led, or may lead, to a request."""
         return self._threads(_c.said_at > now - SETTLED_KEPT_FOR)
 
@@ -398,7 +398,7 @@ class Inbox(Rows[InboxMessage]):
             for row in self.connection.execute(places)
         ]
 
-    def _direct_channels(self) -> Sequence[ChannelId]:
+    def _list_direct_channels(self) -> Sequence[ChannelId]:
         """Return the channels of direct conversations, with messages or with jobs of a command."""
         spoken = (
             select(_c.channel)

@@ -98,7 +98,7 @@ class PhraseBook:
         pieces = []
         start = 0
         while start < len(tokens):
-            end = start + max(self._length_of_phrase(tokens, start), 1)
+            end = start + max(self._measure_phrase(tokens, start), 1)
             phrase = tokens[start:end]
             if phrase not in self._names and phrase[0][0].isalnum():
                 return None
@@ -106,7 +106,7 @@ class PhraseBook:
             start = end
         return pieces
 
-    def _length_of_phrase(self, tokens: Phrase, start: int) -> int:
+    def _measure_phrase(self, tokens: Phrase, start: int) -> int:
         """Return the number of words of the longest phrase at a position; 0 if there is none."""
         for length in range(self._longest, 0, -1):
             if tokens[start : start + length] in self._names:

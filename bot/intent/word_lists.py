@@ -107,7 +107,7 @@ class WordList:
             return True
         if not self._root.stems and self._first_words.isdisjoint(_find_distinct_words(text)):
             return False
-        return any(True for _ in self._spaced_spans(text))
+        return any(True for _ in self._find_spaced_spans(text))
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield the start and the end of the longest phrase at each place of a text."""
@@ -116,9 +116,9 @@ class WordList:
             if start >= 0:
                 yield start, start + len(phrase)
         if self._root.stems or not self._first_words.isdisjoint(_find_distinct_words(text)):
-            yield from self._spaced_spans(text)
+            yield from self._find_spaced_spans(text)
 
-    def _spaced_spans(self, text: str) -> Iterator[tuple[int, int]]:
+    def _find_spaced_spans(self, text: str) -> Iterator[tuple[int, int]]:
         tokens = _split_tokens(text)
         root = self._root
         for at, token in enumerate(tokens):

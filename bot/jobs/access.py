@@ -55,13 +55,15 @@ class AdminRequest:
     maker: InitVar[_Maker] = field(kw_only=True)
 
 
-def admin_request(context: Context, allowed: Allowed) -> AdminRequest | None:
+def prove_admin(context: Context, allowed: Allowed) -> AdminRequest | None:
     """Return the request of an admin; None for everybody else's."""
     is_admin = allowed.user in context.settings.admins
     return AdminRequest(allowed, maker=_MAKER) if is_admin else None
 
 
-async def if_visible(context: Context, allowed: Allowed, job: TrackedJob | None) -> Readable | None:
+async def find_visible(
+    context: Context, allowed: Allowed, job: TrackedJob | None
+) -> Readable | None:
     """Return a job if somebody may see it; else None, as for an unknown job.
 
     The requester, senders of the job's prompts and admins may, and so may everybody who acts in its

@@ -30,7 +30,7 @@ class Attachments:
     """The thread's message about files and other parts that do not go along; None if all do."""
 
 
-async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
+async def read_attachments(context: WorkerContext, prompt: Prompt) -> Attachments:
     """Return the attachments of a prompt that Slack returns in time."""
     conversation = ""
     earlier = None

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from bot.commands.feature import Feature, queue_worker
 from bot.context import WorkerContext
-from bot.engine import Worker, alone
+from bot.engine import Worker, single_worker
 from bot.jobs.deliveries import DELIVERY_HOOKS
 from bot.jobs.poll import claim_polls, poll
 from bot.jobs.prepare import claim_new_prompts, prepare
@@ -43,7 +43,7 @@ def _list_workers(context: WorkerContext) -> Sequence[Worker]:
             group=project,
             places_of_group=200,
         ),
-        alone("keys", partial(check_key_ages, context), every_seconds=_HOUR_SECONDS),
+        single_worker("keys", partial(check_key_ages, context), every_seconds=_HOUR_SECONDS),
     ]
 
 

@@ -16,7 +16,7 @@ _MAX_FILES = 5
 _MAX_FILE_BYTES = 20_000
 
 
-def fitting_files(files: Sequence[SharedFile]) -> Sequence[SharedFile]:
+def choose_fitting_files(files: Sequence[SharedFile]) -> Sequence[SharedFile]:
     """Return the files that can go to the agent: the first text files that are not too large."""
     fitting = [file for file in files if file.is_text and file.size_bytes <= _MAX_FILE_BYTES]
     return fitting[:_MAX_FILES]
@@ -54,7 +54,7 @@ class ReadFiles:
 async def read_files(context: WorkerContext, files: Sequence[SharedFile]) -> ReadFiles:
     """Return the texts of the files that fit, and the names of the others."""
     described = await describe_files(context, files)
-    fitting = fitting_files(described)
+    fitting = choose_fitting_files(described)
     texts: list[tuple[str, str]] = []
     unread: list[str] = []
     for file in fitting:

@@ -10,7 +10,7 @@ from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
 from bot.intent.kinds import LIKELY_CHANGES
 from bot.jobs.duplicates import find_duplicate
-from bot.jobs.files import describe_files, fitting_files
+from bot.jobs.files import choose_fitting_files, describe_files
 from bot.jobs.messages import unsent
 from bot.jobs.model.jobs import AttachThread
 from bot.jobs.model.prompts import PromptRequest, UnsentText
@@ -39,7 +39,7 @@ async def ask_first(
     draft = UnsentText(allowed.origin.key, allowed.origin.thread, full_text.strip())
     if request.files:
         files = await describe_files(context, request.files)
-        if not fitting_files(files):
+        if not choose_fitting_files(files):
             return unsent.files_cannot_go([file.name for file in files], draft)
     duplicate = await find_duplicate(context, allowed, request.raw, request.project, besides)
     if duplicate is None:

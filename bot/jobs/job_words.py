@@ -8,7 +8,7 @@ from bot.access.admit import Allowed
 from bot.context import Context
 from bot.ids import JobNumber, Message
 from bot.intent.own_words import FoundWord
-from bot.jobs.access import Readable, if_visible, may_steer, steerable
+from bot.jobs.access import Readable, find_visible, may_steer, steerable
 from bot.jobs.hooks import JobHooks
 from bot.jobs.job_acts import run_again, to_withdraw, withdraw
 from bot.jobs.messages import job_answers, unsent
@@ -81,7 +81,7 @@ async def _find_job(
         newest = Jobs(tx).in_channel(channel, 1) if of_others else ()
         return Jobs(tx).latest_of(user, channel) or next(iter(newest), None)
 
-    return await if_visible(context, allowed, await context.store.read(look))
+    return await find_visible(context, allowed, await context.store.read(look))
 
 
 async def _stop(context: Context, target: Readable) -> Message:

@@ -17,15 +17,15 @@ from bot.jobs.hooks import JobHooks
 from bot.jobs.messages import jobs as messages
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.prompt_outcomes import with_details
+from bot.jobs.prompt_outcomes import add_details
 from bot.jobs.reviews import remind_at
 from bot.jobs.service_health import (
     is_about_service,
     is_key_problem,
+    note_service_failure,
+    note_service_success,
     poll_retry_seconds,
     poll_wait_seconds,
-    service_failed,
-    service_is_well,
     settle_refused_key,
     wait_asked_for,
 )
@@ -141,8 +141,8 @@ def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer
     wait_seconds = poll_wait_seconds(context.settings, age_seconds, context.chance())
     if job.long_run_notice_at:
         wait_seconds = max(_HOURLY_SECONDS, context.settings.poll_max_seconds)
-    read = lifecycle.record_poll(with_details(job, answer), context.after(wait_seconds))
-    service_is_well(context, tx, job.project, wrote=False)
+    read = lifecycle.record_poll(add_details(job, answer), context.after(wait_seconds))
+    note_service_success(context, tx, job.project, wrote=False)
     # The service may leave out the pull request of an earlier end, which still exists.
     link = linkable(answer.pr_link, context.settings.allowed_link_hosts) or job.pr_link
     end = _STATE_BY_STATUS.get(answer.status)
@@ -279,7 +279,7 @@ def _retry_at(
     ):
         back_off = BackOffs(tx).of(job.project)
         is_probe = back_off is None or not back_off.lasts(context.clock())
-        until = service_failed(context, tx, job.project, error)
+        until = note_service_failure(context, tx, job.project, error)
         # One job is polled at the end of each back-off, to see when the service answers again.
         return until if is_probe else max(own, until)
     log.warning("job_not_read", job=job.number, reason=reason_of(error))

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from bot.context import WorkerContext, make_claim
 from bot.engine import unless_taken_over
-from bot.jobs.attachments import Attachments, attachments_of
+from bot.jobs.attachments import Attachments, read_attachments
 from bot.jobs.mentions import names_in
 from bot.jobs.messages.jobs import FIXING_PREVIEW, follow_up_by_command
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import WaitReason
 from bot.jobs.model.prompts import Act, Prompt, PromptKind
 from bot.jobs.prompt_outcomes import tell_behind_unconfirmed
-from bot.jobs.service_health import FIRST_BACK_OFF_SECONDS, with_known_wait
+from bot.jobs.service_health import FIRST_BACK_OFF_SECONDS, add_known_wait
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import BackOffs
@@ -40,7 +40,7 @@ async def prepare(context: WorkerContext, prompt: Prompt) -> None:
     with log_reference(prompt.key), unless_taken_over("prompt", prompt.id):
         names = await names_in(context, prompt.raw, prompt.channel, context.timeouts.names_seconds)
         text = names.resolve(prompt.raw)
-        attachments = await attachments_of(context, prompt)
+        attachments = await read_attachments(context, prompt)
         try:
             await context.settle(lambda tx: _write(context, tx, prompt, text, attachments))
         except LeaseLost:
@@ -69,11 +69,11 @@ def _write(
         new = replace(job, text=text, thread_context=earlier)
         if prompt.held_until is not None:
             new = replace(new, wait_until=prompt.held_until, wait_reason=WaitReason.HELD)
-        job = Jobs(tx).save(job, with_known_wait(tx, new, now))
+        job = Jobs(tx).save(job, add_known_wait(tx, new, now))
         open_thread(tx, job, now)
     else:
         new = replace(job, thread_context=earlier)
-        job = Jobs(tx).save(job, with_known_wait(tx, new, now))
+        job = Jobs(tx).save(job, add_known_wait(tx, new, now))
         if prompt.message_ts is None:
             message = FIXING_PREVIEW
             if not prompt.is_preview_fix:

@@ -14,7 +14,7 @@ from bot.jobs.messages.problems import Problem
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
-from bot.jobs.service_health import poll_wait_seconds, service_is_well
+from bot.jobs.service_health import note_service_success, poll_wait_seconds
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import edit, remove_buttons, say
@@ -31,7 +31,7 @@ def settle_accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, ans
     """
     now = context.clock()
     job = Jobs(tx).get_or_raise(prompt.job)
-    service_is_well(context, tx, job.project, wrote=True)
+    note_service_success(context, tx, job.project, wrote=True)
     is_start = prompt.kind is PromptKind.START
     stored = Prompts(tx).get(prompt.id) or prompt
     if stored.state is PromptState.UNCONFIRMED and stored.attempts == prompt.attempts:
@@ -41,7 +41,7 @@ def settle_accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, ans
     limit = context.settings.uses_an_hour
     free = max(0, limit - len(Prompts(tx).uses(job.project, now)))
     begun = lifecycle.start_iteration(
-        with_details(job, answer),
+        add_details(job, answer),
         prompt.asked_by,
         now,
         poll_at=context.after(poll_wait_seconds(context.settings, 0, context.chance())),
@@ -80,7 +80,7 @@ def _tell_edited_too_late(tx: Transaction, job: TrackedJob, prompt: Prompt, now:
     Outbox(tx).add(NewDelivery.whisper(key, place, prompt.asked_by, words, thread=thread), now)
 
 
-def with_details(job: TrackedJob, answer: Job) -> TrackedJob:
+def add_details(job: TrackedJob, answer: Job) -> TrackedJob:
     """Add an answer's details of a job; values missing in the answer stay."""
     return replace(
         job,

@@ -60,6 +60,6 @@ async def switch_on(context: Context, admin: AdminRequest) -> bool:
     return is_switched
 
 
-async def find_stop(context: Context) -> SendingStop | None:
+async def find_sending_stop(context: Context) -> SendingStop | None:
     """Return the act that switched sending off; None while prompts are sent."""
     return await context.store.read(lambda tx: Sending(tx).stop())

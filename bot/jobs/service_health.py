@@ -62,7 +62,7 @@ def is_refused(tx: Transaction, project: ProjectId) -> bool:
     return back_off is not None and back_off.is_refusal
 
 
-def trouble_of(back_off: BackOff) -> WaitReason | None:
+def find_trouble(back_off: BackOff) -> WaitReason | None:
     """Return the trouble of a back-off; None for a service that only asks to wait."""
     if back_off.is_refusal:
         return WaitReason.KEY
@@ -72,7 +72,7 @@ def trouble_of(back_off: BackOff) -> WaitReason | None:
 def failing_since(tx: Transaction, project: ProjectId, now: datetime) -> datetime | None:
     """Return the time since which the service fails, for people; None if it answers."""
     back_off = BackOffs(tx).of(project)
-    if back_off is None or trouble_of(back_off) is not WaitReason.SERVICE:
+    if back_off is None or find_trouble(back_off) is not WaitReason.SERVICE:
         return None
     if back_off.attempts < _FAILURES_TO_SHOW:
         return None
@@ -80,7 +80,7 @@ def failing_since(tx: Transaction, project: ProjectId, now: datetime) -> datetim
     return back_off.began_at if is_recent or Jobs(tx).has_failed_polls(project) else None
 
 
-def with_known_wait(tx: Transaction, job: TrackedJob, now: datetime) -> TrackedJob:
+def add_known_wait(tx: Transaction, job: TrackedJob, now: datetime) -> TrackedJob:
     """Return a job whose new prompt cannot be sent at once; unchanged if nothing is in its way.
 
     Sending is switched off, or the project has a back-off.
@@ -93,11 +93,11 @@ def with_known_wait(tx: Transaction, job: TrackedJob, now: datetime) -> TrackedJ
         return job
     if not back_off.is_refusal and failing_since(tx, job.project, now) is None:
         return job
-    why = trouble_of(back_off)
+    why = find_trouble(back_off)
     return replace(job, wait_until=back_off.retry_at, wait_reason=why)
 
 
-def service_failed(
+def note_service_failure(
     context: WorkerContext, tx: Transaction, project: ProjectId, error: Exception
 ) -> datetime:
     """Back off from a project because its service fails, and return until when.
@@ -178,7 +178,7 @@ def postpone_prompts(
         Jobs(tx).save(job, replace(job, wait_until=until, wait_reason=WaitReason.KEY))
 
 
-def service_is_well(
+def note_service_success(
     context: WorkerContext, tx: Transaction, project: ProjectId, *, wrote: bool
 ) -> None:
     """End a project's back-off after a successful call; resume prompts that waited for the key.
@@ -210,7 +210,7 @@ def tell_admins(
         Outbox(tx).add(note, now)
 
 
-def analytics_budget(context: Context, tx: Transaction, project: ProjectId) -> Budget:
+def read_analytics_budget(context: Context, tx: Transaction, project: ProjectId) -> Budget:
     """Return the state of the hourly budget of analytics calls about a project."""
     limit = context.limits.analytics_calls_an_hour
     return AnalyticsQuota(tx).read(context.projects.budget_of(project), limit, context.clock())

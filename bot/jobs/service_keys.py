@@ -43,7 +43,7 @@ class UsedKey:
         return f"{'assistant' if self.is_assistants else 'docs'}:{self.project}"
 
 
-def used_keys(settings: Settings) -> Mapping[str, UsedKey]:
+def list_used_keys(settings: Settings) -> Mapping[str, UsedKey]:
     """Return the keys of all projects by their names, each key once."""
     by_key: dict[tuple[bool, str], UsedKey] = {}
     for project in settings.projects:
@@ -57,7 +57,7 @@ def used_keys(settings: Settings) -> Mapping[str, UsedKey]:
 
 async def check_key_ages(context: WorkerContext) -> None:
     """Store new keys, and tell admins of keys that may expire soon."""
-    for used in used_keys(context.settings).values():
+    for used in list_used_keys(context.settings).values():
 
         def check(tx: Transaction, used: UsedKey = used) -> None:
             known = _find_or_add_key(context, tx, used)
@@ -121,7 +121,7 @@ def _find_assistants_key(context: Context, project: ProjectId) -> UsedKey | None
     for configured in context.settings.projects:
         if configured.id == project and configured.assistant_key:
             secret = configured.assistant_key.get_secret_value()
-            for used in used_keys(context.settings).values():
+            for used in list_used_keys(context.settings).values():
                 if used.is_assistants and used.key.get_secret_value() == secret:
                     return used
     return None

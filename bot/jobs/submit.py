@@ -33,13 +33,13 @@ from bot.jobs.model.quota import (
     UNKNOWN_WAIT,
     QueuedPrompt,
     Use,
-    fair_order,
     frees_at,
-    in_turn,
-    least_tried_first,
+    list_counted_uses,
     next_free_at,
-    remembered_since,
-    still_counted,
+    sort_fairly,
+    sort_least_tried_first,
+    split_by_turn,
+    uses_count_since,
 )
 from bot.jobs.prompt_outcomes import (
     back_to_waiting,
@@ -48,13 +48,13 @@ from bot.jobs.prompt_outcomes import (
     settle_unconfirmed,
 )
 from bot.jobs.service_health import (
+    add_known_wait,
     failing_since,
     is_about_service,
     is_refused,
+    note_service_failure,
     postpone_prompts,
-    service_failed,
     settle_refused_key,
-    with_known_wait,
 )
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
@@ -100,16 +100,16 @@ def _claim_free(
     """Claim a prompt for each free use. Return the prompts, and whether the other ones moved up."""
     now = context.clock()
     waiting = Prompts(tx).quota_queue(project, now)
-    remembered = Prompts(tx).uses(project, now, remembered_since(waiting, now))
-    uses = still_counted(remembered, now)
-    queue = fair_order(waiting, remembered)
+    remembered = Prompts(tx).uses(project, now, uses_count_since(waiting, now))
+    uses = list_counted_uses(remembered, now)
+    queue = sort_fairly(waiting, remembered)
     held_until = Quota(tx).exhausted_until(project, now)
     at_once = _BATCH_SIZE
     if is_refused(tx, project):
         # One prompt tries the refused key, not all of them.
         at_once = 1
-        queue = least_tried_first(queue)
-    going, rest = in_turn(queue, uses, context.settings.uses_an_hour, held_until)
+        queue = sort_least_tried_first(queue)
+    going, rest = split_by_turn(queue, uses, context.settings.uses_an_hour, held_until)
     fresh = [item for item in going if not _is_stale(context, item)]
     Prompts(tx).look_again([item.id for item in going if item not in fresh], now)
     prompts = Prompts(tx).begin_sending(context.claimer(), [item.id for item in fresh[:at_once]])
@@ -216,7 +216,7 @@ def _keep_back(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None:
     now = context.clock()
     back_to_waiting(context, tx, prompt, now)
     job = Jobs(tx).get_or_raise(prompt.job)
-    Jobs(tx).save(job, with_known_wait(tx, job, now))
+    Jobs(tx).save(job, add_known_wait(tx, job, now))
 
 
 def _verify_prompt(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None:
@@ -275,7 +275,7 @@ def _write_error(
         prompt.kind is PromptKind.START or is_about_service(error)
     ):
         # The prompts that wait would fare no better.
-        service_failed(context, tx, project, error)
+        note_service_failure(context, tx, project, error)
     match error:
         case RateLimited():
             _postpone_for_quota(context, tx, prompt, project, error)

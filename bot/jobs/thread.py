@@ -31,14 +31,18 @@ def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
         tx.changed.pop(job.number, None)
         message = status_message.format_status_message(job)
         status = NewDelivery(
-            _key(job, "status"), DeliveryKind.STATUS, job.channel, job=job.number, message=message
+            _make_key(job, "status"),
+            DeliveryKind.STATUS,
+            job.channel,
+            job=job.number,
+            message=message,
         )
         Outbox(tx).add(status, now)
 
 
 def say(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
     """Post a message in the job's thread, once for each ``occasion``."""
-    key = _key(job, occasion)
+    key = _make_key(job, occasion)
     reply = NewDelivery(key, DeliveryKind.REPLY, job.channel, job=job.number, message=message)
     Outbox(tx).add(reply, now)
 
@@ -106,12 +110,12 @@ def remove_buttons(context: Context, tx: Transaction, before: TrackedJob, now: d
         return
     end = Outbox(tx).newest_end(before.number, before.iteration)
     if end is not None:
-        _edit(tx, before, end, _outdated_end(context, tx, before), now)
+        _edit(tx, before, end, _format_outdated_end(context, tx, before), now)
     for hooks in context.hooks_of(JobHooks):
         hooks.on_end_outdated(context, tx, before)
 
 
-def _outdated_end(context: Context, tx: Transaction, before: TrackedJob) -> Message:
+def _format_outdated_end(context: Context, tx: Transaction, before: TrackedJob) -> Message:
     summary = Prompts(tx).summary(before)
     for hooks in context.hooks_of(JobHooks):
         drawn = hooks.format_outdated_end(before, summary)
@@ -139,10 +143,10 @@ def update_result(context: Context, tx: Transaction, job: TrackedJob) -> None:
 
 def edit(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
     """Edit the message of this occasion in the job's thread."""
-    _edit(tx, job, _key(job, occasion), message, now)
+    _edit(tx, job, _make_key(job, occasion), message, now)
 
 
-def _key(job: TrackedJob, occasion: str) -> str:
+def _make_key(job: TrackedJob, occasion: str) -> str:
     return f"job:{job.number}:{occasion}"
 
 

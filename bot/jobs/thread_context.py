@@ -132,9 +132,9 @@ def _fit_lines(root: MessageTs | None, talk: Sequence[_ContextLine]) -> Sequence
     """
     above = [line.pair for line in talk if line.ts == root]
     below = [line.pair for line in talk if line.ts != root]
-    first = agent_text.newest_that_fit(above, _MAX_ROOT_CHARACTERS)
+    first = agent_text.fit_newest(above, _MAX_ROOT_CHARACTERS)
     room = agent_text.MAX_EARLIER_CHARACTERS - sum(map(len, first))
-    return [*first, *agent_text.newest_that_fit(below, room)]
+    return [*first, *agent_text.fit_newest(below, room)]
 
 
 async def _find_own_posts(
@@ -357,7 +357,7 @@ def _fit_form_lines(
 ) -> Sequence[str]:
     """Return the newest messages that fit into a form, a line for each; count the others."""
     on_one_line = [(line.name, " ".join(line.text.split())) for line in talk]
-    lines = agent_text.newest_that_fit(on_one_line, most_characters)
+    lines = agent_text.fit_newest(on_one_line, most_characters)
     left_out[OmitReason.OLDER] += len(talk) - len(lines)
     return lines
 

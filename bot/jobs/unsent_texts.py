@@ -94,7 +94,7 @@ async def respond(
         case Kind.SHARED_WORD if decision.word:
             return unsent.which_command(decision.word.typed, decision.word.commands)
         case Kind.MISTYPED_WORD if decision.word:
-            return unsent.did_you_mean(decision.word.typed, _command_of(decision.word))
+            return unsent.did_you_mean(decision.word.typed, _find_command(decision.word))
         case Kind.QUESTION | Kind.FURTHER_QUESTION:
             return await ask_docs(context, allowed, DocsQuestion(draft), also)
         case Kind.TOPIC:
@@ -134,7 +134,7 @@ async def answer_unless_request(
     return answer or unsent.YOU_ARE_WELCOME
 
 
-def _command_of(word: FoundWord) -> str:
+def _find_command(word: FoundWord) -> str:
     return word.commands[0] if word.commands else ""
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from bot.access.admit import Allowed
 from bot.context import Context
 from bot.ids import Message, is_direct_message
-from bot.jobs.access import admin_request
+from bot.jobs.access import prove_admin
 from bot.jobs.messages import job_answers as say
 from bot.jobs.messages.sending import note_for_admins
 from bot.jobs.model.jobs import JobScope, Listed
 from bot.jobs.readable_channels import find_to_review
-from bot.jobs.sending import find_stop
+from bot.jobs.sending import find_sending_stop
 from bot.jobs.store.job_lists import JobLists
 from bot.store import Transaction
 
@@ -45,7 +45,7 @@ async def welcome(context: Context, allowed: Allowed) -> Message:
 
 async def _note_for_admins(context: Context, allowed: Allowed) -> str:
     """Return the line about sending that is switched off; "" while it is on, or for others."""
-    if admin_request(context, allowed) is None:
+    if prove_admin(context, allowed) is None:
         return ""
-    stop = await find_stop(context)
+    stop = await find_sending_stop(context)
     return note_for_admins(stop.stopped_at, stop.stopped_by) if stop else ""

@@ -83,7 +83,7 @@ class Node:
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _make_parser() -> MarkdownIt:
     # Imported here, because most processes read no Markdown.
     from markdown_it import MarkdownIt
 
@@ -99,8 +99,8 @@ def parse(source: str, site: Site) -> Node:
     from markdown_it.tree import SyntaxTreeNode
 
     text = visible(source[:MAX_SOURCE_LENGTH]).strip()
-    root = SyntaxTreeNode(_parser().parse(text))
-    return Node(Kind.DOCUMENT, tuple(_blocks(root.children, site)))
+    root = SyntaxTreeNode(_make_parser().parse(text))
+    return Node(Kind.DOCUMENT, tuple(_to_safe_blocks(root.children, site)))
 
 
 _CONTAINERS = {
@@ -122,15 +122,15 @@ _TRANSPARENT = frozenset({"inline", "thead", "tbody"})
 """Parts of the parser's tree that stand for their children."""
 
 
-def _blocks(parts: Iterable[SyntaxTreeNode], site: Site) -> Iterator[Node]:
+def _to_safe_blocks(parts: Iterable[SyntaxTreeNode], site: Site) -> Iterator[Node]:
     """Yield safe parts for parts of the parser's tree."""
     for part in parts:
         match part.type:
             case kind if kind in _CONTAINERS:
-                children = tuple(_blocks(part.children, site))
+                children = tuple(_to_safe_blocks(part.children, site))
                 yield Node(_CONTAINERS[kind], children, number=_number_of(part))
             case kind if kind in _TRANSPARENT:
-                yield from _blocks(part.children, site)
+                yield from _to_safe_blocks(part.children, site)
             case "fence" | "code_block":
                 language = _LANGUAGE_PATTERN.match(part.info.strip())
                 name = language[0] if language else ""
@@ -161,7 +161,7 @@ def _number_of(part: SyntaxTreeNode) -> int:
 def _to_link(part: SyntaxTreeNode, site: Site) -> Iterator[Node]:
     """Yield a link or a picture as a link, or as its label and its address in code."""
     url = str(part.attrs.get("href") or part.attrs.get("src") or "")
-    label = tuple(_drop_links(_blocks(part.children, site)))
+    label = tuple(_drop_links(_to_safe_blocks(part.children, site)))
     words = spoken(Node(Kind.PARAGRAPH, label)).strip()
     address = site.address(url)
     if address is None:

@@ -23,13 +23,13 @@ from bot.store.sqlite_files import UnusableDatabase, sqlite_file
 
 def make_backup(sqlalchemy_url: str, target: Path) -> str:
     """Copy the SQLite file; return a report. Raises UnusableDatabase on a failure."""
-    back_up(_file(sqlalchemy_url, "pg_dump"), target)
+    back_up(_find_file(sqlalchemy_url, "pg_dump"), target)
     return f"Backed up to {target}. It holds what people wrote: keep it as private as the original."
 
 
 def restore_backup(sqlalchemy_url: str, source: Path, now: datetime) -> str:
     """Put a copy back; return a report. Raises UnusableDatabase, having replaced nothing."""
-    file = _file(sqlalchemy_url, "pg_restore")
+    file = _find_file(sqlalchemy_url, "pg_restore")
     moved_to = restore_copy(source, file, now, partial(_doubt_pending_work, now))
     if moved_to is None:
         return f"Restored from {source}."
@@ -51,7 +51,7 @@ def _doubt_pending_work(now: datetime, connection: Connection) -> None:
     Prompts(tx).mark_unsettled_unconfirmed()
 
 
-def _file(sqlalchemy_url: str, tool: str) -> Path:
+def _find_file(sqlalchemy_url: str, tool: str) -> Path:
     file = sqlite_file(sqlalchemy_url)
     if file is None:
         raise UnusableDatabase(

@@ -13,7 +13,13 @@ from typing import TypeVar
 from bot.health.checks import Finding, network_trouble, token_finding
 from bot.ports import SlackError, SlackRefused
 from bot.settings import Settings
-from bot.slack.client import UNKNOWN_ID_CODES, SlackClient, open_session, translated, web_client
+from bot.slack.client import (
+    UNKNOWN_ID_CODES,
+    SlackClient,
+    make_web_client,
+    open_session,
+    translating_errors,
+)
 from bot.slack.uses import losses_without, scopes_of
 
 _MAX_IDS = 30
@@ -31,7 +37,7 @@ async def check_slack(settings: Settings, channels: Sequence[str], seconds: floa
     """
     proxy = settings.proxy_for(settings.slack_api_url)
     async with open_session(proxy) as session:
-        client = web_client(settings.slack_bot_token, settings.slack_api_url, session, proxy)
+        client = make_web_client(settings.slack_bot_token, settings.slack_api_url, session, proxy)
         asking = _SlackCaller(client, seconds)
         token, intake = await asyncio.gather(
             _check_bot_token(asking), _check_intake(settings, asking)
@@ -54,7 +60,7 @@ class _SlackCaller:
 
     async def call(self, answer: Awaitable[_Value]) -> _Value:
         """Return the answer. Raises a SlackError."""
-        async with translated(), asyncio.timeout(self._seconds):
+        async with translating_errors(), asyncio.timeout(self._seconds):
             try:
                 return await answer
             except AttributeError:

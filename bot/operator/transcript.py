@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bot.store.shapes import shape_of
+from bot.store.shapes import describe_shape
 from bot.store.trials import TrialNote
 
 _SLACK = "slack"
@@ -89,8 +89,8 @@ class Recorder:
     ) -> None:
         line: dict[str, object] = {"to": service, "name": name, "status": status}
         line["seconds"] = round(seconds, 3)
-        line["request"] = shape_of(request)
-        line["answer"] = shape_of(answer)
+        line["request"] = describe_shape(request)
+        line["answer"] = describe_shape(answer)
         self.lines.append(line)
 
     def write(self, file: Path) -> None:

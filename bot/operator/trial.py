@@ -22,7 +22,7 @@ from bot.operator.trial_step import (
     take_step,
 )
 from bot.settings import Settings
-from bot.slack.client import open_session, web_client
+from bot.slack.client import make_web_client, open_session
 from bot.slack.messenger import SlackMessenger
 from bot.slack.recording import recording_client
 from bot.store import Store
@@ -91,7 +91,7 @@ async def _open_clients(
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(open_session(proxy))
         kinds = {} if recorder is None else {"kind": recording_client(recorder.add_slack_call)}
-        client = web_client(
+        client = make_web_client(
             settings.slack_bot_token, settings.slack_api_url, session, proxy, **kinds
         )
         store = Store.open(settings.sqlalchemy_url)

@@ -173,7 +173,7 @@ async def _find(context: WorkerContext, delivery: Delivery) -> Posted | None:
 
 async def _find_in_thread(context: WorkerContext, delivery: Delivery) -> Posted | None:
     """Search the thread of a delivery, or the channel if it has none, or a deleted one."""
-    thread = _thread_of(delivery)
+    thread = _find_thread(delivery)
     try:
         ts = await _search(context, delivery, thread)
         return None if ts is None else Posted(ts)
@@ -184,7 +184,7 @@ async def _find_in_thread(context: WorkerContext, delivery: Delivery) -> Posted 
     return None if ts is None else Posted(ts, is_loose=True)
 
 
-def _thread_of(delivery: Delivery) -> MessageTs | None:
+def _find_thread(delivery: Delivery) -> MessageTs | None:
     """Return the thread in which a delivery is posted; None for the channel."""
     match delivery.content.kind:
         case DeliveryKind.STATUS:
@@ -226,7 +226,7 @@ async def _post(context: WorkerContext, delivery: Delivery) -> Posted:
     channel = delivery.content.channel
     if delivery.content.kind is DeliveryKind.REPLY and delivery.status_ts is None:
         raise SlackRefused.not_found("thread", Refusal.THREAD_GONE)
-    thread = _thread_of(delivery)
+    thread = _find_thread(delivery)
     message = message_of(delivery)
     try:
         return await messenger.post(channel, message, delivery=delivery.id, thread=thread)

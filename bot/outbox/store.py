@@ -177,7 +177,7 @@ _EDITED_POST = deliveries.alias("edited")
 # Built once, when they are used first: building takes longer than running them, and the threads
 # are declared by a feature that imports the outbox.
 @cache
-def _places() -> Select[*tuple[object, ...]]:
+def _select_threads() -> Select[*tuple[object, ...]]:
     """Return the statement that finds the threads of the chosen deliveries."""
     threads = job_threads()
     return (
@@ -195,7 +195,7 @@ def _places() -> Select[*tuple[object, ...]]:
 
 
 @cache
-def _ready() -> Select[*tuple[object, ...]]:
+def _select_ready() -> Select[*tuple[object, ...]]:
     """Return the statement that finds the deliveries that may go out."""
     is_open = one_of(deliveries.c.state, OPEN_STATES)
     is_quick = or_(
@@ -354,7 +354,7 @@ class Outbox(Repository):
         A post waits for the earlier posts in its thread, and an edit of the status message for all
         of them.
         """
-        rows = self.connection.execute(_ready(), {NOW.key: now, "busy": list(busy_channels)})
+        rows = self.connection.execute(_select_ready(), {NOW.key: now, "busy": list(busy_channels)})
         ready = list[ReadyDelivery]()
         for row in rows:
             kind = DeliveryKind(row.kind)
@@ -371,7 +371,7 @@ class Outbox(Repository):
         A delivery is unclear if it may have been sent already.
         """
         rows = claim(self.connection, _CLAIM, claimer, chosen=list(chosen))
-        mappings = self.connection.execute(_places(), {"chosen": list(chosen)}).mappings()
+        mappings = self.connection.execute(_select_threads(), {"chosen": list(chosen)}).mappings()
         places = {place["seq"]: place for place in mappings}
         return read_rows(deliveries, rows, partial(_to_delivery, places=places))
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from bot.commands.command import Answer, Press, PressRun
 from bot.context import Context
 from bot.intent.vocabulary import ButtonLabel
-from bot.jobs.access import Readable, admin_request
+from bot.jobs.access import Readable, prove_admin
 from bot.jobs.commands.agent import on_job
 from bot.jobs.messages import job_answers as say
 from bot.messages.blocks import Action
@@ -19,7 +19,7 @@ from bot.pulls.pull_requests import read_changes, use_repository
 
 
 @on_job
-async def _changes(context: Context, _press: Press, target: Readable) -> Answer:
+async def _show_changes(context: Context, _press: Press, target: Readable) -> Answer:
     files = await read_changes(context, target)
     if files is None:
         return Answer(message=changes.unreadable(target.job))
@@ -29,7 +29,7 @@ async def _changes(context: Context, _press: Press, target: Readable) -> Answer:
 
 
 @on_job
-async def _preview(context: Context, _press: Press, target: Readable) -> Answer:
+async def _show_preview(context: Context, _press: Press, target: Readable) -> Answer:
     return Answer(message=await ask_by_press(context, target))
 
 
@@ -43,7 +43,7 @@ async def _fix_preview(context: Context, _press: Press, target: Readable) -> Ans
 
 async def _use_repository(context: Context, press: Press) -> Answer:
     """Read a project's pull requests in another repository, as an admin chose."""
-    admin = admin_request(context, press.allowed)
+    admin = prove_admin(context, press.allowed)
     if admin is None:
         return Answer(message=say.ONLY_ADMINS)
     name = await use_repository(context, admin, press.value)
@@ -51,8 +51,8 @@ async def _use_repository(context: Context, press: Press) -> Answer:
 
 
 BUTTONS: Mapping[str, PressRun] = {
-    Action.CHANGES: _changes,
-    Action.PREVIEW: _preview,
+    Action.CHANGES: _show_changes,
+    Action.PREVIEW: _show_preview,
     Action.FIX_PREVIEW: _fix_preview,
     Action.USE_REPOSITORY: _use_repository,
 }

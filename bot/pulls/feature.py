@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from bot.commands.feature import Feature, queue_worker
 from bot.context import WorkerContext
-from bot.engine import Worker, alone
+from bot.engine import Worker, single_worker
 from bot.jobs.hooks import JobHooks
 from bot.pulls.commands import BUTTONS, LABELS
 from bot.pulls.previews import answer_preview, claim_previews, make_preview, remove_preview_button
@@ -39,7 +39,7 @@ def _list_workers(context: WorkerContext) -> Sequence[Worker]:
             key=attrgetter("job"),
             places=5,
         ),
-        alone("remind", partial(remind_threads, context), every_seconds=_REMIND_SECONDS),
+        single_worker("remind", partial(remind_threads, context), every_seconds=_REMIND_SECONDS),
     ]
 
 

@@ -127,7 +127,7 @@ async def answered(call: Awaitable[Answer]) -> Answer:
 
 
 @asynccontextmanager
-async def translated() -> AsyncIterator[None]:
+async def translating_errors() -> AsyncIterator[None]:
     """Translate the errors of calls in a block into SlackErrors, as ``answered`` does."""
     failed: SlackError | None = None
     try:
@@ -180,7 +180,7 @@ def _find_method(answer: Any) -> Method | None:
     return Method(name) if name in set(Method) else None
 
 
-def of_response_url(status: int, retry_after: str | None, answer: str) -> SlackError | None:
+def read_response_url_error(status: int, retry_after: str | None, answer: str) -> SlackError | None:
     """Return the error of a post to a response URL; None if Slack took the message.
 
     Slack responds with a code such as "expired_url", as plain text or JSON and with any status.
@@ -238,7 +238,7 @@ def open_session(proxy: str | None = None) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(timeout=_TIMEOUT, trust_env=False, proxy=proxy)
 
 
-def web_client(
+def make_web_client(
     token: SecretStr,
     api_url: str,
     session: aiohttp.ClientSession,
@@ -257,7 +257,7 @@ def web_client(
     return client
 
 
-async def until_answered(ask: Callable[[], Awaitable[Answer]]) -> Answer:
+async def retry_until_answered(ask: Callable[[], Awaitable[Answer]]) -> Answer:
     """Repeat a call until Slack answers, with growing pauses.
 
     A start needs Slack, and an operator cannot mend a fault of Slack. Raises SlackRefused for a

@@ -5,7 +5,7 @@ from __future__ import annotations
 import aiohttp
 
 from bot.ports import SlackThrottled
-from bot.slack.client import to_refusal, translated, wait_seconds
+from bot.slack.client import to_refusal, translating_errors, wait_seconds
 
 
 async def read_text(session: aiohttp.ClientSession, url: str, token: str, most_bytes: int) -> str:
@@ -16,7 +16,10 @@ async def read_text(session: aiohttp.ClientSession, url: str, token: str, most_b
     https://docs.slack.dev/messaging/working-with-files
     """
     headers = {"Authorization": f"Bearer {token}"}
-    async with translated(), session.get(url, headers=headers, allow_redirects=False) as answer:
+    async with (
+        translating_errors(),
+        session.get(url, headers=headers, allow_redirects=False) as answer,
+    ):
         if answer.status == 429:
             raise SlackThrottled(wait_seconds(answer.headers.get("Retry-After")))
         if answer.status != 200 or answer.content_type == "text/html":

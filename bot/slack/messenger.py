@@ -33,9 +33,9 @@ from bot.ports import (
 from bot.slack.client import (
     Identity,
     answered,
-    of_response_url,
+    read_response_url_error,
     to_refusal,
-    translated,
+    translating_errors,
     wait_seconds,
 )
 from bot.slack.content import read_file
@@ -240,7 +240,7 @@ class SlackMessenger(SlackRooms):
             "blocks": list(message.blocks),
         }
         response = await self._post(url, json=body)
-        failed = of_response_url(response.status, response.retry_after, response.text)
+        failed = read_response_url_error(response.status, response.retry_after, response.text)
         if failed is not None:
             raise failed
 
@@ -261,7 +261,7 @@ class SlackMessenger(SlackRooms):
     async def _post(self, url: str, **request: Any) -> _Response:
         """Post to an address outside of the Web API."""
         async with (
-            translated(),
+            translating_errors(),
             self._session.post(url, allow_redirects=False, **request) as answer,
         ):
             text = await answer.content.read(_MAX_RESPONSE_BYTES)

@@ -22,7 +22,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.engine import wait_for_ends
 from bot.ports import SlackError
-from bot.slack.client import answered, translated
+from bot.slack.client import answered, translating_errors
 from bot.slack.intake import Background
 from bot.store.deadline import Deadline, within
 
@@ -94,7 +94,7 @@ class SocketIntake:
         Raises SlackRefused for a wrong token, with which Slack's library would retry for ever.
         """
         handler = self._use(await self._new_handler())
-        async with translated(), asyncio.timeout(limit_seconds):
+        async with translating_errors(), asyncio.timeout(limit_seconds):
             await handler.connect_async()  # type: ignore[no-untyped-call]
         self._connected_at = self._clock()
 

@@ -26,7 +26,7 @@ from bot.slack.intake import Background, say_privately
 from bot.slack.messenger import SlackMessenger
 from bot.slack.payloads import asker, raising_malformed, to_ts
 from bot.store import Transaction
-from bot.store.shapes import shape_of
+from bot.store.shapes import describe_shape
 from bot.store.trials import TOKEN_HEAD, OpenTrial, TrialNote, Trials, token_in
 
 log = structlog.get_logger(__name__)
@@ -132,7 +132,7 @@ class TrialDoor:
             lambda tx: Trials(tx).of_user(user, self._context.clock())
         )
         if trial is not None:
-            await self._note(trial, self._noted("app_home_opened", shape=shape_of(event)))
+            await self._note(trial, self._noted("app_home_opened", shape=describe_shape(event)))
             await self._note(trial, self._noted("views.publish", refusal))
 
     async def note_joined(self, channel: ChannelId, event: Body) -> None:
@@ -141,7 +141,9 @@ class TrialDoor:
             lambda tx: Trials(tx).of_channel(channel, self._context.clock())
         )
         if trial is not None:
-            await self._note(trial, self._noted("member_joined_channel", shape=shape_of(event)))
+            await self._note(
+                trial, self._noted("member_joined_channel", shape=describe_shape(event))
+            )
 
     async def _pressed(self, ack: AsyncAck, body: Body) -> None:
         trial = await self._note_press(body, PRESS)
@@ -223,7 +225,7 @@ class TrialDoor:
         if trial is None:
             log.info("trial_is_over", what=name, user=user)
             return None
-        await self._note(trial, self._noted(name, shape=shape_of(body)))
+        await self._note(trial, self._noted(name, shape=describe_shape(body)))
         return trial
 
     async def _note(self, trial: OpenTrial, note: TrialNote) -> None:

@@ -92,7 +92,7 @@ def restore_copy(
         try:
             _copy(source, part)
             _check(part, source)
-            _change(part, source, _last_numbers(file), partial(_complete, now, complete))
+            _change(part, source, _read_last_numbers(file), partial(_complete, now, complete))
             _sync(part)
             moved_to = _move_aside(file, now)
             part.rename(file)
@@ -132,7 +132,7 @@ def _check(part: Path, source: Path) -> None:
         raise UnusableDatabase(f"{source} is no backup of the bot: {error}.") from None
 
 
-def _last_numbers(file: Path) -> Mapping[str, int] | None:
+def _read_last_numbers(file: Path) -> Mapping[str, int] | None:
     """Return the last number of each table of a file, which may be missing; None if unreadable."""
     if not file.exists() or not file.stat().st_size:
         return {}

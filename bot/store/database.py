@@ -182,13 +182,13 @@ class Database:
         """Open the database at a SQLAlchemy URL (``sqlite`` or ``postgresql+psycopg``)."""
         parsed = make_url(url)
         if parsed.get_backend_name() != "sqlite":
-            return cls(_postgres_engine(url, connections), None, max(1, connections - 1), pool)
+            return cls(_make_postgres_engine(url, connections), None, max(1, connections - 1), pool)
         file = sqlite_file(url)
         if file is None:
-            return cls(_sqlite_engine(url, None), None, 1, pool)
+            return cls(_make_sqlite_engine(url, None), None, 1, pool)
         opened: list[Identity] = []
-        writer = _sqlite_engine(url, file, opened=opened)
-        reader = _sqlite_engine(url, file, opened=opened, read_only=True)
+        writer = _make_sqlite_engine(url, file, opened=opened)
+        reader = _make_sqlite_engine(url, file, opened=opened, read_only=True)
         return cls(writer, reader, 1, pool)
 
     @property
@@ -288,10 +288,10 @@ class ServerClock:
         Until the next reading it goes on with the seconds that pass on this machine.
         """
         at = await self._database.read(_read_server_time)
-        self._ahead_seconds = at.timestamp() - _passed_seconds()
+        self._ahead_seconds = at.timestamp() - _count_passed_seconds()
 
     def __call__(self) -> datetime:
-        return datetime.fromtimestamp(self._ahead_seconds + _passed_seconds(), UTC)
+        return datetime.fromtimestamp(self._ahead_seconds + _count_passed_seconds(), UTC)
 
 
 def _read_server_time(connection: Connection) -> datetime:
@@ -299,7 +299,7 @@ def _read_server_time(connection: Connection) -> datetime:
     return cast("datetime", at)
 
 
-def _passed_seconds() -> float:
+def _count_passed_seconds() -> float:
     """Return the seconds of a clock that is never set.
 
     It also counts while the machine sleeps.
@@ -316,7 +316,7 @@ def _empty_log(engine: Engine) -> None:
         cursor.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000:.0f}")
 
 
-def _postgres_engine(url: str, connections: int) -> Engine:
+def _make_postgres_engine(url: str, connections: int) -> Engine:
     query = make_url(url).query
     engine = create_engine(
         url,
@@ -368,7 +368,7 @@ def _begin_postgres(connection: Connection) -> None:
         connection.exec_driver_sql(_BEGIN_WRITING)
 
 
-def _sqlite_engine(
+def _make_sqlite_engine(
     url: str, file: Path | None, *, opened: list[Identity] | None = None, read_only: bool = False
 ) -> Engine:
     """Return an engine with one connection.

@@ -41,14 +41,14 @@ class DueTimes(Repository):
         Return how many were set.
         """
         swept = 0
-        for statement, longest in _sweeps():
+        for statement, longest in _list_sweeps():
             values = {NOW.key: now, _LATEST_PARAMETER.key: now + longest}
             swept += self.connection.execute(statement, values).rowcount
         return swept
 
 
 @cache
-def _sweeps() -> tuple[_Sweep, ...]:
+def _list_sweeps() -> tuple[_Sweep, ...]:
     """Return the sweeps of all tables with due times.
 
     The other tables have few rows.
@@ -59,7 +59,7 @@ def _sweeps() -> tuple[_Sweep, ...]:
     queues = {queue.table for queue in QUEUE_TABLES}
     for table in metadata.tables.values():
         if table not in queues:
-            sweeps += (_sweep(column, true()) for column in _due_columns(table))
+            sweeps += (_sweep(column, true()) for column in _list_due_columns(table))
     return tuple(sweeps)
 
 
@@ -71,12 +71,12 @@ def _sweeps_of(queue: QueueTable) -> Iterator[_Sweep]:
     waits = queue.is_queued
     if queue.due is not None:
         waits &= queue.due.is_not(None)
-    for column in _due_columns(queue.table):
+    for column in _list_due_columns(queue.table):
         if column is queue.due or column.name == "claimed_until":
             yield _sweep(column, waits)
 
 
-def _due_columns(table: AnyTable) -> list[Column[object]]:
+def _list_due_columns(table: AnyTable) -> list[Column[object]]:
     return [column for column in table.c if isinstance(column.type, Due)]
 
 

@@ -77,12 +77,12 @@ class PersonalData(Repository):
     ) -> list[PersonalRow]:
         """Return the person's rows, and the parts that are forgotten with them."""
         rows = self._rows(rule, rule.key.in_(keys))
-        found = [_to_row(rule, row, _values_of(user, rule, row)) for row in rows]
+        found = [_to_row(rule, row, _read_values(user, rule, row)) for row in rows]
         open_rows = {row[rule.key] for row in rows if not row[_IS_FINISHED]}
         for part, refers in parts_of(rule):
             for row in self._rows(part, refers.in_(keys)):
                 if part.owner is None or row[part.owner] != user:  # else read by its own rule
-                    made = _to_row(part, row, _values_of_part(user, part, row))
+                    made = _to_row(part, row, _read_part_values(user, part, row))
                     found.append(replace(made, is_under_way=row[refers] in open_rows))
         return found
 
@@ -104,19 +104,19 @@ def _to_row(rule: RetentionRule, row: RowMapping, values: Mapping[str, object]) 
     )
 
 
-def _values_of(user: UserId, rule: RetentionRule, row: RowMapping) -> dict[str, object]:
+def _read_values(user: UserId, rule: RetentionRule, row: RowMapping) -> dict[str, object]:
     """Return the values of a row that forgetting would empty, without words and ids of others."""
     values = dict[str, object]()
     for name in list_emptied_values(rule.table):
         value = row[name]
         if value not in (None, "", [], {}):
-            shown = _value_for(user, rule.table.c[name], value)
+            shown = _to_value(user, rule.table.c[name], value)
             if shown is not None:
                 values[name] = shown
     return values
 
 
-def _value_for(user: UserId, column: Column[object], value: object) -> object:
+def _to_value(user: UserId, column: Column[object], value: object) -> object:
     """Return a column's value as a person may see it; None for the id of somebody else."""
     kind = column.type
     if isinstance(value, SecretStr):
@@ -130,9 +130,9 @@ def _value_for(user: UserId, column: Column[object], value: object) -> object:
     return value
 
 
-def _values_of_part(user: UserId, part: RetentionRule, row: RowMapping) -> dict[str, object]:
+def _read_part_values(user: UserId, part: RetentionRule, row: RowMapping) -> dict[str, object]:
     """Return the values of a row's part, without other people's words."""
-    values = _values_of(user, part, row)
+    values = _read_values(user, part, row)
     if part.owner is not None and row[part.owner]:
         return dict.fromkeys(values, WORDS_OF_OTHERS)
     return values
@@ -141,7 +141,7 @@ def _values_of_part(user: UserId, part: RetentionRule, row: RowMapping) -> dict[
 async def read_personal_data(store: Store, user: UserId) -> AsyncIterator[PersonalRow]:
     """Yield the rows of a person. Some are read at a time."""
     for mention in mentions_of(user):
-        keys = await store.read(partial(_keys_of, mention))
+        keys = await store.read(partial(_list_keys, mention))
         for start in range(0, len(keys), _BATCH_SIZE):
             batch = keys[start : start + _BATCH_SIZE]
             for row in await store.read(partial(_read, user, mention, batch)):
@@ -149,7 +149,7 @@ async def read_personal_data(store: Store, user: UserId) -> AsyncIterator[Person
                     yield row
 
 
-def _keys_of(mention: MentionRule, tx: Transaction) -> list[object]:
+def _list_keys(mention: MentionRule, tx: Transaction) -> list[object]:
     return PersonalData(tx).keys_of(mention)
 
 

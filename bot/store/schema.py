@@ -311,7 +311,7 @@ def reader(
 def diff(row: Record, new: Record, table: AnyTable) -> dict[str, object]:
     """Return the changed columns of a record, with their new values."""
     changed = dict[str, object]()
-    for name in _fields_of(cast("Hashable", type(row)), table):
+    for name in _list_fields(cast("Hashable", type(row)), table):
         value = getattr(new, name)
         if value != getattr(row, name):
             changed[name] = value
@@ -324,7 +324,7 @@ def row_values(record: Record, table: AnyTable, *, without: str) -> dict[str, ob
     ``without``: the key, which the database gives.
     """
     values = dict[str, object]()
-    for name in _fields_of(cast("Hashable", type(record)), table):
+    for name in _list_fields(cast("Hashable", type(record)), table):
         value = getattr(record, name)
         if name != without and value not in (None, ()):
             values[name] = value
@@ -332,7 +332,7 @@ def row_values(record: Record, table: AnyTable, *, without: str) -> dict[str, ob
 
 
 @cache
-def _fields_of(kind: Hashable, table: AnyTable) -> tuple[str, ...]:
+def _list_fields(kind: Hashable, table: AnyTable) -> tuple[str, ...]:
     # Every dataclass may be given; typing has no name for them.
     members = fields(kind)  # type: ignore[arg-type]
     return tuple(member.name for member in members if member.name in table.c)

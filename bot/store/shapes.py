@@ -23,32 +23,32 @@ _TERMS = frozenset({"channel_type", "error", "file_access", "mode", "status", "s
 """The fields whose values are terms of an interface and not of people."""
 
 
-def shape_of(value: object, depth: int = 0) -> object:
+def describe_shape(value: object, depth: int = 0) -> object:
     """Return the shape of a JSON value."""
     if depth == _MAX_DEPTH:
         return "…"
     if isinstance(value, Mapping):
-        return _shape_of_object(value, depth)
+        return _describe_object(value, depth)
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         shapes: list[object] = []
         for element in value[:_MAX_ELEMENTS]:
-            shape = shape_of(element, depth + 1)
+            shape = describe_shape(element, depth + 1)
             if shape not in shapes:
                 shapes.append(shape)
         return shapes
-    return _type_of(value)
+    return _name_type(value)
 
 
-def _shape_of_object(value: Mapping[object, object], depth: int) -> dict[str, object]:
+def _describe_object(value: Mapping[object, object], depth: int) -> dict[str, object]:
     shapes: dict[str, object] = {}
     for name, part in list(value.items())[:_MAX_FIELDS]:
         is_term = name in _TERMS and isinstance(part, str) and _TERM_PATTERN.fullmatch(part)
         key = name if isinstance(name, str) and _FIELD_PATTERN.fullmatch(name) else "*"
-        shapes[key] = f"={part}" if is_term else shape_of(part, depth + 1)
+        shapes[key] = f"={part}" if is_term else describe_shape(part, depth + 1)
     return shapes
 
 
-def _type_of(value: object) -> str:
+def _name_type(value: object) -> str:
     match value:
         case None:
             return "null"

@@ -90,7 +90,7 @@ def find_tables(connection: Connection, folder: Path = REVISIONS) -> Tables:
             return tables
     elif names.isdisjoint(metadata.tables):
         return Tables.NONE
-    raise _refusal(connection)
+    raise _make_refusal(connection)
 
 
 def _check_encoding(connection: Connection) -> None:
@@ -122,7 +122,7 @@ def number_of(revision: str) -> int:
     return int(revision.partition("_")[0])
 
 
-def _refusal(connection: Connection) -> UnusableDatabase:
+def _make_refusal(connection: Connection) -> UnusableDatabase:
     remedy = "name an empty database in DATABASE_URL"
     if connection.dialect.name == "sqlite":
         remedy = "move its file and those beside it to another folder"

@@ -12,7 +12,7 @@ from functools import partial
 from bot.context import Context, WorkerContext, make_claim
 from bot.engine import unless_taken_over
 from bot.ids import Message, UserId, is_direct_message
-from bot.jobs.service_health import analytics_budget
+from bot.jobs.service_health import read_analytics_budget
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.store import Transaction
@@ -169,7 +169,7 @@ def _next_at(
 
 def _next_call_at(context: WorkerContext, tx: Transaction, question: Question) -> datetime:
     """Return when the hour's budget has a call for a question."""
-    budget = analytics_budget(context, tx, question.project)
+    budget = read_analytics_budget(context, tx, question.project)
     if budget.free_at is not None:
         return budget.free_at
     has_room = question.kind is QuestionKind.VISITORS or budget.digest_calls_left > 0
@@ -236,7 +236,7 @@ def _find_failure(
     problem = problems[0] if problems else ReadingProblem.NOT_HERE
     if problem == ReadingProblem.NOT_HERE:
         return gap_messages.not_offered(question.query)
-    budget = analytics_budget(context, tx, question.project)
+    budget = read_analytics_budget(context, tx, question.project)
     return answer_messages.unanswered(question.query, problem, budget.free_at)
 
 
@@ -259,7 +259,7 @@ def build_answer(
 
 
 def report_on(context: Context, tx: Transaction, question: Question, numbers: Numbers) -> Report:
-    budget = analytics_budget(context, tx, question.project)
+    budget = read_analytics_budget(context, tx, question.project)
     return build_report(numbers, context.settings.analytics_zone, budget)
 
 

@@ -15,7 +15,7 @@ import structlog
 from bot.context import Context, WorkerContext
 from bot.ids import QuestionId, Recommendation, SentQuestion
 from bot.jobs.model.jobs import Review, ToReview, TrackedJob
-from bot.jobs.service_health import analytics_budget
+from bot.jobs.service_health import read_analytics_budget
 from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
 from bot.jobs.thread import status_message_link
 from bot.outbox.model import DeliveryKind, NewDelivery
@@ -208,7 +208,7 @@ def _build_week_report(
     """Return the report on the week; None if its visitors were not read."""
     if numbers.visitors(question.query.period) is None:
         return None
-    budget = analytics_budget(context, tx, question.project)
+    budget = read_analytics_budget(context, tx, question.project)
     return build_report(numbers, context.settings.analytics_zone, budget)
 
 

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from bot.commands.feature import Feature, queue_worker
 from bot.context import WorkerContext
-from bot.engine import Worker, alone
+from bot.engine import Worker, single_worker
 from bot.jobs.store.jobs import Jobs
 from bot.outbox.hooks import OutboxHooks
 from bot.outbox.model import CsvFile, Delivery, DeliveryKind, NewDelivery, NotPosted
@@ -30,10 +30,10 @@ def _list_workers(context: WorkerContext) -> Sequence[Worker]:
     answer = partial(answer_question, reader=Reader())
     return [
         queue_worker(context, "questions", "answer", claim_questions, answer, key=attrgetter("id")),
-        alone(
+        single_worker(
             "digest", partial(plan_digests, context), queue="digests", every_seconds=_PLAN_SECONDS
         ),
-        alone("readings", partial(drop_old_pages, context), every_seconds=_SWEEP_SECONDS),
+        single_worker("readings", partial(drop_old_pages, context), every_seconds=_SWEEP_SECONDS),
     ]
 
 

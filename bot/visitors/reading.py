@@ -34,9 +34,9 @@ from bot.docs_api import (
 from bot.engine import back_off_seconds
 from bot.ids import ProjectId, ReadingId
 from bot.jobs.service_health import (
-    analytics_budget,
     is_refused,
-    service_is_well,
+    note_service_success,
+    read_analytics_budget,
     settle_refused_key,
 )
 from bot.jobs.store.limits import AnalyticsQuota, BackOffs
@@ -254,7 +254,7 @@ def _take_from_budget(context: WorkerContext, question: Question, tx: Transactio
     back_off = BackOffs(tx).of(project)
     if back_off is not None and back_off.refuses_reading and back_off.lasts(now):
         raise _RefusedBefore
-    budget = analytics_budget(context, tx, project)
+    budget = read_analytics_budget(context, tx, project)
     if budget.used >= budget.limit:
         raise _NotCalled(ReadingProblem.NO_CALLS)
     if budget.free < 1:
@@ -349,7 +349,7 @@ def _has_all_calls(context: WorkerContext, reading: Reading) -> bool:
 def _store(context: WorkerContext, reading: Reading, is_well: bool, tx: Transaction) -> Reading:
     """Store a reading. A call that succeeded (``is_well``) ends a back-off because of the key."""
     if is_well and is_refused(tx, reading.project):
-        service_is_well(context, tx, reading.project, wrote=False)
+        note_service_success(context, tx, reading.project, wrote=False)
     return Readings(tx).put(reading)
 
 

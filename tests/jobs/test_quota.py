@@ -14,13 +14,13 @@ from bot.jobs.model.prompts import PromptKind
 from bot.jobs.model.quota import (
     QueuedPrompt,
     Use,
-    fair_order,
     frees_at,
-    in_turn,
-    least_tried_first,
+    list_counted_uses,
     next_free_at,
     share,
-    still_counted,
+    sort_fairly,
+    sort_least_tried_first,
+    split_by_turn,
 )
 from tests.builders import ANA, BEN, NOW
 
@@ -52,7 +52,7 @@ def test_next_turn_goes_to_the_person_with_fewest_uses(
 ) -> None:
     had = Counter(use.asked_by for use in uses)
     remaining = list(queue)
-    for turn in fair_order(queue, uses):
+    for turn in sort_fairly(queue, uses):
         least = min(had.get(queued.asked_by, 0) for queued in remaining)
         assert had.get(turn.asked_by, 0) == least
         had[turn.asked_by] = least + 1
@@ -62,7 +62,7 @@ def test_next_turn_goes_to_the_person_with_fewest_uses(
 
 @given(queues, histories)
 def test_prompts_of_a_person_keep_their_order(queue: list[QueuedPrompt], uses: list[Use]) -> None:
-    order = fair_order(queue, uses)
+    order = sort_fairly(queue, uses)
     for who in PEOPLE:
         mine = [(queued.kind is START, queued.id) for queued in order if queued.asked_by == who]
         assert mine == sorted(mine)
@@ -75,8 +75,8 @@ def test_use_is_free_after_an_hour(uses: list[Use], limit: int) -> None:
         assert free_at is None
         return
     assert free_at is not None
-    assert len(still_counted(uses, free_at)) < limit
-    just_before = still_counted(uses, free_at - timedelta(seconds=1.001))
+    assert len(list_counted_uses(uses, free_at)) < limit
+    just_before = list_counted_uses(uses, free_at - timedelta(seconds=1.001))
     assert len(just_before) >= min(limit, len(uses))
 
 
@@ -87,10 +87,10 @@ limits = st.integers(1, 30)
 def test_nobody_gets_more_than_their_share(
     queue: list[QueuedPrompt], uses: list[Use], limit: int
 ) -> None:
-    order, had = fair_order(queue, uses), Counter(use.asked_by for use in uses)
-    going, rest = in_turn(order, uses, limit, None)
+    order, had = sort_fairly(queue, uses), Counter(use.asked_by for use in uses)
+    going, rest = split_by_turn(order, uses, limit, None)
     assert sorted(queued.id for queued in (*going, *rest)) == sorted(queued.id for queued in queue)
-    assert in_turn(order, uses, limit, NOW)[0] == []
+    assert split_by_turn(order, uses, limit, NOW)[0] == []
     assert len(uses) + len(going) <= max(limit, len(uses))
     people = {use.asked_by for use in uses} | {queued.asked_by for queued in queue}
     most = share(limit, is_alone=len(people) == 1)
@@ -105,9 +105,11 @@ def test_second_persons_prompt_goes_at_once(gaps: list[int], limit: int) -> None
     now = NOW
     for number, seconds in enumerate(gaps, 1):
         now += timedelta(seconds=seconds)
-        going, _ = in_turn([waiting(number, ANA)], still_counted(uses, now), limit, None)
+        going, _ = split_by_turn([waiting(number, ANA)], list_counted_uses(uses, now), limit, None)
         uses += [Use(queued.asked_by, now) for queued in going]
-        [next_goes], _ = in_turn([waiting(99, BEN)], still_counted(uses, now), limit, None)
+        [next_goes], _ = split_by_turn(
+            [waiting(99, BEN)], list_counted_uses(uses, now), limit, None
+        )
         assert next_goes.asked_by == BEN
 
 
@@ -116,19 +118,23 @@ def test_nothing_can_go_before_the_next_free_use(
     queue: list[QueuedPrompt], uses: list[Use], limit: int
 ) -> None:
     """Without new prompts, a check at every returned time sends everything in the end."""
-    remaining, spent, now = fair_order(queue, uses), list(uses), NOW
+    remaining, spent, now = sort_fairly(queue, uses), list(uses), NOW
     for _ in range(400):
-        going, rest = in_turn(fair_order(remaining, spent), still_counted(spent, now), limit, None)
+        going, rest = split_by_turn(
+            sort_fairly(remaining, spent), list_counted_uses(spent, now), limit, None
+        )
         spent += [Use(queued.asked_by, now) for queued in going]
         remaining = list(rest)
         if not remaining:
             break
-        counted = still_counted(spent, now)
+        counted = list_counted_uses(spent, now)
         next_at = next_free_at(counted, limit, now, None)
         assert next_at > now
         sooner = next_at - timedelta(seconds=1.001)
         assert (
-            in_turn(fair_order(remaining, spent), still_counted(counted, sooner), limit, None)[0]
+            split_by_turn(
+                sort_fairly(remaining, spent), list_counted_uses(counted, sooner), limit, None
+            )[0]
             == []
         )
         now = next_at
@@ -137,5 +143,5 @@ def test_nothing_can_go_before_the_next_free_use(
 
 def test_untried_prompts_go_first_while_a_key_is_refused() -> None:
     tried = [replace(waiting(n, ANA), refused_at=NOW - timedelta(minutes=n)) for n in (1, 3, 2)]
-    order = least_tried_first([*tried, waiting(4, BEN), waiting(5, ANA)])
+    order = sort_least_tried_first([*tried, waiting(4, BEN), waiting(5, ANA)])
     assert [queued.id for queued in order] == [4, 5, 3, 2, 1]

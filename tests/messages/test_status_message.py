@@ -32,7 +32,7 @@ def test_plain_edit_keeps_rich_text_without_link_buttons(tracked: TrackedJob) ->
 
 @given(conversation=st.lists(st.tuples(ANY_TEXT, ANY_TEXT), max_size=30))
 def test_attached_messages_stay_inside_the_quotation(conversation: list[tuple[str, str]]) -> None:
-    messages = agent_text.newest_that_fit(conversation)
+    messages = agent_text.fit_newest(conversation)
     assert len(messages) <= agent_text.MAX_EARLIER_MESSAGES
     assert len("\n".join(messages)) <= agent_text.MAX_EARLIER_CHARACTERS
     quotation = Quotation(QuoteSource.THREAD, "\n".join(messages))

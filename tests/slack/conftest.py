@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.features import COMMANDS
-from bot.slack.client import open_session, web_client
+from bot.slack.client import make_web_client, open_session
 from bot.slack.messenger import SlackMessenger
 from sandbox.workspace import Workspace, WorkspaceOptions
 from tests.slack.intake import Intake, open_intake
@@ -26,7 +26,7 @@ async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
 @pytest.fixture
 async def messenger(workspace: Workspace) -> AsyncIterator[SlackMessenger]:
     async with open_session() as session:
-        client = web_client(SecretStr("xoxb-sandbox"), workspace.api_url, session)
+        client = make_web_client(SecretStr("xoxb-sandbox"), workspace.api_url, session)
         yield SlackMessenger(client, session, workspace.api_url)
 
 

@@ -25,7 +25,7 @@ from bot.jobs.store.jobs import Jobs
 from bot.ports import Profile
 from bot.projects import Projects
 from bot.settings import Settings
-from bot.slack.client import open_session, web_client
+from bot.slack.client import make_web_client, open_session
 from bot.slack.intake import Background
 from bot.slack.listeners import build_app
 from bot.slack.messenger import SlackMessenger
@@ -101,7 +101,7 @@ async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
         lambda tx: Members(tx).remember(ANA, Access.MEMBER, access_fingerprint(Settings()), NOW)
     )
     async with open_session() as session:
-        client = web_client(SecretStr("xoxb-1"), NOWHERE, session)
+        client = make_web_client(SecretStr("xoxb-1"), NOWHERE, session)
         settings = Settings(slack_signing_secret=SecretStr(SECRET))
         context = Context(
             store,

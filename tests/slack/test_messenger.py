@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from bot.context import Timeouts
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
 from bot.ports import SlackRefused
-from bot.slack.client import wait_seconds, web_client
+from bot.slack.client import make_web_client, wait_seconds
 from bot.slack.messenger import SlackMessenger, upload_seconds
 from sandbox.workspace import Workspace
 from tests.talk import Talk
@@ -72,7 +72,7 @@ async def test_texts_and_the_token_go_only_to_slacks_addresses(
 
 async def test_proxy_of_the_environment_is_not_used(workspace: Workspace) -> None:
     async with aiohttp.ClientSession() as session:
-        assert web_client(SecretStr("xoxb-1"), workspace.api_url, session).proxy is None
+        assert make_web_client(SecretStr("xoxb-1"), workspace.api_url, session).proxy is None
 
 
 @pytest.mark.parametrize(

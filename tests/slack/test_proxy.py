@@ -21,7 +21,7 @@ from bot.github import GithubUnavailable as NoAnswer
 from bot.ids import Message
 from bot.ports import SlackUnreachable
 from bot.settings import Settings
-from bot.slack.client import identify, open_session, web_client
+from bot.slack.client import identify, make_web_client, open_session
 from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
 from tests.command_line import docs_bot
@@ -72,7 +72,7 @@ async def test_slack_is_called_through_the_proxy(proxy: Proxy) -> None:
     chosen = settings(proxy)
     slack_proxy = chosen.proxy_for(chosen.slack_api_url)
     async with open_session(slack_proxy) as session:
-        client = web_client(chosen.slack_bot_token, chosen.slack_api_url, session, slack_proxy)
+        client = make_web_client(chosen.slack_bot_token, chosen.slack_api_url, session, slack_proxy)
         with pytest.raises(SlackUnreachable) as error:
             await identify(client)
         with pytest.raises(Exception, match="403"):
@@ -90,7 +90,9 @@ async def test_answers_go_to_the_response_urls_of_slack_and_of_govslack(
     proxy: Proxy, host: str
 ) -> None:
     async with open_session(proxy.url) as session:
-        client = web_client(SecretStr("xoxb-1"), "https://slack-gov.com/api/", session, proxy.url)
+        client = make_web_client(
+            SecretStr("xoxb-1"), "https://slack-gov.com/api/", session, proxy.url
+        )
         messenger = SlackMessenger(client, session, "https://slack-gov.com/api/")
         with pytest.raises(SlackUnreachable):
             await messenger.answer(SecretStr(f"https://{host}/commands/1"), Message("hello"))

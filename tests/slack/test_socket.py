@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 
 from bot.context import Timeouts
 from bot.health.listening import listening
-from bot.slack.client import open_session, web_client
+from bot.slack.client import make_web_client, open_session
 from bot.slack.socket import DEAF_SECONDS, SocketIntake
 from bot.store.deadline import current_deadline
 from sandbox.doors import HOST
@@ -80,7 +80,9 @@ async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
             await workspace.start()
             stack.push_async_callback(workspace.stop)
             line = Line(workspace, clock)
-            client = web_client(SecretStr(workspace.options.bot_token), workspace.api_url, session)
+            client = make_web_client(
+                SecretStr(workspace.options.bot_token), workspace.api_url, session
+            )
             line.app, line.received = small_app(client, workspace.options.signing_secret)
             line.intake = SocketIntake(
                 line.app,

@@ -139,7 +139,7 @@ def test_no_number_is_a_sum(site: Counts, before: Counts, first: Counts, second:
     pages, points = (Page("/a", first), Page("/b", second)), report().query.period.chart_points()
     was = replace(report().now, totals=before)
     answer = report(
-        site=site, was=was, pages=pages, chart=((points[0], first), (points[1], second))
+        site=site, earlier=was, pages=pages, chart=((points[0], first), (points[1], second))
     )
     forms = [
         *essence(answer_messages.answer(answer, QUESTION)),

@@ -55,7 +55,7 @@ def report(*, query: dict[str, Any] | None = None, **values: Any) -> Report:
     defaults: dict[str, Any] = {
         "query": Query(**asked),
         "now": reading(),
-        "was": compared,
+        "earlier": compared,
         "site": Counts(1_200, 3_400, 4_500),
         "pages": PAGES,
         "chart": (),
@@ -63,7 +63,7 @@ def report(*, query: dict[str, Any] | None = None, **values: Any) -> Report:
         "zone": ZONE,
     }
     made = defaults | values
-    if made["was"] is None:
+    if made["earlier"] is None:
         made["pages"] = tuple(replace(page, was=None) for page in made["pages"])
     return Report(**made)
 

@@ -25,7 +25,7 @@ from bot.context import Context
 from bot.ids import Block, ChannelId, JobNumber, PromptId
 from bot.intent.kinds import KINDS_THAT_START_JOBS, Place
 from bot.intent.vocabulary import ButtonLabel
-from bot.jobs.access import Readable, if_visible, steerable
+from bot.jobs.access import Readable, find_visible, steerable
 from bot.jobs.ask import ask
 from bot.jobs.commands import channel_choices, job_lists, unsent
 from bot.jobs.commands.channel_choices import projects_to_choose
@@ -244,7 +244,7 @@ async def _submit_again(context: Context, submission: Submission) -> FormErrors 
         return FormErrors({"prompt": say.EMPTY_FORM})
     number = submission.form.job or JobNumber(0)
     job = await context.store.read(lambda tx: Jobs(tx).get(number))
-    target = await if_visible(context, submission.claimed.elsewhere(), job)
+    target = await find_visible(context, submission.claimed.elsewhere(), job)
     raw = None if text is None else slack_text.from_plain(text)
     if target is not None:
         asked = await run_again(context, target, submission.claimed.origin.key, raw)

@@ -20,7 +20,7 @@ from bot.commands.command import (
 )
 from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
-from bot.jobs.access import Readable, if_visible
+from bot.jobs.access import Readable, find_visible
 from bot.jobs.ask import follow_up, takes_follow_ups
 from bot.jobs.commands.job_references import LINK, NUMBER, find_job, for_reader
 from bot.jobs.messages import forms
@@ -53,7 +53,7 @@ async def _send_to_guessed(
     text = invocation.full_text
     first_word = slack_text.to_plain(text, {}, {}).split(maxsplit=1)[0]
     job = await find_job(context, first_word)
-    if await if_visible(context, invocation.allowed, job) is not None:
+    if await find_visible(context, invocation.allowed, job) is not None:
         return await _send_to(context, invocation, job, Answer())
     user = invocation.origin.user
     channel = invocation.origin.channel
@@ -150,7 +150,7 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         return FormErrors({"prompt": say.EMPTY_FORM})
     number = submission.form.job or JobNumber(number_in(fields.get("job")))
     job = await context.store.read(lambda tx: Jobs(tx).get(number))
-    target = await if_visible(context, submission.claimed.elsewhere(), job)
+    target = await find_visible(context, submission.claimed.elsewhere(), job)
     if target is None:
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
     raw = slack_text.from_plain(text)

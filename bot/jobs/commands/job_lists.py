@@ -120,7 +120,7 @@ JOBS = Word(
 )
 
 
-async def _status(
+async def _show_status(
     context: Context, _invocation: Invocation, target: Readable, _match: re.Match[str]
 ) -> Answer:
     return Answer(message=await answer_status(context, target.job))
@@ -144,7 +144,7 @@ STATUS = Word(
     # "status codes are missing" is a prompt.
     shape=r"status\s+(?:job\s+)?(\S+)",
     help_text="Shows one job by its number, service id or thread link; without one, the latest here.",
-    run=of_job(_status),
+    run=of_job(_show_status),
     hint="status 42",
     is_in_help=True,
     accepts=_names_job,

@@ -9,7 +9,7 @@ from bot.access.admit import Allowed
 from bot.commands.command import Answer, Invocation, WordRun
 from bot.context import Context
 from bot.ids import ChannelId, JobNumber, MessageTs
-from bot.jobs.access import Readable, if_visible
+from bot.jobs.access import Readable, find_visible
 from bot.jobs.messages.job_answers import forgotten, no_such_job
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.store.jobs import Jobs
@@ -64,7 +64,7 @@ async def for_reader(
 
     Others get ``unknown``.
     """
-    target = await if_visible(context, allowed, job)
+    target = await find_visible(context, allowed, job)
     if target is None:
         return unknown
     if target.job.is_forgotten:

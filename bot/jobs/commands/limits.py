@@ -9,7 +9,7 @@ from bot.context import Context
 from bot.ids import Message, UserId
 from bot.jobs.messages import job_answers as say
 from bot.jobs.model.quota import frees_at
-from bot.jobs.service_health import analytics_budget, failing_since, is_refused
+from bot.jobs.service_health import failing_since, is_refused, read_analytics_budget
 from bot.jobs.store.limits import Quota
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.sending import Sending
@@ -39,7 +39,7 @@ def _read_limits(context: Context, tx: Transaction, project: Project, user: User
         frees_at=held_until or frees_at(uses, limit),
         waiting=Prompts(tx).waiting_for_quota(project.id),
         mine=sum(use.asked_by == user for use in uses),
-        analytics=analytics_budget(context, tx, project.id),
+        analytics=read_analytics_budget(context, tx, project.id),
         key_is_refused=is_refused(tx, project.id),
         failing_since=failing_since(tx, project.id, now),
         project=context.projects.shown(project.id),

@@ -7,16 +7,16 @@ import re
 from bot.commands.command import Answer, Invocation, Word
 from bot.context import Context
 from bot.ids import Message
-from bot.jobs.access import admin_request
+from bot.jobs.access import prove_admin
 from bot.jobs.messages import sending as say
-from bot.jobs.sending import find_stop, switch_off, switch_on
+from bot.jobs.sending import find_sending_stop, switch_off, switch_on
 from bot.messages import blocks as b
 
 
 async def _switch_sending(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
     """Switch sending. A bare word shows its state to everybody."""
     choice = (match[1] or "").lower()
-    admin = admin_request(context, invocation.allowed)
+    admin = prove_admin(context, invocation.allowed)
     if not choice:
         return Answer(message=await _show(context, is_admin=admin is not None))
     if admin is None:
@@ -30,7 +30,7 @@ async def _switch_sending(context: Context, invocation: Invocation, match: re.Ma
 
 async def _show(context: Context, *, is_admin: bool) -> Message:
     """Return the state of the switch; only admins read whose act it was."""
-    stop = await find_stop(context)
+    stop = await find_sending_stop(context)
     if stop is None:
         return say.IS_ON
     if is_admin:

@@ -31,7 +31,7 @@ def signature(name: str | None, channel: str | None) -> str:
     return f"Asked{by}{where}." if by or where else ""
 
 
-def newest_that_fit(
+def fit_newest(
     talk: Sequence[tuple[str, str]], most_characters: int = MAX_EARLIER_CHARACTERS
 ) -> Sequence[str]:
     """Return messages, each a name and a text, as lines of a conversation, oldest first.

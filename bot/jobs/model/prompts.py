@@ -247,7 +247,7 @@ def summary_of(text: str) -> str:
     return line[:MAX_SUMMARY_CHARACTERS]
 
 
-def pages_named(text: str) -> frozenset[str]:
+def find_named_pages(text: str) -> frozenset[str]:
     """Return the pages that a text names.
 
     It names them by a path, an address, a file, or as *the quickstart page*.

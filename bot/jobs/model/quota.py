@@ -83,35 +83,35 @@ class Use:
     sent_at: datetime
 
 
-def fair_order(queue: Sequence[QueuedPrompt], uses: Sequence[Use]) -> list[QueuedPrompt]:
+def sort_fairly(queue: Sequence[QueuedPrompt], uses: Sequence[Use]) -> list[QueuedPrompt]:
     """Return the queue in fair order: a user with fewer uses goes first.
 
-    A user's count is their ``uses`` (see ``remembered_since``) plus their prompts earlier in the
+    A user's count is their ``uses`` (see ``uses_count_since``) plus their prompts earlier in the
     queue. With equal counts, follow-ups go before new jobs, then older prompts before newer ones.
     """
     counts = Counter(use.asked_by for use in uses)
     ranked: list[tuple[int, QueuedPrompt]] = []
-    for waiting in sorted(queue, key=_age_rank):
+    for waiting in sorted(queue, key=_rank_by_age):
         ranked.append((counts[waiting.asked_by], waiting))
         counts[waiting.asked_by] += 1
     return [waiting for _, waiting in sorted(ranked, key=itemgetter(0))]
 
 
-def _age_rank(waiting: QueuedPrompt) -> tuple[bool, PromptId]:
+def _rank_by_age(waiting: QueuedPrompt) -> tuple[bool, PromptId]:
     return waiting.kind is PromptKind.START, waiting.id
 
 
-def least_tried_first(queue: Sequence[QueuedPrompt]) -> list[QueuedPrompt]:
+def sort_least_tried_first(queue: Sequence[QueuedPrompt]) -> list[QueuedPrompt]:
     """Return the order in which prompts try a refused key: untried ones, then the longest untried.
 
     Perhaps the service refuses only one of them, which must not hold up the others.
     """
     tried = [prompt for prompt in queue if prompt.refused_at is not None]
     untried = [prompt for prompt in queue if prompt.refused_at is None]
-    return [*untried, *sorted(tried, key=_last_tried)]
+    return [*untried, *sorted(tried, key=_find_last_attempt)]
 
 
-def _last_tried(prompt: QueuedPrompt) -> datetime:
+def _find_last_attempt(prompt: QueuedPrompt) -> datetime:
     return prompt.refused_at or prompt.asked_at
 
 
@@ -123,7 +123,7 @@ def share(limit: int, *, is_alone: bool) -> int:
     return max(1, limit - limit // (5 if is_alone else 2))
 
 
-def in_turn(
+def split_by_turn(
     queue: Sequence[QueuedPrompt], uses: Sequence[Use], limit: int, held_until: datetime | None
 ) -> tuple[Sequence[QueuedPrompt], Sequence[QueuedPrompt]]:
     """Divide a queue into prompts that may go now and prompts that wait, each in order.
@@ -159,8 +159,8 @@ def next_free_at(
     return max(frees_at(uses, limit) or now + UNKNOWN_WAIT, held_until or now)
 
 
-def remembered_since(queue: Sequence[QueuedPrompt], now: datetime) -> datetime:
-    """Return the time from which uses count for ``fair_order``.
+def uses_count_since(queue: Sequence[QueuedPrompt], now: datetime) -> datetime:
+    """Return the time from which uses count for ``sort_fairly``.
 
     That is an hour ago, or when the oldest waiting prompt was requested if that is earlier.
     Otherwise a user whose last use is over an hour old would overtake one who has waited since
@@ -169,7 +169,7 @@ def remembered_since(queue: Sequence[QueuedPrompt], now: datetime) -> datetime:
     return min([now - QUOTA_PERIOD, *(waiting.asked_at for waiting in queue)])
 
 
-def still_counted(uses: Sequence[Use], now: datetime) -> list[Use]:
+def list_counted_uses(uses: Sequence[Use], now: datetime) -> list[Use]:
     """Return the uses of the last hour, which count against the limit."""
     return [use for use in uses if use.sent_at > now - QUOTA_PERIOD]
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from bot.ids import JobNumber, UserId
-from bot.jobs.model.prompts import page_at, pages_named, summary_of
+from bot.jobs.model.prompts import find_named_pages, page_at, summary_of
 from bot.jobs.model.pull_request import PullRequestSnapshot
 from bot.jobs.model.subjects import Subject, find_new_subject, is_same_subject
 
@@ -23,7 +23,7 @@ class Target(NamedTuple):
 @lru_cache(500)
 def target_of(text: str) -> Target:
     """Return the target of a text. Each new request is compared with those of all open jobs."""
-    return Target(pages_named(text), find_new_subject(summary_of(text)))
+    return Target(find_named_pages(text), find_new_subject(summary_of(text)))
 
 
 class JobTarget(NamedTuple):

@@ -15,7 +15,7 @@ from bot.store.schema import Repository
 
 _later_job = jobs.alias("again")
 # No EXISTS: PostgreSQL may build a table of all jobs for it, in each statement.
-_RUN_AGAIN = (
+_HAS_LATER_RUN = (
     select(_later_job.c.number)
     .where(
         _later_job.c.rerun_of == jobs.c.number,
@@ -27,7 +27,9 @@ _RUN_AGAIN = (
 )
 """A job that runs the same prompt again, and was not taken back."""
 _HAS_NO_REVIEW = jobs.c.review.is_(None)
-_NEEDS_DECISION = and_(one_of(jobs.c.state, NEEDS_DECISION), _HAS_NO_REVIEW, _RUN_AGAIN.is_(None))
+_NEEDS_DECISION = and_(
+    one_of(jobs.c.state, NEEDS_DECISION), _HAS_NO_REVIEW, _HAS_LATER_RUN.is_(None)
+)
 _ORDER = list(NextStep)
 
 
@@ -60,7 +62,7 @@ def _is_unsettled(scope: JobScope) -> ColumnElement[bool]:
             return and_(_HAS_NO_REVIEW, one_of(jobs.c.state, states))
         case None:
             states = (*JobState.open_states(), JobState.PULL_REQUEST)
-            is_left = or_(one_of(jobs.c.state, states), _RUN_AGAIN.is_(None))
+            is_left = or_(one_of(jobs.c.state, states), _HAS_LATER_RUN.is_(None))
             all_states = dict.fromkeys((*states, *NEEDS_DECISION))
             return and_(_HAS_NO_REVIEW, one_of(jobs.c.state, all_states), is_left)
 
@@ -98,14 +100,14 @@ class JobLists(Repository):
 
         Jobs that need the reader come first. Jobs to review are sorted by age, others newest first.
         """
-        unsettled = self._unsettled(scope, limit, skipped)
+        unsettled = self._list_unsettled(scope, limit, skipped)
         if len(unsettled) == limit or scope.listed is not None:
             return unsettled
         total = sum(self.count(scope).values())
-        done = self._done(scope, limit - len(unsettled), max(0, skipped - total))
+        done = self._list_done(scope, limit - len(unsettled), max(0, skipped - total))
         return [*unsettled, *((NextStep.DONE, job) for job in done)]
 
-    def _unsettled(
+    def _list_unsettled(
         self, scope: JobScope, limit: int, skipped: int
     ) -> list[tuple[NextStep, TrackedJob]]:
         step = _number_of_step(scope)
@@ -118,7 +120,7 @@ class JobLists(Repository):
         rows = self.connection.execute(query.limit(limit).offset(skipped)).mappings()
         return read_rows(jobs, rows, lambda row: (_ORDER[row["step"]], Jobs.read(row)))
 
-    def _done(self, scope: JobScope, limit: int, skipped: int) -> list[TrackedJob]:
+    def _list_done(self, scope: JobScope, limit: int, skipped: int) -> list[TrackedJob]:
         query = (
             select(jobs, *DERIVED_COLUMNS)
             .where(_is_visible(scope), not_(_is_unsettled(scope)))

@@ -45,8 +45,8 @@ class JobSearch(Repository):
         """Return the numbers of the newest jobs of some channels, or with prompts of the reader."""
         numbers = set[JobNumber]()
         for channel in channels:
-            numbers.update(self._numbers(jobs.c.channel == channel, limit))
-        numbers.update(self._numbers(jobs.c.requester == reader, limit))
+            numbers.update(self._select_numbers(jobs.c.channel == channel, limit))
+        numbers.update(self._select_numbers(jobs.c.requester == reader, limit))
         theirs = (
             select(prompts.c.job)
             .where(prompts.c.asked_by == reader)
@@ -55,7 +55,7 @@ class JobSearch(Repository):
         numbers.update(self.connection.execute(theirs.limit(limit)).scalars())
         return sorted(numbers, reverse=True)[:limit]
 
-    def _numbers(self, which: ColumnElement[bool], limit: int) -> Sequence[JobNumber]:
+    def _select_numbers(self, which: ColumnElement[bool], limit: int) -> Sequence[JobNumber]:
         newest = select(jobs.c.number).where(which).order_by(jobs.c.number.desc()).limit(limit)
         return self.connection.execute(newest).scalars().all()
 

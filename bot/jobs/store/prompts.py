@@ -267,7 +267,7 @@ class Prompts(Rows[Prompt]):
 
         For a prompt that the bot suggested for a content gap it is the gap's title.
         """
-        newest = self._newest_of_version(job)
+        newest = self._find_newest_of_version(job)
         if newest is not None and newest.is_preview_fix:
             return MENDED_PREVIEW
         if newest is not None and newest.text:
@@ -278,14 +278,14 @@ class Prompts(Rows[Prompt]):
 
     def is_preview_fix(self, job: TrackedJob) -> bool:
         """Return whether the prompt that made a job's current version is to mend its preview."""
-        newest = self._newest_of_version(job)
+        newest = self._find_newest_of_version(job)
         return newest is not None and newest.is_preview_fix
 
-    def _newest_of_version(self, job: TrackedJob) -> Prompt | None:
+    def _find_newest_of_version(self, job: TrackedJob) -> Prompt | None:
         """Return the follow-up that made a job's current version; None for its first prompt."""
-        return self._last_follow_up(job) if job.result_number > 1 and job.ended_at else None
+        return self._find_last_follow_up(job) if job.result_number > 1 and job.ended_at else None
 
-    def _last_follow_up(self, job: TrackedJob) -> Prompt | None:
+    def _find_last_follow_up(self, job: TrackedJob) -> Prompt | None:
         """Return the last follow-up that was sent before a job's end; None if there is none."""
         return self._newest(
             prompts.c.job == job.number,

@@ -33,14 +33,14 @@ class ServiceKey:
     def new(cls, name: str, key: SecretStr, now: datetime) -> ServiceKey:
         """Return a key that was not used before."""
         salt = secrets.token_hex(16)
-        return cls(name, salt, _fingerprint(key, salt), now)
+        return cls(name, salt, _make_fingerprint(key, salt), now)
 
     def is_of(self, key: SecretStr) -> bool:
         """Return whether this record belongs to a key, and not to an earlier key."""
-        return secrets.compare_digest(self.fingerprint, _fingerprint(key, self.salt))
+        return secrets.compare_digest(self.fingerprint, _make_fingerprint(key, self.salt))
 
 
-def _fingerprint(key: SecretStr, salt: str) -> str:
+def _make_fingerprint(key: SecretStr, salt: str) -> str:
     text = key.get_secret_value().encode()
     return hashlib.blake2b(text, key=salt.encode(), digest_size=16).hexdigest()
 

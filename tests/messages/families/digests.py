@@ -72,9 +72,9 @@ def digests() -> Mapping[str, object]:
         "digest: a section without its views": brief(
             report=report(query={"section": "/api"}, views_problem=ReadingProblem.TOO_LARGE)
         ),
-        "digest: about as many": brief(report=report(was=same)),
-        "digest: no week before": brief(report=report(was=None, not_compared=NOT_READ)),
-        "digest: no visits": brief(report=report(site=NO_VISITORS, pages=(), was=None)),
+        "digest: about as many": brief(report=report(earlier=same)),
+        "digest: no week before": brief(report=report(earlier=None, not_compared=NOT_READ)),
+        "digest: no visits": brief(report=report(site=NO_VISITORS, pages=(), earlier=None)),
         **{
             f"digest: {ai} of {total} are AI agents": brief(
                 report=report(site=Counts(total - ai, ai, total))
@@ -90,9 +90,9 @@ def digests() -> Mapping[str, object]:
                 Outcome(replace(merged, review=Review.REVIEWED)),
             )
         ),
-        "digest: sources not read": brief(unread=(failed, other, absent)),
+        "digest: sources not read": brief(unread_readings=(failed, other, absent)),
         "digest: readers not read": brief(
-            report=None, recommendations=FOUND, unread=(unread, failed, absent)
+            report=None, recommendations=FOUND, unread_readings=(unread, failed, absent)
         ),
         "digest: to review": brief(to_review=waiting),
         "digest: one to review": brief(to_review=replace(waiting, more=0)),

@@ -56,7 +56,7 @@ def lists(jobs: list[tuple[TrackedJob, str | None]]) -> Mapping[str, Message]:
         "list: two": say.job_list(two, here),
         "list: one": say.job_list(two[:1], listing(counts={NextStep.TO_REVIEW: 1})),
         "list: none": say.job_list([], listing()),
-        "list: mine, none": say.job_list([], listing(mine=True)),
+        "list: mine, none": say.job_list([], listing(is_mine=True)),
         "list: open, none": say.job_list([], listing(listed=Listed.OPEN)),
         "list: of another channel": say.job_list(two, listing(counts=counts, is_here=False)),
         "list: of all channels": say.job_list(
@@ -68,7 +68,7 @@ def lists(jobs: list[tuple[TrackedJob, str | None]]) -> Mapping[str, Message]:
         ),
         "list: first page": say.job_list(two, listing(counts=counts, has_more=True)),
         "list: between": say.job_list(
-            two, listing(counts=counts, page=1, mine=True, listed=Listed.OPEN, has_more=True)
+            two, listing(counts=counts, page=1, is_mine=True, listed=Listed.OPEN, has_more=True)
         ),
         "list: an empty page": say.job_list([], listing(page=1)),
         "list: none to review": say.job_list([], listing(listed=Listed.REVIEW)),
@@ -77,9 +77,9 @@ def lists(jobs: list[tuple[TrackedJob, str | None]]) -> Mapping[str, Message]:
             listing(counts={NextStep.NEEDS_REQUESTER: 1}),
         ),
         "list: none that needs the reader": say.job_list(
-            [], listing(channel=None, mine=True, only=Listed.NEEDS_YOU, is_here=False)
+            [], listing(channel=None, is_mine=True, listed=Listed.NEEDS_YOU, is_here=False)
         ),
-        "list: to review": say.job_list(two, listing(counts=counts, only=Listed.REVIEW)),
+        "list: to review": say.job_list(two, listing(counts=counts, listed=Listed.REVIEW)),
         "list: each group": say.job_list(
             [
                 listed(NextStep.WORKING, job(JobState.WORKING, ended_at=None)),

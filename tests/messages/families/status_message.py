@@ -9,7 +9,7 @@ from datetime import timedelta
 from bot.jobs.messages.agent_text import (
     REPLY_NOTE,
     attachments,
-    newest_that_fit,
+    fit_newest,
     quote_files,
     quote_merged_pull_request,
     signature,
@@ -142,7 +142,7 @@ def samples() -> Mapping[str, object]:
             [
                 Quotation(
                     QuoteSource.THREAD,
-                    "\n".join(newest_that_fit([("Ben", "Wrong page.\n> It is old."), ("", "")])),
+                    "\n".join(fit_newest([("Ben", "Wrong page.\n> It is old."), ("", "")])),
                 ),
                 *quote_files([("notes.txt", "one\ntwo")]),
             ],

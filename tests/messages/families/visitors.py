@@ -27,7 +27,7 @@ MONTH, QUARTER = (Period(date(2026, 7, 1), date(2026, month, 1)) for month in (8
 YEAR = Period(date(2025, 1, 1), date(2026, 1, 1))
 CUT: dict[str, Any] = {"is_complete": False, "rows": 500, "problem": ReadingProblem.NO_CALLS}
 DAYS = tuple((day, Counts(10 + at, 20, 25 + at)) for at, day in enumerate(WEEK.chart_points()))
-NONE: dict[str, Any] = {"was": None}
+NONE: dict[str, Any] = {"earlier": None}
 MOVED = {
     "risen": (page("/rising", (300, 700, 950), (240, 500, 700)), page("/b", (0, 0, 50), (0, 0, 5))),
     "fallen": (page("/falling", (0, 0, 401), (0, 0, 510)),),
@@ -39,7 +39,7 @@ GONE = page("/old", (0, 0, 0), (60, 10, 70))
 def answers() -> Mapping[str, Report]:
     """Return reports by their content."""
     none = {"compared": None}
-    no_pages = dict[str, Any](pages=(), was=None)
+    no_pages = dict[str, Any](pages=(), earlier=None)
     return {
         "a week against the week before": report(
             query={"chart": (*WEEK.chart_points(),)}, chart=DAYS
@@ -97,7 +97,7 @@ def answers() -> Mapping[str, Report]:
             now=reading(is_complete=False, rows=1, problem=ReadingProblem.UNWELL)
         ),
         "the period before was read in part": report(
-            was=reading(BEFORE, is_complete=False, rows=750),
+            earlier=reading(BEFORE, is_complete=False, rows=750),
             pages=tuple(replace(p, was=None) for p in PAGES),
         ),
         **{f"moved: {movement}": report(pages=pages) for movement, pages in MOVED.items()},
@@ -126,7 +126,7 @@ def samples() -> Mapping[str, object]:
         ),
         "more: everything moved": answer_messages.more(report(pages=every, gone=(GONE,)), QUESTION),
         "more: no page, several docs": answer_messages.more(
-            report(query={"label": "Acme"}, pages=(), was=None, now=reading(is_complete=False)),
+            report(query={"label": "Acme"}, pages=(), earlier=None, now=reading(is_complete=False)),
             QUESTION,
         ),
         **{
