@@ -74,7 +74,7 @@ log = structlog.get_logger(__name__)
 _CLOCK_SECONDS = 20.0
 """Between two readings of the database server's clock."""
 _IDLE_SECONDS = 100.0
-"""Longer than reverse proxies keep connections, so that none uses one that is being closed."""
+"""Longer than reverse proxies keep connections, so that no proxy uses a closing connection."""
 ListWorkers = Callable[[WorkerContext], Sequence[Worker]]
 
 

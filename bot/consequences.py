@@ -138,9 +138,7 @@ CONSEQUENCES: Mapping[Stage, Mapping[Event, Consequence]] = {
         Event.CHANNEL_GONE: Consequence.GO_ON,
     },
 }
-"""The whole rule.
-
-Texts of requests that go on are forgotten by ``bot/store/retention.py`` at their ends.
-
-A request whose service was away, or whose process died, goes on where it was: its rows say where.
+"""All consequences. ``bot/store/retention.py`` erases the texts of open requests at their ends.
+After an
+outage or a crash a request goes on from the state in its rows.
 """

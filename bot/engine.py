@@ -162,7 +162,7 @@ class Worker:
     async def run(self) -> int:
         """Claim rows and work on them to their end, without the scheduler.
 
-        Return how many there were, without those whose work returned False.
+        Return the number of rows whose work did not return False.
         """
 
         async def work(key: object, row: Any) -> object:
@@ -298,7 +298,7 @@ class Workers:
         if worker is None or self._is_resting(worker):
             return  # the next look finds its rows
         worker.is_woken = True
-        if not worker.is_claiming:  # APScheduler drops a run that is due while one is under way
+        if not worker.is_claiming:  # APScheduler drops a run that is due during another one
             # In a context of its own: the deadline of a request does not apply to workers.
             Context().run(self.scheduler.modify_job, name, next_run_time=datetime.now(UTC))
 

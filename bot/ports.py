@@ -246,7 +246,7 @@ class Messenger(Protocol):
     ) -> Changed | None:
         """Return a person's message as it reads now; None if it was deleted.
 
-        Its version is that of its last edit, and empty if it was never edited.
+        Its version is the version of its last edit; empty if it was never edited.
         """
 
     async def find_closed(self, channel: ChannelId) -> Refusal | None:

@@ -134,7 +134,7 @@ def list_gaps(tx: Transaction, channel: ChannelId, now: datetime) -> Sequence[Se
 
 
 def is_in_work(job: TrackedJob) -> bool:
-    """Return whether a job may still answer the question at which it was asked for."""
+    """Return whether a job may still answer the question that it was asked for."""
     return job.state.is_open or job.state is JobState.UNCONFIRMED or job.awaits_review
 
 

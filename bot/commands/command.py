@@ -227,7 +227,10 @@ class Word:
     help_text: str
     """Its effect, in one sentence."""
     run: WordRun
-    """Its handler, which gets the match of ``shape``. ``of_job`` makes one that gets a job."""
+    """Its handler, which receives the match of ``shape``.
+
+    ``of_job`` makes a handler that receives a job.
+    """
     example: str = ""
     """The text in the help, if it is more than the usage."""
     hint: str = ""

@@ -79,7 +79,7 @@ def _drop_unstorable(raw: object) -> object:
 
 
 def _text_or_empty(raw: object) -> str:
-    # A blank, because it makes a link unusable: one that was changed could lead elsewhere.
+    # A blank, because it makes a link unusable. A changed link could lead elsewhere.
     return _NOT_STORABLE_PATTERN.sub(" ", raw)[:MAX_TEXT_LENGTH] if isinstance(raw, str) else ""
 
 

@@ -102,7 +102,7 @@ class _Reading:
 class Reader:
     """The worker that reads conversations again, one after the other.
 
-    What is left of them is known to this process alone. If it dies, another one begins anew.
+    Only this process knows the remaining conversations. If it dies, another process begins anew.
     """
 
     _readings: dict[int, _Reading] = field(default_factory=dict)

@@ -228,7 +228,7 @@ def store_change(context: Context, changed: Changed, relevance: Relevance, tx: T
     if changed.text is None:
         return _delete(tx, message, now)
     if changed.version <= message.version:
-        return False  # the same edit again, or an earlier one that arrives later
+        return False  # the same edit again, or an earlier edit that arrives later
     if message.state is MessageState.SETTLED:
         return _reopen(tx, message, changed, relevance, now)
     if origin.user != message.user:

@@ -116,10 +116,10 @@ def moving(
     messages: Sequence[InboxMessage],
     text: str | None,
 ) -> Also:
-    """Return the function that lets messages belong to the request of a pressed button.
+    """Return the function that assigns messages to the request of a pressed button.
 
-    A settled message gets its author again, who alone has seen the button. What had come of it
-    before stays.
+    A settled message gets its author again, who alone has seen the button. Its earlier outcome
+    stays.
     """
 
     def write(tx: Transaction) -> None:

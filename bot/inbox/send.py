@@ -105,7 +105,7 @@ async def _start(
 ) -> None:
     """Start a job.
 
-    ``merged``: the job whose pull request is merged, in whose thread it was asked for.
+    ``merged``: the merged job in whose thread the request was made.
     """
     origin = allowed.origin
     request = await _add_background(context, origin, outgoing, request, merged)

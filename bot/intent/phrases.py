@@ -115,4 +115,4 @@ class PhraseBook:
 
 
 PHRASES = PhraseBook({**read_lists("phrases"), **read_lists("own_words")})
-"""Phrases by the names of their lists, and those of the bot's own words by the words to type."""
+"""Phrases by the names of their lists, and phrases of own words by the words to type."""

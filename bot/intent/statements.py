@@ -96,7 +96,7 @@ def is_personal(start: str, lexicon: Lexicon) -> bool:
 
 
 def is_substantial(clause: str, utterance: Utterance) -> bool:
-    """Return whether a clause has a sign of a fact or a revision, besides "please"."""
+    """Return whether a clause has a sign of a fact or a revision other than "please"."""
     if PHRASES.find_names(tokenize(clause)) == {CONNECTIVES}:
         return False
     if has_fact(clause, utterance.lexicon):

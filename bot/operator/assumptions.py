@@ -179,7 +179,7 @@ ASSUMPTIONS = (
         "Slack's library keeps the address of a socket that has died.",
         "slack_sdk 3.47.0, socket_mode/aiohttp/__init__.py",
         "bot/slack/socket.py:SocketIntake",
-        "A new address is asked for without need.",
+        "The bot asks for a new address too early.",
     ),
     Assumption(
         "channel-moves",

@@ -172,7 +172,8 @@ async def _read_iteration_changes(
     try:
         if last is None:
             return await _read_first_changes(github, which, answer)
-        # The host may show the newest commits a little later, so one that showed none is compared
+        # The host may show the newest commits a little later, so a pull request without new ones is
+        # compared
         # again.
         if last.iteration == watched.iteration and last.made != _NO_CHANGES:
             return None
@@ -449,6 +450,6 @@ def _retry_at(
     if isinstance(error, RefusedToken):
         return now + _TOKEN_PAUSE
     if isinstance(error, Limited):
-        # By this machine's clock a limit may be over already.
+        # A limit may already be over by this machine's clock.
         return max(error.until or growing, now + _RETRY_PAUSE)
     return growing

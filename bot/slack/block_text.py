@@ -17,7 +17,7 @@ from bot.messages.slack_text import from_plain
 
 Object = Mapping[str, Any]
 MAX_CHARACTERS = 40_000
-"""Slack's limit for a message, and here that of each text which somebody writes.
+"""Slack's limit for a message, and the bot's limit for each text of a person.
 
 https://docs.slack.dev/reference/methods/chat.postMessage
 """

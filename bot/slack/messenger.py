@@ -150,12 +150,12 @@ class SlackMessenger(SlackRooms):
         marks_of: Callable[[dict[str, Any]], Iterable[str]],
         sought: frozenset[str],
     ) -> Mapping[str, MessageTs]:
-        """Return the timestamps of the messages with marks that are sought.
+        """Return the timestamps of the messages with the given marks.
 
         Raises SlackRefused if too many messages would be read.
 
         Args:
-            since: Older messages are not sought.
+            since: The time from which on messages are searched.
             marks_of: Returns the marks of a message, such as the id of its delivery.
         """
         oldest = ts_at(since - _CLOCK_MARGIN)

@@ -248,8 +248,8 @@ class Database:
     async def close(self) -> None:
         """Close the connections once all running and queued functions have ended.
 
-        One that takes half a second more is left to its thread; its connection is closed when it
-        ends. A closed database opens again when it is used.
+        A function that takes over half a second more goes on in its thread; its connection is
+        closed at its end. A closed database opens again when it is used.
         """
         closed = asyncio.Event()
         loop = asyncio.get_running_loop()
@@ -310,7 +310,7 @@ def _count_passed_seconds() -> float:
 def _empty_log(engine: Engine) -> None:
     with closing(engine.raw_connection()) as connection:
         cursor = connection.cursor()
-        # Writers wait during this. A log that a reader such as a backup holds is left for later.
+        # Writers wait meanwhile, so a log that a reader holds, such as a backup, is emptied later.
         cursor.execute(f"PRAGMA busy_timeout={_LOG_MILLISECONDS}")
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         cursor.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000:.0f}")

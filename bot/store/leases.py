@@ -210,7 +210,7 @@ class Rows(Repository, Generic[Item]):
     ) -> list[Item]:
         """Return matching rows, ordered by ``by`` or else the newest first.
 
-        Few of many rows are found sooner in another order, as planners walk all rows for that of
+        For few of many rows another order is faster, because planners walk all rows in the order of
         the key.
         """
         order = self._key.desc() if by is None else by

@@ -162,9 +162,8 @@ class Store:
 
 
 def _release_all(connection: Connection, owner: str) -> None:
-    """Free this owner's leases, except on rows in state *sending*.
-
-    Those may have been carried out already; the next claimer recognises them by their expired
+    """Free this owner's leases, except on rows in state *sending*. These may have been sent
+    already; the next claimer recognises them by their expired
     lease.
     """
     for queue in QUEUE_TABLES:

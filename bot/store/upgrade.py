@@ -1,7 +1,7 @@
 """The upgrade of a database's tables to this version, or the refusal of an unknown database.
 
 An empty database gets all revisions, one of an earlier version those that it lacks, in one
-transaction. A later one is used as it is, since revisions only add: so one can go back to the
+transaction. A later database is used as it is, since revisions only add: so one can go back to the
 version before. Everything else is refused with its remedy.
 """
 

@@ -216,10 +216,7 @@ def _forget_failures(reading: Reading, question: Question, now: datetime) -> Rea
 
 
 async def drop_old_pages(context: WorkerContext) -> int:
-    """Delete some of the numbers by page whose periods are long over.
-
-    Return the number of readings.
-    """
+    """Delete the numbers by page of some readings whose periods are long over. Return their count."""
     today = context.today()
     return await context.store.write(
         lambda tx: Readings(tx).drop_old_pages(today, _DROP_BATCH_SIZE)
@@ -324,9 +321,9 @@ def _to_counts(counts: Visitors | Views) -> Counts:
 
 
 async def _has_too_many_pages(context: WorkerContext, reading: Reading) -> bool:
-    """Return whether views are known to take more calls than are made for them.
+    """Return whether views would take more calls than are allowed.
 
-    The visitors of the period, which are read before, have as many pages.
+    The visitors of the period, which are read first, show the number of pages.
     """
     if reading.source is not Source.VIEWS:
         return False

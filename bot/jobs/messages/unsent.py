@@ -155,7 +155,7 @@ def no_reasons(job: TrackedJob) -> Message:
 def taken_as_change(draft: UnsentText, *, can_answer: bool, is_held: bool) -> Message | None:
     """Return the note to the author of a text that started a job and is only likely a change.
 
-    None if there is nothing to choose.
+    Returns None if the note would have no button.
 
     Args:
         draft: The text.

@@ -188,7 +188,7 @@ class KnownRequest(NamedTuple):
     same_job: JobNumber | None
     """The job that they asked for with the same words a moment ago, unless it failed."""
     waiting: int
-    """How many of their prompts are not sent yet."""
+    """The number of the person's unsent prompts."""
 
 
 def _is_queued(project: ProjectId) -> ColumnElement[bool]:

@@ -22,7 +22,8 @@ UNAVAILABLE_FOR = timedelta(days=1)
 _MAX_LINES = 15
 _MAX_LINE_CHARACTERS = 300
 _MAX_READ_CHARACTERS = 1_000
-"""Characters of a line that are masked, so that no key is cut where it is still a key."""
+"""Characters of a line that are masked: more than are shown, so that no key is cut before it is
+masked."""
 
 
 class PreviewState(StrEnum):

@@ -89,9 +89,8 @@ class Previews(Rows[Preview]):
         return self._newest(previews.c.job == job, previews.c.requester != "")
 
     def ask(self, preview: Preview) -> bool:
-        """Ask for a preview in the place of an older one that is over.
-
-        Return False if one is under way.
+        """Replace a finished preview by a new request. Return False if the service is building a
+        preview.
         """
         new = {name: getattr(preview, name) for name in Preview.__dataclass_fields__} | FREE_LEASE
         if insert_unless_there(self.connection, previews, new):
