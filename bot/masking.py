@@ -3,7 +3,7 @@
 One list of their shapes, for logs, for texts that leave, and for the question before a send.
 
 - `redact_keys` hides the secrets of a text that goes to a log.
-- `masked` also hides personal numbers, in texts that go to a channel or a prompt.
+- `mask_text` also hides personal numbers, in texts that go to a channel or a prompt.
 - `has_key` returns whether somebody should be asked before a prompt is sent. Made-up secrets do not
   count.
 
@@ -24,7 +24,7 @@ _NUMBER = "[number]"
 _EMAIL = "[email]"
 _ADDRESS = "[address]"
 _PLACEHOLDERS = frozenset(word.strip("[]") for word in (_KEY, _NUMBER, _EMAIL, _ADDRESS))
-_MIN_MIXED = 16
+_MIN_MIXED_CHARACTERS = 16
 """Length from which letters with two digits among them are no word."""
 _MIN_LETTERS = 40
 """Length from which in readers' words letters alone are no word."""
@@ -134,7 +134,10 @@ def _mask_prefixed_key(run: str, replace: Replace) -> str:
     if match is None:
         return run
     key = run[match.start() :]
-    is_key = len(run) - match.end() >= 6 if match[1] else len(key) >= _MIN_MIXED and _has_digit(key)
+    if match[1]:
+        is_key = len(run) - match.end() >= 6
+    else:
+        is_key = len(key) >= _MIN_MIXED_CHARACTERS and _has_digit(key)
     return f"{run[: match.start()]}{replace(key, Kind.KEY)}" if is_key else run
 
 
@@ -245,7 +248,7 @@ def has_key(text: str) -> bool:
     return bool(found)
 
 
-def masked(text: str, *, is_readers: bool = False) -> str:
+def mask_text(text: str, *, is_readers: bool = False) -> str:
     """Mask text that looks like a key, password, card, phone or account number.
 
     ``is_readers``: readers' words are kept without email, web and IP addresses, too, and without
@@ -371,7 +374,9 @@ def _is_key(run: str, min_letters: int) -> bool:
 
 def _is_solid_key(part: str, min_letters: int) -> bool:
     digits = sum(map(str.isdigit, part))
-    return len(part) >= min_letters or (len(part) >= _MIN_MIXED and 2 <= digits < len(part))
+    return len(part) >= min_letters or (
+        len(part) >= _MIN_MIXED_CHARACTERS and 2 <= digits < len(part)
+    )
 
 
 def _has_digit(text: str) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.masking import has_key, masked, redact_keys
+from bot.masking import has_key, mask_text, redact_keys
 from tests.growth import SIGNS, texts_of, too_slow
 from tests.messages.anything import ANY_TEXT
 
@@ -120,14 +120,14 @@ ORDINARY = (
     ],
 )
 def test_texts_of_readers_lose_addresses_emails_and_keys(text: str, kept: str) -> None:
-    assert masked(text, is_readers=True) == kept
+    assert mask_text(text, is_readers=True) == kept
 
 
 def test_masking_is_never_slow() -> None:
     def seconds(text: str) -> float:
         began = process_time()
-        masked(text)
-        masked(text, is_readers=True)
+        mask_text(text)
+        mask_text(text, is_readers=True)
         has_key(text)
         return process_time() - began
 
@@ -158,7 +158,7 @@ def test_masking_is_never_slow() -> None:
 )
 def test_known_keys_are_masked_anywhere_in_a_text(key: str, around: str) -> None:
     text = around.format(key)
-    for safe in (redact_keys(text), masked(text), masked(text, is_readers=True)):
+    for safe in (redact_keys(text), mask_text(text), mask_text(text, is_readers=True)):
         assert not [part for part in key.splitlines() if part in safe], safe
 
 
@@ -185,7 +185,7 @@ def test_known_keys_are_masked_anywhere_in_a_text(key: str, around: str) -> None
     ],
 )
 def test_texts_lose_secrets_and_numbers(text: str, kept: str) -> None:
-    assert masked(text) == kept
+    assert mask_text(text) == kept
 
 
 NO_KEYS = (
@@ -220,7 +220,7 @@ def test_prompts_have_a_key_unless_it_is_made_up(text: str) -> None:
 
 @pytest.mark.parametrize("text", [*SECRETS, *NAMED_KEYS])
 def test_what_is_asked_about_is_masked_and_hidden_from_logs_too(text: str) -> None:
-    for safe in (redact_keys(text), masked(text), masked(text, is_readers=True)):
+    for safe in (redact_keys(text), mask_text(text), mask_text(text, is_readers=True)):
         assert safe != text
         assert not has_key(safe)
 
@@ -241,7 +241,7 @@ def test_random_secrets_are_found_nearly_always() -> None:
 @given(ANY_TEXT)
 def test_masking_any_text_twice_changes_nothing(text: str) -> None:
     has_key(text)
-    for once in (redact_keys(text), masked(text), masked(text, is_readers=True)):
+    for once in (redact_keys(text), mask_text(text), mask_text(text, is_readers=True)):
         assert redact_keys(once) == once
 
 

@@ -62,7 +62,7 @@ class Allowed:
     def user(self) -> UserId:
         return self.origin.user
 
-    def but(self, **change: Unpack[OriginChange]) -> Allowed:
+    def with_request(self, **change: Unpack[OriginChange]) -> Allowed:
         """Return another request of the same person.
 
         ``ask`` and ``follow_up`` check its channel again.
@@ -94,11 +94,11 @@ class Claimed:
         if not await reads_channel(context, self.origin.user, channel):
             return None
         thread = self.origin.thread if channel == self.origin.channel else None
-        return self._allowed.but(channel=channel, thread=thread)
+        return self._allowed.with_request(channel=channel, thread=thread)
 
     def elsewhere(self) -> Allowed:
         """Return the request without a channel, which needs no proof."""
-        return self._allowed.but(channel=ChannelId(""))
+        return self._allowed.with_request(channel=ChannelId(""))
 
 
 class Declined(Exception, ABC):
@@ -192,7 +192,7 @@ async def _ask_slack(context: Context, user: UserId, rule: str, *, is_listed: bo
     It is stored under the access rule of the settings.
     """
     try:
-        async with asking_slack():
+        async with limit_slack_time():
             access = access_of(await context.messenger.profile(user))
             if access is Access.MEMBER and not is_listed:
                 for group in sorted(context.settings.allowed_user_groups):
@@ -225,7 +225,7 @@ async def is_colleague(context: Context, user: UserId) -> bool:
     if context.member_cache.get(user, _CACHED_SECONDS):
         return True
     try:
-        async with asking_slack():
+        async with limit_slack_time():
             return access_of(await context.messenger.profile(user)) is Access.MEMBER
     except (SlackError, TimeoutError) as error:
         log.warning("access_unknown", user=user, reason=str(error) or type(error).__name__)
@@ -234,7 +234,7 @@ async def is_colleague(context: Context, user: UserId) -> bool:
         raise Untold from None
 
 
-def asking_slack() -> asyncio.Timeout:
+def limit_slack_time() -> asyncio.Timeout:
     """Return the time limit for asking Slack about a request.
 
     It raises TimeoutError.
@@ -271,7 +271,7 @@ async def ask_readership(context: Context, user: UserId, channel: ChannelId) -> 
     A channel that Slack hides from the bot counts as a channel without readers.
     """
     try:
-        async with asking_slack():
+        async with limit_slack_time():
             if await context.messenger.is_public(channel):
                 return True
             return await context.messenger.is_member(channel, user)

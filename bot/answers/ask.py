@@ -29,7 +29,7 @@ from bot.jobs.model.quota import share
 from bot.jobs.service_health import is_key_problem
 from bot.jobs.service_keys import assistants_key_accepted, assistants_key_refused
 from bot.logs import reason_of
-from bot.masking import masked
+from bot.masking import mask_text
 from bot.messages.markdown import is_blank, parse
 from bot.messages.plain_text import visible
 from bot.messages.slack_text import to_plain
@@ -153,7 +153,7 @@ async def asked_text(raw: str) -> str:
 
 
 def _to_stored(raw: str) -> str:
-    return masked(visible(to_plain(raw, {}, {})).strip())
+    return mask_text(visible(to_plain(raw, {}, {})).strip())
 
 
 def _show_read(tx: Transaction, allowed: Allowed, context: Context) -> None:

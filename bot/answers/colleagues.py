@@ -76,7 +76,7 @@ def _offer(context: Context, tx: Transaction, inquiry: Inquiry, key: str) -> Non
         return
     answer = inquiry.answer
     if key == shared_key(inquiry):
-        answer = messages.shared(inquiry, answer)
+        answer = messages.shared_answer(inquiry, answer)
     edit = NewDelivery(
         f"{key}:offer",
         DeliveryKind.EDIT,

@@ -127,7 +127,7 @@ async def _did_not_help(context: Context, press: Press) -> Answer:
     inquiry = await mark(context, press.allowed, number_in(press.value), InquiryState.GAP)
     if inquiry is None:
         return _QUESTION_GONE
-    return Answer(message=messages.noted(inquiry, press.allowed.user))
+    return Answer(message=messages.gap_noted(inquiry, press.allowed.user))
 
 
 async def _dismiss(context: Context, press: Press) -> Answer:

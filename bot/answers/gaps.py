@@ -33,7 +33,7 @@ from bot.jobs.model.jobs import GapRef, JobState, TrackedJob
 from bot.jobs.model.questions import AnsweredQuestion
 from bot.jobs.model.subjects import group_by_subject
 from bot.jobs.store.jobs import Jobs
-from bot.masking import masked
+from bot.masking import mask_text
 from bot.messages import blocks as b
 from bot.messages.plain_text import one_line
 from bot.outbox.model import NewDelivery
@@ -94,7 +94,7 @@ async def did_not_help(context: Context, allowed: Allowed, thread: ThreadRef) ->
     """Make the newest question of a thread a gap, and confirm that."""
     inquiry = await context.store.read(lambda tx: Inquiries(tx).newest_in(thread))
     marked = await mark(context, allowed, inquiry.id, InquiryState.GAP) if inquiry else None
-    return messages.noted(marked, allowed.user) if marked else messages.QUESTION_GONE
+    return messages.gap_noted(marked, allowed.user) if marked else messages.QUESTION_GONE
 
 
 async def mark(
@@ -160,7 +160,7 @@ def _recommend(same: Sequence[Sequence[Inquiry]]) -> Recommendation:
     """Return the recommendation of a subject. ``same``: the inquiries of each of its texts."""
     count = len({inquiry.user for rows in same for inquiry in rows})
     people = b.counted(count, "person", "people")
-    title = masked(same[0][0].text, is_readers=True)
+    title = mask_text(same[0][0].text, is_readers=True)
     return Recommendation(
         heading="Asked in Slack",
         key=same[0][0].gap_key,
@@ -377,7 +377,7 @@ async def share_answer(context: Context, allowed: Allowed, number: int) -> Messa
         if inquiry.channel == allowed.origin.channel:
             Inquiries(tx).set_audience(inquiry, audience)
         key = shared_key(inquiry)
-        message = messages.shared(inquiry, inquiry.answer)
+        message = messages.shared_answer(inquiry, inquiry.answer)
         Outbox(tx).add(
             NewDelivery.post(key, inquiry.channel, allowed.user, message), context.clock()
         )

@@ -125,7 +125,7 @@ def pages_unreadable(inquiry: Inquiry) -> Message:
     return b.with_buttons(text, _build_buttons(inquiry, is_gap=True))
 
 
-def shared(inquiry: Inquiry, answer: Message) -> Message:
+def shared_answer(inquiry: Inquiry, answer: Message) -> Message:
     """Return a private answer for its channel, with the question and without *Share*."""
     headline = b.section(f"{b.mention(inquiry.user)} asked: {quoted_question(inquiry)}")
     content = (block for block in answer.blocks if block["type"] != "actions")
@@ -144,7 +144,7 @@ def quoted_question(inquiry: Inquiry) -> str:
     return f"“{b.quoted(inquiry.text, _MAX_TITLE_CHARACTERS)}”"
 
 
-def noted(inquiry: Inquiry, by: UserId) -> Message:
+def gap_noted(inquiry: Inquiry, by: UserId) -> Message:
     """Return the confirmation that a question is a gap now. ``by``: the person who reads it."""
     whom = "you" if by == inquiry.user else "its asker"
     text = f"Noted as a gap. I'll tell {whom} when it's written."

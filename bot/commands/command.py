@@ -16,7 +16,7 @@ from bot.context import Context
 from bot.ids import ChannelId, JobNumber, Message, MessageTs, is_direct_message
 from bot.intent.vocabulary import ButtonLabel
 from bot.messages import slack_text
-from bot.messages.blocks import Action, bare
+from bot.messages.blocks import Action, to_bare_message
 from bot.messages.general import too_long, unknown_project
 from bot.messages.help import CommandHelp, Here, full_help, short_help
 from bot.ports import Content, Origin
@@ -378,7 +378,11 @@ async def run_if_allowed(
 
 
 def _to_answer(arrived: ArrivedRequest[Request], message: Message) -> Answer | FormErrors:
-    return FormErrors({"prompt": bare(message)}) if arrived.is_form else Answer(message=message)
+    return (
+        FormErrors({"prompt": to_bare_message(message)})
+        if arrived.is_form
+        else Answer(message=message)
+    )
 
 
 def number_in(value: str | None) -> int:

@@ -80,7 +80,7 @@ async def run_own_word(
     if used.project is not None and command.takes_project:
         text = with_project(used.project, text)
     # The message belongs to the person's own conversation, and a named job perhaps to another.
-    allowed = allowed.but(message_ts=None)
+    allowed = allowed.with_request(message_ts=None)
     invocation = Invocation(allowed, used.command, text, is_reworded=True)
     return await command.run(context, invocation)
 

@@ -31,7 +31,7 @@ class Stopping:
         self._at_begin: list[Callable[[], None]] = []
         self._unfinished: list[str] = []
 
-    def at_begin(self, call: Callable[[], None]) -> None:
+    def call_at_begin(self, call: Callable[[], None]) -> None:
         """Call a function as soon as the stop begins."""
         self._at_begin.append(call)
 

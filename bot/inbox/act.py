@@ -309,4 +309,4 @@ def _place(allowed: Allowed, target: Readable | None) -> Allowed:
     # In direct messages the thread under the message that asked counts, too.
     is_direct = is_direct_message(origin.channel) and target.job.channel == origin.channel
     is_here = is_in_thread or (is_direct and origin.thread is not None)
-    return allowed if is_here else allowed.but(message_ts=None)
+    return allowed if is_here else allowed.with_request(message_ts=None)

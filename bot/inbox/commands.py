@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from bot.access.admit import Allowed, asking_slack, reads_channel
+from bot.access.admit import Allowed, limit_slack_time, reads_channel
 from bot.answers.gaps import find_inquiry
 from bot.answers.messages import QUESTION_GONE
 from bot.commands.command import Answer, FormState, Press, PressRun, number_in
@@ -65,7 +65,9 @@ async def _find_place(context: Context, press: Press, draft: UnsentText) -> _Pla
     """
     match = _MESSAGE_KEY_PATTERN.fullmatch(draft.key)
     if match is None:
-        return _Place(press.allowed.but(key=draft.key, thread=draft.thread, message_ts=None))
+        return _Place(
+            press.allowed.with_request(key=draft.key, thread=draft.thread, message_ts=None)
+        )
     channel = ChannelId(match[1])
     ts = MessageTs(match[2])
     if channel != press.origin.channel and not await reads_channel(
@@ -73,7 +75,9 @@ async def _find_place(context: Context, press: Press, draft: UnsentText) -> _Pla
     ):
         return None
     message = await context.store.read(lambda tx: Inbox(tx).at(channel, ts))
-    allowed = press.allowed.but(key=draft.key, channel=channel, thread=draft.thread, message_ts=ts)
+    allowed = press.allowed.with_request(
+        key=draft.key, channel=channel, thread=draft.thread, message_ts=ts
+    )
     return _Place(allowed, message)
 
 
@@ -110,7 +114,7 @@ async def _steer(context: Context, press: Press, draft: UnsentText, place: _Plac
     allowed = place.allowed
     if press.action_id == Action.SEND_TO_JOB:
         # In the thread of another job the message is not to be seen, so its text is posted there.
-        allowed = allowed.but(message_ts=None)
+        allowed = allowed.with_request(message_ts=None)
 
     def find_target(tx: Transaction) -> TrackedJob | None:
         return Jobs(tx).get(number) if number else None
@@ -305,7 +309,7 @@ async def take_missed(context: Context, press: Press) -> Answer:
     """Hear a mention from before the bot was in the channel, as its author has asked."""
     ts = MessageTs(press.value)
     try:
-        async with asking_slack():
+        async with limit_slack_time():
             found = await context.messenger.find_message(press.origin.channel, ts, thread=None)
     except (SlackError, TimeoutError):
         return Answer(message=say.SLACK_NOT_ANSWERING)

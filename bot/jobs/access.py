@@ -33,9 +33,9 @@ class Readable:
     job: TrackedJob
     maker: InitVar[_Maker] = field(kw_only=True)
 
-    def but(self, **change: Unpack[OriginChange]) -> Readable:
+    def with_request(self, **change: Unpack[OriginChange]) -> Readable:
         """Return the same job with another request of the same person."""
-        return Readable(self.allowed.but(**change), self.job, maker=_MAKER)
+        return Readable(self.allowed.with_request(**change), self.job, maker=_MAKER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import structlog
 
-from bot.access.admit import Allowed, Declined, asking_slack, check_channel
+from bot.access.admit import Allowed, Declined, check_channel, limit_slack_time
 from bot.context import Context
 from bot.ids import ChannelId, JobNumber, Message, PromptId
 from bot.jobs.access import Readable
@@ -93,7 +93,7 @@ def check_key(
 async def is_public_channel(context: Context, channel: ChannelId) -> bool:
     """Return whether Slack reports that a channel is public. False if Slack does not answer."""
     try:
-        async with asking_slack():
+        async with limit_slack_time():
             return await context.messenger.is_public(channel)
     except (SlackError, TimeoutError) as error:
         log.info("channel_not_described", channel=channel, reason=type(error).__name__)

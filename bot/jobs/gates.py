@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import structlog
 
-from bot.access.admit import Allowed, asking_slack
+from bot.access.admit import Allowed, limit_slack_time
 from bot.commands.meaning import Meaning
 from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
@@ -100,7 +100,7 @@ async def _is_in_private_channel(context: Context, allowed: Allowed) -> bool:
     """Return whether a text was written in a private channel, as far as Slack says."""
     channel = allowed.origin.channel
     try:
-        async with asking_slack():
+        async with limit_slack_time():
             return not await context.messenger.is_public(channel)
     except (SlackError, TimeoutError) as error:
         log.info("channel_not_described", channel=channel, reason=type(error).__name__)

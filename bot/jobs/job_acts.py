@@ -70,7 +70,7 @@ def sent_by_button(readable: Readable, key: str) -> Readable:
     the old job's request.
     """
     job = readable.job
-    return readable.but(
+    return readable.with_request(
         key=RequestKey(key), channel=job.channel, thread=job.thread_ts, message_ts=None
     )
 

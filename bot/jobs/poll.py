@@ -34,7 +34,7 @@ from bot.jobs.store.limits import BackOffs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import remove_buttons, result_message, say, say_end
 from bot.logs import reason_of
-from bot.messages.blocks import linkable, web_address
+from bot.messages.blocks import clean_url, web_address
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 
 log = structlog.get_logger(__name__)
@@ -144,7 +144,7 @@ def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer
     read = lifecycle.record_poll(add_details(job, answer), context.after(wait_seconds))
     note_service_success(context, tx, job.project, wrote=False)
     # The service may leave out the pull request of an earlier end, which still exists.
-    link = linkable(answer.pr_link, context.settings.allowed_link_hosts) or job.pr_link
+    link = clean_url(answer.pr_link, context.settings.allowed_link_hosts) or job.pr_link
     end = _STATE_BY_STATUS.get(answer.status)
     if end is JobState.PULL_REQUEST and not link:
         end = JobState.NO_PULL_REQUEST
@@ -247,7 +247,7 @@ def settle_failed_poll(
         begun = job.unconfirmed_until or job.ended_at or job.asked_at
         most_seconds = context.timeouts.watch_seconds
     if (now - begun).total_seconds() >= most_seconds:
-        _stop_polling(context, tx, job, messages.unread(job, since, now))
+        _stop_polling(context, tx, job, messages.polls_failed(job, since, now))
         return
     poll_at = _retry_at(context, tx, job, error)
     Jobs(tx).save(job, replace(job, poll_at=poll_at, poll_failing_since=since), owner=context.owner)

@@ -65,7 +65,7 @@ def _settle_question(
     """
     Prompts(tx).save(stored, lifecycle.settle_sent_prompt(stored))
     is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
-    answered = messages.answered_after_all(job, prompt.asked_by, is_follow_up)
+    answered = messages.close_answered_question(job, prompt.asked_by, is_follow_up)
     edit(tx, job, _question_occasion(prompt), answered, now)
     if stored.raw not in ("", prompt.raw):
         _tell_edited_too_late(tx, job, stored, now)
@@ -149,7 +149,7 @@ def show_decision(
 ) -> None:
     """Replace the question about an unconfirmed prompt and its buttons by the decision."""
     is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
-    message = messages.decided(job, prompt.asked_by, is_follow_up, decision, by)
+    message = messages.close_question(job, prompt.asked_by, is_follow_up, decision, by)
     edit(tx, job, _question_occasion(prompt), message, now)
 
 

@@ -311,7 +311,7 @@ def _write_key_problem(
     """Let a prompt wait whose key was refused; refuse it after a day, or if others are taken."""
     if prompt.sent_at and Prompts(tx).took_any_since(project, prompt.sent_at):
         # The service has taken another prompt since it first refused this one.
-        problem = problems.only_this_refused(error.status_code)
+        problem = problems.refuse_prompt_alone(error.status_code)
         settle_refused(context, tx, prompt, error, problem)
         return
     if context.clock() - prompt.asked_at >= _KEY_RETRY:

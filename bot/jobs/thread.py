@@ -90,7 +90,9 @@ def _redraw(tx: Transaction, job: TrackedJob, now: datetime) -> None:
             uses = Prompts(tx).uses(job.project, now)
             next_frees_at = frees_at(uses, len(uses))
     drawn = status_message.format_status_message(job, next_frees_at, usual)
-    _edit(tx, job, None, status_message.redrawn(drawn, posted_plain=posted.is_plain), now)
+    _edit(
+        tx, job, None, status_message.edit_status_message(drawn, posted_plain=posted.is_plain), now
+    )
 
 
 def show_wait(

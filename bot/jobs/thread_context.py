@@ -21,7 +21,7 @@ from bot.jobs.model.jobs import AttachThread, NotTaken, OmitReason, ThreadContex
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.masking import masked
+from bot.masking import mask_text
 from bot.messages import slack_text
 from bot.outbox.store import Outbox
 from bot.ports import Said, SlackError, SlackRefused, ThreadRef
@@ -310,7 +310,9 @@ async def _resolve_names(
         name = names.users.get(message.user, message.user) if message.user else ""
         if message.user == context.bot_user:
             name = context.bot_name
-        return _ContextLine(message.ts, name, masked(_cut_beginning(names.resolve(message.text))))
+        return _ContextLine(
+            message.ts, name, mask_text(_cut_beginning(names.resolve(message.text)))
+        )
 
     # In a thread, because long messages take a tenth of a second to mask.
     return await asyncio.to_thread(lambda: [line_of(message) for message in messages])

@@ -92,7 +92,7 @@ async def respond(
         case Kind.OWN_WORD if decision.word:
             return await _run_word(context, allowed, meaning, decision.word, target, command)
         case Kind.SHARED_WORD if decision.word:
-            return unsent.which_command(decision.word.typed, decision.word.commands)
+            return unsent.ask_which_command(decision.word.typed, decision.word.commands)
         case Kind.MISTYPED_WORD if decision.word:
             return unsent.did_you_mean(decision.word.typed, _find_command(decision.word))
         case Kind.QUESTION | Kind.FURTHER_QUESTION:
@@ -160,7 +160,7 @@ async def _answer_topic(
 ) -> Message | None:
     """Show pages about a topic. Where the docs cannot be searched, ask what to do."""
     if not context.discovery or not can_ask_docs(context):
-        return unsent.what_should_i_do(draft, can_answer=False)
+        return unsent.ask_what_to_do(draft, can_answer=False)
     return await ask_docs(context, allowed, DocsQuestion(draft, is_topic=True), also)
 
 
@@ -205,14 +205,12 @@ async def _ask_back(
         case Kind.GREETING:
             return greet(context, allowed)
         case Kind.SUGGESTION:
-            return unsent.shall_i_send(draft, is_understood=is_understood)
+            return unsent.ask_whether_to_send(draft, is_understood=is_understood)
         case Kind.THREAD_UNCLEAR:
             about = UnsentText(draft.key, draft.thread, unsent.WRITE_UP)
-            return unsent.what_about_thread(about, can_answer=can_answer)
+            return unsent.ask_about_thread(about, can_answer=can_answer)
         case Kind.UNCLEAR if not draft.raw:
             return greet(context, allowed)
         case Kind.UNCLEAR:
-            return unsent.what_should_i_do(
-                draft, can_answer=can_answer, is_understood=is_understood
-            )
+            return unsent.ask_what_to_do(draft, can_answer=can_answer, is_understood=is_understood)
     return None

@@ -16,10 +16,10 @@ from typing import Any
 
 from bot.ids import Block, Message
 from bot.messages.links import ANY_SITE
+from bot.messages.links import clean_url as clean_url
 from bot.messages.links import host_of as host_of
-from bot.messages.links import linkable as linkable
 from bot.messages.links import web_address as web_address
-from bot.messages.markdown import Node, parse, spoken, to_mrkdwn
+from bot.messages.markdown import Node, format_for_speech, parse, to_mrkdwn
 from bot.messages.mrkdwn import channel as channel
 from bot.messages.mrkdwn import clip_bytes as clip_bytes
 from bot.messages.mrkdwn import clip_mrkdwn as clip_mrkdwn
@@ -224,7 +224,7 @@ def menu(placeholder: str, action_id: Action, options: Sequence[tuple[str, str]]
     }
 
 
-def bare(message: Message) -> str:
+def to_bare_message(message: Message) -> str:
     """Return a message as plain text without markup.
 
     It is for places like an error under a form's input.
@@ -271,7 +271,7 @@ def _format_block(block: Block, *, is_spoken: bool) -> str:
         case "section":
             lines = [block["text"]["text"].rstrip("\n")]
         case "markdown":
-            write = spoken if is_spoken else to_mrkdwn
+            write = format_for_speech if is_spoken else to_mrkdwn
             lines = [write(_parse_markdown(block["text"]))]
         case "context":
             lines = [element["text"] for element in block["elements"]]

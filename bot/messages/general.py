@@ -23,7 +23,7 @@ def list_projects(projects: Projects) -> str:
     return ", ".join(names)
 
 
-def naming(projects: Projects) -> str:
+def format_naming_help(projects: Projects) -> str:
     """Return the paragraph of the help about naming a project, in mrkdwn."""
     name = projects.known[-1].name
     return (
@@ -46,7 +46,7 @@ def project_here(project: Project, projects: Projects) -> Message:
     )
 
 
-def chosen(project: Project) -> Message:
+def project_chosen(project: Project) -> Message:
     """Return the confirmation that a channel has chosen a project."""
     return b.words(
         f":white_check_mark: From now on, what you ask here is for *{b.label(project.label)}*. "

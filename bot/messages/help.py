@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.ids import Block, Message
 from bot.messages import blocks as b
-from bot.messages.general import EXAMPLE, QUESTION_EXAMPLE, naming
+from bot.messages.general import EXAMPLE, QUESTION_EXAMPLE, format_naming_help
 from bot.projects import Projects
 
 _EVERY_REPLY = (
@@ -138,6 +138,6 @@ def full_help(
     paragraphs += [command.options for command in commands if command.options]
     paragraphs += [in_threads, _ELSEWHERE]
     if projects.are_several:
-        paragraphs.append(naming(projects))
+        paragraphs.append(format_naming_help(projects))
     paragraphs.append(_COST)
     return b.modal("Help", *map(b.section, paragraphs), callback_id="help")

@@ -101,7 +101,7 @@ def host_of(address: str) -> str:
     return host if len(host) <= _MAX_HOST_CHARACTERS else f"…{host[1 - _MAX_HOST_CHARACTERS :]}"
 
 
-def linkable(url: str | None, hosts: Collection[str]) -> str | None:
+def clean_url(url: str | None, hosts: Collection[str]) -> str | None:
     """Return the URL, without its scheme if its host is foreign.
 
     A foreign host is not among ``hosts``; without hosts there is none. Without a scheme the URL is

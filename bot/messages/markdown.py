@@ -162,7 +162,7 @@ def _to_link(part: SyntaxTreeNode, site: Site) -> Iterator[Node]:
     """Yield a link or a picture as a link, or as its label and its address in code."""
     url = str(part.attrs.get("href") or part.attrs.get("src") or "")
     label = tuple(_drop_links(_to_safe_blocks(part.children, site)))
-    words = spoken(Node(Kind.PARAGRAPH, label)).strip()
+    words = format_for_speech(Node(Kind.PARAGRAPH, label)).strip()
     address = site.address(url)
     if address is None:
         shown = without_scheme(url)
@@ -212,7 +212,7 @@ def _link_addresses(content: str, site: Site) -> Iterator[Node]:
 # ---- clipping
 
 
-def clipped(node: Node, length: int) -> tuple[Node, int]:
+def clip_node(node: Node, length: int) -> tuple[Node, int]:
     """Return a part with at most ``length`` characters of text, and how many are left."""
     if node.text or not node.children:
         text = clip(node.text, length) if len(node.text) > length else node.text
@@ -221,14 +221,14 @@ def clipped(node: Node, length: int) -> tuple[Node, int]:
     for child in node.children:
         if length <= 0:
             break
-        made, length = clipped(child, length)
+        made, length = clip_node(child, length)
         children.append(made)
     return replace(node, children=tuple(children)), length
 
 
 def is_blank(node: Node) -> bool:
     """Return whether a part has no visible text."""
-    return not spoken(node).strip()
+    return not format_for_speech(node).strip()
 
 
 # ---- writing Markdown
@@ -244,7 +244,7 @@ def write(node: Node, length: int, *, end: str) -> str:
         return whole
     room = length
     for _ in range(_MAX_WRITES):
-        made, _left = clipped(node, room)
+        made, _left = clip_node(node, room)
         text = "\n\n".join([*_write_blocks(made.children), end])
         if len(text) <= length:
             return text
@@ -459,7 +459,7 @@ def _quote_lines(mrkdwn: str) -> str:
     return "\n".join(f"&gt; {line}" for line in mrkdwn.split("\n"))
 
 
-def spoken(node: Node) -> str:
+def format_for_speech(node: Node) -> str:
     """Return a part as escaped text without marks, for notifications and screen readers."""
     return _Reading(is_mrkdwn=False).whole(node)
 

@@ -108,14 +108,14 @@ ASSUMPTIONS = (
         "edit-has-both-texts",
         "The event of an edit has the message before and after it.",
         f"{_SLACK_DOCS_URL}/reference/events/message/message_changed",
-        "bot/slack/message_events.py:changed",
+        "bot/slack/message_events.py:read_change",
         "Edits of waiting prompts are not noticed.",
     ),
     Assumption(
         "deletion-has-text",
         "The event of a deletion has the deleted message.",
         f"{_SLACK_DOCS_URL}/reference/events/message/message_deleted",
-        "bot/slack/message_events.py:changed",
+        "bot/slack/message_events.py:read_change",
         "The bot does not know whose message is gone.",
     ),
     Assumption(

@@ -14,7 +14,7 @@ from bot.jobs.messages import job_answers as say
 from bot.messages.blocks import Action
 from bot.pulls.messages import changes
 from bot.pulls.messages.pull_requests import repository_used
-from bot.pulls.previews import ask_by_press, fix_preview
+from bot.pulls.previews import fix_preview, request_preview_by_button
 from bot.pulls.pull_requests import read_changes, use_repository
 
 
@@ -30,7 +30,7 @@ async def _show_changes(context: Context, _press: Press, target: Readable) -> An
 
 @on_job
 async def _show_preview(context: Context, _press: Press, target: Readable) -> Answer:
-    return Answer(message=await ask_by_press(context, target))
+    return Answer(message=await request_preview_by_button(context, target))
 
 
 @on_job

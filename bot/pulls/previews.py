@@ -40,7 +40,7 @@ from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import edit, say, update_result
 from bot.logs import reason_of
-from bot.messages.blocks import linkable
+from bot.messages.blocks import clean_url
 from bot.messages.plain_text import visible
 from bot.messages.slack_text import from_plain
 from bot.outbox.model import NewDelivery
@@ -70,7 +70,7 @@ _SECONDS_BEHIND = 1.0
 _UNAVAILABLE_ERRORS = (Forbidden, NotConfigured)
 
 
-def ask_for(
+def request_preview(
     context: Context, tx: Transaction, job: TrackedJob, user: UserId, *, is_requested: bool = True
 ) -> bool:
     """Ask for the preview of a job's branch, unless the service is building it.
@@ -99,7 +99,7 @@ def ask_for(
     return True
 
 
-async def ask_by_press(context: Context, readable: Readable) -> Message | None:
+async def request_preview_by_button(context: Context, readable: Readable) -> Message | None:
     """Ask for a preview, as somebody did by a press. Return the answer if there can be none.
 
     Raises NotAllowed for a job in a channel that the bot is not set up for.
@@ -108,7 +108,7 @@ async def ask_by_press(context: Context, readable: Readable) -> Message | None:
 
     def ask(tx: Transaction) -> Message | None:
         job = Jobs(tx).get_or_raise(readable.job.number)
-        return None if ask_for(context, tx, job, readable.allowed.user) else no_preview(job)
+        return None if request_preview(context, tx, job, readable.allowed.user) else no_preview(job)
 
     return await context.write(ask)
 
@@ -165,7 +165,7 @@ async def _begin_build(context: WorkerContext, preview: Preview) -> Preview:
         preview,
         state=PreviewState.BUILDING,
         status_id=begun.status_id,
-        url=linkable(begun.preview_url, context.settings.allowed_link_hosts),
+        url=clean_url(begun.preview_url, context.settings.allowed_link_hosts),
         due_at=context.after(context.timeouts.build_seconds),
     )
 

@@ -93,7 +93,7 @@ _LATE_AFTER = timedelta(hours=2)
 """State of this age, now or at the next poll, is shown with its time."""
 
 
-def watch(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
+def poll_soon(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """Poll the pull request of a job as soon as possible, if its host can be polled.
 
     The token may read more than the people of the job's channel. So only the job's own repository

@@ -8,8 +8,8 @@ from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.pulls.messages.results import format_pull_request, outdated_pull_request
-from bot.pulls.previews import ask_for, can_preview
-from bot.pulls.pull_requests import watch
+from bot.pulls.previews import can_preview, request_preview
+from bot.pulls.pull_requests import poll_soon
 from bot.pulls.store.pull_requests import Previews
 from bot.store import Transaction
 
@@ -17,10 +17,10 @@ from bot.store import Transaction
 def on_iteration_ended(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """Ask for the preview of a job whose iteration has ended, and poll its pull request."""
     if Prompts(tx).is_preview_fix(job):
-        ask_for(context, tx, job, job.recipient)
+        request_preview(context, tx, job, job.recipient)
     elif context.settings.previews == "always":
-        ask_for(context, tx, job, job.recipient, is_requested=False)
-    watch(context, tx, job)
+        request_preview(context, tx, job, job.recipient, is_requested=False)
+    poll_soon(context, tx, job)
 
 
 def format_end(context: Context, tx: Transaction, job: TrackedJob, summary: str) -> Message | None:

@@ -24,7 +24,7 @@ from bot.ports import (
 )
 from bot.slack.client import pages
 from bot.slack.content import read_content
-from bot.slack.message_events import as_it_reads, changed_after, said, spoken
+from bot.slack.message_events import read_change_after, read_current, read_message, read_said
 
 log = structlog.get_logger(__name__)
 _PAGE_SIZE = 200
@@ -69,8 +69,8 @@ async def read_messages_since(
     for event in events:
         if event["ts"] == thread and slack_text.mentions(read_content(event).text, bot):
             event["type"] = "app_mention"
-    said_since = (spoken(event, bot, bots) for event in events if event["ts"] > since)
-    changes = (changed_after(since, event, bots) for event in events)
+    said_since = (read_message(event, bot, bots) for event in events if event["ts"] > since)
+    changes = (read_change_after(since, event, bots) for event in events)
     return [message for message in (*said_since, *changes) if message is not None]
 
 
@@ -97,7 +97,7 @@ async def read_earlier(
         is_cut = has_more
         for message in messages:
             ts = str(message.get("ts"))
-            one = said(message) if _TS_PATTERN.fullmatch(ts) else None
+            one = read_said(message) if _TS_PATTERN.fullmatch(ts) else None
             if one is not None and (before is None or ts < before):
                 read[ts] = one
     if is_cut:
@@ -124,7 +124,7 @@ async def find_message(
     found = messages.get(ts)
     if found is None or found.get("subtype") == "tombstone":
         return None
-    return as_it_reads({**found, "channel": channel})
+    return read_current({**found, "channel": channel})
 
 
 async def read_mentions_since(
@@ -139,7 +139,7 @@ async def read_mentions_since(
     for ts in sorted(messages, reverse=True):
         message = {**messages[ts], "channel": channel, "thread_ts": None, "type": "app_mention"}
         is_mention = slack_text.mentions(read_content(message).text, bot)
-        mention = spoken(message, bot) if is_mention and _TS_PATTERN.fullmatch(ts) else None
+        mention = read_message(message, bot) if is_mention and _TS_PATTERN.fullmatch(ts) else None
         if isinstance(mention, Mention):
             mentions.append(mention)
     return mentions

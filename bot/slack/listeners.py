@@ -33,13 +33,13 @@ from bot.commands.command import (
 )
 from bot.context import Context
 from bot.ids import ChannelId, Message
+from bot.inbox.channel_changes import follow_channel, keep_private, note_invitation
 from bot.inbox.outage import Outage
-from bot.inbox.places import follow_channel, keep_private, note_invitation
 from bot.inbox.receive import receive, receive_change
 from bot.jobs.messages import problems
 from bot.jobs.welcome import welcome
 from bot.logs import log_reference
-from bot.messages.blocks import LINKS, bare, modal, text_blocks, with_prompt, words
+from bot.messages.blocks import LINKS, modal, text_blocks, to_bare_message, with_prompt, words
 from bot.ports import Mention, Origin, SlackError, SlackRefused, ThreadReply
 from bot.slack import message_events, payloads
 from bot.slack.client import answered
@@ -156,12 +156,12 @@ class _Listeners:
                 return
             if event.get("subtype") in message_events.CHANGE_SUBTYPES:
                 with payloads.raising_malformed():
-                    changed = message_events.changed(event, bot, allowed_bots)
+                    changed = message_events.read_change(event, bot, allowed_bots)
                 if changed is not None:
                     await receive_change(self._context, changed)
                 return
             with payloads.raising_malformed():
-                message = message_events.spoken(event, bot, allowed_bots)
+                message = message_events.read_message(event, bot, allowed_bots)
             if message is not None:
                 await self._receive(message)
         except DatabaseTrouble:
@@ -371,7 +371,7 @@ def _answer(message: Message, body: Body) -> Answer | FormErrors:
     inputs = (
         block["block_id"] for block in body["view"].get("blocks") or [] if block["type"] == "input"
     )
-    return FormErrors({next(inputs, "prompt"): bare(message)})
+    return FormErrors({next(inputs, "prompt"): to_bare_message(message)})
 
 
 def _has_no_input(view: Body) -> bool:

@@ -21,7 +21,7 @@ _APP_SUBTYPES = _HUMAN_SUBTYPES | {"bot_message"}
 MADE_PRIVATE_SUBTYPE = "channel_convert_to_private"
 """Subtype of Slack's notice in a channel that is private from then on."""
 CHANGE_SUBTYPES = frozenset({"message_changed", "message_deleted"})
-"""Subtypes of the events that ``changed`` reads."""
+"""Subtypes of the events that ``read_change`` reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def author_of(message: Payload, bots: Collection[UserId]) -> Author | None:
     return Author(UserId(user), app=app or string(message["bot_id"]))
 
 
-def spoken(
+def read_message(
     event: Payload, bot: UserId, bots: Collection[UserId] = frozenset()
 ) -> ThreadReply | Mention | None:
     """Return a person's reply in a thread, mention or direct message; None for other events.
@@ -91,7 +91,9 @@ def spoken(
     return Mention(origin, read_content(event), version=_version_of(author, event))
 
 
-def changed(event: Payload, bot: UserId, bots: Collection[UserId] = frozenset()) -> Changed | None:
+def read_change(
+    event: Payload, bot: UserId, bots: Collection[UserId] = frozenset()
+) -> Changed | None:
     """Return the edit of a message by its author, or its deletion; None for other events.
 
     Messages of the bot and of the apps in ``bots`` do not count. Slack also sends a change for a
@@ -125,7 +127,7 @@ def changed(event: Payload, bot: UserId, bots: Collection[UserId] = frozenset())
     return Changed(_origin({**message, **now}, author), content, version, text)
 
 
-def changed_after(
+def read_change_after(
     since: MessageTs, message: Payload, bots: Collection[UserId] = frozenset()
 ) -> Changed | None:
     """Return the edit of a message by its author after ``since``, or its deletion, if any.
@@ -141,7 +143,7 @@ def changed_after(
     return Changed(_origin(message, author), read_content(message), version)
 
 
-def as_it_reads(message: Payload) -> Changed:
+def read_current(message: Payload) -> Changed:
     """Return a person's message as it reads now, with the time of its last edit."""
     author = author_of(message, ()) or Author(UserId(""))
     return Changed(_origin(message, author), read_content(message), _version_of(author, message))
@@ -154,7 +156,7 @@ def _version_of(author: Author, message: Payload) -> str:
     return string(edited.get("ts")) if is_own else ""
 
 
-def said(message: Payload) -> Said | None:
+def read_said(message: Payload) -> Said | None:
     """Return a message of a thread that a person or a bot wrote; None for Slack's notices."""
     author = author_of(message, ())
     if author is None and not message.get("bot_id"):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.ids import ChannelId, Message
-from bot.jobs.messages.status_message import lasted
+from bot.jobs.messages.status_message import format_duration
 from bot.messages import blocks as b
 from bot.messages.blocks import counted, number
 from bot.usage.model import Month, Usage
@@ -72,7 +72,7 @@ def _format_pull_requests(usage: Usage) -> str:
     parts += [f"{number(usage.open)} open", f"{number(usage.closed)} closed"]
     text = f"Pull requests: {', '.join(parts)}"
     if usage.time_to_merge is not None:
-        text += f" · median time to merge {lasted(usage.time_to_merge)}"
+        text += f" · median time to merge {format_duration(usage.time_to_merge)}"
     return text
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import TypeVar
 
-from bot.access.admit import Allowed, asking_slack, is_reader
+from bot.access.admit import Allowed, is_reader, limit_slack_time
 from bot.context import Context
 from bot.ids import Message, QuestionId
 from bot.outbox.model import DeliveryState, NewDelivery
@@ -57,7 +57,7 @@ async def with_answer(
         return answer_messages.STILL_READING
     if question.has_gaps:
         with suppress(TimeoutError):
-            async with asking_slack():
+            async with limit_slack_time():
                 await refresh_recommendations(context, question.project)
 
     def run(tx: Transaction) -> Result | Message:

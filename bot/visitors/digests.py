@@ -121,7 +121,7 @@ def _settle_missed(
         answer_key(question.id),
         question.channel,
         subscription.owner if subscription else question.user,
-        digest_messages.missed(question, problem, context.projects.shown(question.project)),
+        digest_messages.digest_missed(question, problem, context.projects.shown(question.project)),
         response_url=question.response_url,
     )
     Outbox(tx).add(notice, now)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from bot.access.admit import Allowed, asking_slack, zone_of
+from bot.access.admit import Allowed, limit_slack_time, zone_of
 from bot.context import Context, WorkerContext
 from bot.ids import (
     ChannelId,
@@ -94,7 +94,7 @@ async def _is_absent(context: Context, channel: ChannelId) -> bool:
     if is_direct_message(channel):
         return False
     try:
-        async with asking_slack():
+        async with limit_slack_time():
             if await context.messenger.is_public(channel):
                 return False
             return not await context.messenger.is_member(channel, context.bot_user)
@@ -334,7 +334,9 @@ def on_refused(
     if refusal.meaning.needs_operator:
         message = subscription_messages.not_posted(subscription, refusal, context.bot_name, entry)
     else:
-        message = subscription_messages.paused(subscription, refusal, context.bot_name, entry)
+        message = subscription_messages.subscription_paused(
+            subscription, refusal, context.bot_name, entry
+        )
         Subscriptions(tx).change(subscription.id, state=SubscriptionState.PAUSED, next_run_at=None)
         Questions(tx).withdraw(subscription.id)
     log.warning("subscription_refused", subscription=subscription.id, channel=subscription.channel)

@@ -153,11 +153,11 @@ def test_address_on_a_host_not_allowed_is_plain_text() -> None:
     allowed = {"github.com", "xn--gthub-n2e.com"}
     good = "https://github.com/a/b/pull/1", "https://GitHub.com:443/", "https://g\u0456thub.com/"
     for address in (*good, "odd", None):
-        assert b.linkable(address, allowed) == address
-        assert b.linkable(address, ()) == address
-    assert b.linkable("https://evil.example/pull/1", allowed) == "evil.example/pull/1"
-    assert b.web_address(b.linkable("https://https://evil.example/github.com", allowed)) is None
-    assert b.web_address(b.linkable("https://github.com.evil.example/", allowed)) is None
+        assert b.clean_url(address, allowed) == address
+        assert b.clean_url(address, ()) == address
+    assert b.clean_url("https://evil.example/pull/1", allowed) == "evil.example/pull/1"
+    assert b.web_address(b.clean_url("https://https://evil.example/github.com", allowed)) is None
+    assert b.web_address(b.clean_url("https://github.com.evil.example/", allowed)) is None
 
 
 def test_text_and_plain_form_have_the_words_of_the_blocks() -> None:

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from bot.messages.links import ANY_SITE, Site
-from bot.messages.markdown import is_blank, parse, spoken, to_mrkdwn, write
+from bot.messages.markdown import format_for_speech, is_blank, parse, to_mrkdwn, write
 from bot.messages.quotations import Quotation, QuoteSource
 from tests.messages.slack_limits import NOBODY, problems_in
 
@@ -83,7 +83,7 @@ def test_any_markdown_links_to_the_docs_only(source: str) -> None:
 def test_any_markdown_keeps_its_meaning_when_it_is_written_again(source: str) -> None:
     tree = parse(source, DOCS)
     again = parse(write(tree, 3_000, end=END), ANY_SITE)
-    assert words_of(spoken(again)) == words_of(spoken(tree))
+    assert words_of(format_for_speech(again)) == words_of(format_for_speech(tree))
 
 
 def words_of(text: str) -> list[str]:
@@ -94,7 +94,7 @@ def words_of(text: str) -> list[str]:
 @given(ANY_MARKDOWN)
 def test_any_markdown_is_harmless_in_text_and_plain_blocks(source: str) -> None:
     tree = parse(source, Site())
-    for text in (spoken(tree), to_mrkdwn(tree)):
+    for text in (format_for_speech(tree), to_mrkdwn(tree)):
         assert problems_in(text or "…", NOBODY) == []
 
 
@@ -130,7 +130,7 @@ def test_text_of_a_notification_has_no_marks() -> None:
         "# Keys\n\nOpen **Settings** at 10:30 and `rotate`:\n\n| Plan | Keys |\n|---|---|\n"
         "| Pro | 5 |\n\n1. [Open](/keys)\n2. ~~Wait~~ *go*\n\n```sh\nrotate --key\n```\n\n> Note"
     )
-    assert spoken(parse(source, DOCS)).split("\n") == [
+    assert format_for_speech(parse(source, DOCS)).split("\n") == [
         "Keys",
         "Open Settings at 10:30 and rotate:",
         "Plan: Pro, Keys: 5.",

@@ -17,7 +17,7 @@ from tests.messages.slack_limits import modal_problems
 @given(built(TrackedJob))
 def test_plain_edit_keeps_rich_text_without_link_buttons(tracked: TrackedJob) -> None:
     """Slack does not replace rich text by blocks of other types."""
-    message = status_message.redrawn(
+    message = status_message.edit_status_message(
         status_message.format_status_message(tracked), posted_plain=False
     )
     kinds = [

@@ -37,7 +37,7 @@ SINCE = MessageTs("1.4")
 def test_change_in_an_outage_is_recognized_by_its_time(
     values: dict[str, Any], text: str | None
 ) -> None:
-    changed = message_events.changed_after(
+    changed = message_events.read_change_after(
         SINCE, {**NOW_IS, "channel": CHANNEL, "thread_ts": "1.1", **values}, {UserId("A0FLOW")}
     )
     assert (changed.text if changed else "unchanged") == text
@@ -61,12 +61,14 @@ PLACE = {"type": "message", "channel": CHANNEL, "ts": "1.2", "thread_ts": "1.1"}
 def test_message_with_fields_of_any_shape_is_read_or_left(message: Json, other: Any) -> None:
     whole = PLACE | message
     for bots in ((), {UserId("A0FLOW")}):
-        message_events.spoken(whole, UserId("U0BOT"), bots)
-        message_events.changed_after(SINCE, whole, bots)
+        message_events.read_message(whole, UserId("U0BOT"), bots)
+        message_events.read_change_after(SINCE, whole, bots)
         for before, now in ((whole, whole), (other, whole), (whole, other)):
             event = PLACE | {"message": now, "previous_message": before}
-            message_events.changed(event | {"subtype": "message_changed"}, UserId("U0BOT"), bots)
-    message_events.said(whole)
+            message_events.read_change(
+                event | {"subtype": "message_changed"}, UserId("U0BOT"), bots
+            )
+    message_events.read_said(whole)
 
 
 async def test_shortcut_asks_about_its_message(talk: Talk) -> None:

@@ -70,7 +70,7 @@ async def _choose_project(context: Context, invocation: Invocation, match: re.Ma
         Channels(tx).choose_project(origin.channel, project.id)
 
     await choose(context, origin, Act.CHOSE_PROJECT, change)
-    return Answer(message=general.chosen(project))
+    return Answer(message=general.project_chosen(project))
 
 
 PROJECT = Word(

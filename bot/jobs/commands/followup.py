@@ -30,7 +30,7 @@ from bot.jobs.model.prompts import PromptRequest, UnsentText
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.unsent_texts import answer_unless_request, place_of_job
 from bot.messages import slack_text
-from bot.messages.blocks import bare, with_prompt
+from bot.messages.blocks import to_bare_message, with_prompt
 from bot.messages.help import about_replies
 from bot.outbox.private_answers import answer_in_private
 from bot.store import Transaction
@@ -163,13 +163,13 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     if result.same is not None:
         return FormErrors({"prompt": say.REPEATED_REQUEST})
     if not result.accepted:
-        return FormErrors({"prompt": bare(say.cannot_follow_up(target.job))})
+        return FormErrors({"prompt": to_bare_message(say.cannot_follow_up(target.job))})
     return None
 
 
 async def _is_answered(context: Context, target: Readable, raw: str) -> bool:
     """Answer the text of the form in the channel of its job, if it is no request."""
-    allowed = target.allowed.but(channel=target.job.channel)
+    allowed = target.allowed.with_request(channel=target.job.channel)
     place = place_of_job(target.job)
     answer = await answer_unless_request(context, allowed, raw, place, target)
     if answer is None:

@@ -35,8 +35,10 @@ def at_message(press: Press, draft: UnsentText) -> Allowed:
     # A later request of the same message has a suffix.
     bare = draft.key.removeprefix(prefix).partition(":")[0]
     if not draft.key.startswith(prefix):
-        return press.allowed.but(key=draft.key, thread=None, message_ts=None)
-    return press.allowed.but(key=draft.key, thread=draft.thread, message_ts=MessageTs(bare))
+        return press.allowed.with_request(key=draft.key, thread=None, message_ts=None)
+    return press.allowed.with_request(
+        key=draft.key, thread=draft.thread, message_ts=MessageTs(bare)
+    )
 
 
 def on_text(

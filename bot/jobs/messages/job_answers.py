@@ -11,14 +11,14 @@ from bot.ids import Block, ChannelId, JobNumber, Message, ProjectId, Refusal, Us
 from bot.jobs.messages.problems import key_setting, problem_title, refusal
 from bot.jobs.messages.sending import off_note
 from bot.jobs.messages.status_message import (
-    facts,
+    build_rare_buttons,
     file_names,
-    in_private,
-    lasted,
-    lines_changed,
+    format_changed_lines,
+    format_duration,
+    format_facts,
+    format_state,
     name,
     open_words,
-    state_words,
     wait_lines,
 )
 from bot.jobs.model.job_search import MAX_SEARCH_CHARACTERS
@@ -59,7 +59,7 @@ def cannot_post(refused: NotPosted, bot_name: str, prompt: str = "") -> Message:
 def reply_undelivered(job: TrackedJob, refused: NotPosted, bot_name: str) -> Message:
     """Return the job's state for its requester alone, after a post in its thread failed."""
     url = b.web_address(job.pr_link)
-    _, _, result = state_words(job).partition(" ")
+    _, _, result = format_state(job).partition(" ")
     if url:
         result = f"{result} · {b.link(url, open_words(url))}"
     where = f"{b.channel(job.channel)}, “{b.quoted(job.text, 80)}”"
@@ -220,13 +220,13 @@ def _format_row(row: ListedJob, listing: JobListing) -> str:
     permalink = row.permalink
     url = _find_listed_url(job)
     pull = job.pull_request
-    sign, _, state = state_words(job).partition(" ")
+    sign, _, state = format_state(job).partition(" ")
     title = one_line(pull.title if pull else job.text, _MAX_LISTED_TITLE_CHARACTERS)
     parts = [f"{sign} {b.link(url or permalink, title)}"]
     if not job.awaits_review:
         parts.append(state.replace("*", ""))
     if pull and job.state is JobState.PULL_REQUEST:
-        parts.append(lines_changed(pull.size))
+        parts.append(format_changed_lines(pull.size))
     if job.project_label:
         parts.append(b.label(job.project_label))
     parts.append(b.mention(job.requester))
@@ -324,9 +324,9 @@ def _format_line(job: TrackedJob, permalink: str | None = None) -> str:
     url = _find_listed_url(job)
     link = f" · {b.link(url, open_words(url))}" if url else ""
     return (
-        f"{b.link(permalink, name(job.number))} {state_words(job)}{link} · "
+        f"{b.link(permalink, name(job.number))} {format_state(job)}{link} · "
         f"{b.quoted(job.text, 80)} · "
-        f"{facts(job, '{date_short_pretty} at {time}')}"
+        f"{format_facts(job, '{date_short_pretty} at {time}')}"
     )
 
 
@@ -354,7 +354,7 @@ def job_status(
         )
     if b.web_address(permalink):
         details.append(b.link(permalink, "Go to its thread"))
-    return b.message(*b.text_blocks("\n".join(details)), *b.actions(in_private(job)))
+    return b.message(*b.text_blocks("\n".join(details)), *b.actions(build_rare_buttons(job)))
 
 
 def _format_code(text: str) -> str:
@@ -373,7 +373,7 @@ def _format_details(job: TrackedJob) -> list[str]:
     if job.ref:
         facts_of["Repository"].append(f"branch {_format_code(job.ref)}")
     if job.time_taken is not None:
-        facts_of["Last prompt"] = [lasted(job.time_taken), f"version {job.result_number}"]
+        facts_of["Last prompt"] = [format_duration(job.time_taken), f"version {job.result_number}"]
     if job.model:
         facts_of["Model"].append(_format_code(job.model))
     if job.service_created_at:

@@ -8,13 +8,13 @@ from datetime import datetime
 from bot.ids import Block, Message, UserId
 from bot.jobs.messages.problems import Problem
 from bot.jobs.messages.status_message import (
-    lasted,
+    build_view_button,
+    format_duration,
+    format_withdrawal,
     list_address,
     name,
     open_words,
     run_again_button,
-    view,
-    withdrawn_words,
 )
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt
@@ -44,7 +44,7 @@ def follow_up_withdrawn(job: TrackedJob, prompt: Prompt, end: JobProblem, by: Us
     return b.words(
         f":leftwards_arrow_with_hook: The follow-up of {b.mention(prompt.asked_by)} "
         f"to {name(job.number)} (“{b.quoted(prompt.text or '', 120)}”) wasn't sent. "
-        f"It was withdrawn{withdrawn_words(end, by)}."
+        f"It was withdrawn{format_withdrawal(end, by)}."
     )
 
 
@@ -57,7 +57,7 @@ def format_result(job: TrackedJob, summary: str) -> Message:
     text = " ".join(fill_end(job, summary, end_texts(job))).rstrip()
     buttons: list[Block] = []
     if job.state is JobState.PULL_REQUEST:
-        buttons = view(job, style="primary", called="Review")
+        buttons = build_view_button(job, style="primary", called="Review")
     elif job.state in _FAILED_STATES:
         buttons = [run_again_button(job)]
     return b.message(b.section(b.clip_bytes(text, b.TEXT_BYTES)), *b.actions(buttons))
@@ -106,7 +106,7 @@ def _fill_text(job: TrackedJob, text: str, first: Sequence[UserId] = (), **more:
     """
     called = name(job.number)
     people = dict.fromkeys((*first, *job.recipients))
-    after = f" after {lasted(job.time_taken)}" if job.time_taken is not None else ""
+    after = f" after {format_duration(job.time_taken)}" if job.time_taken is not None else ""
     way = "mention me here" if job.needs_mention else "reply here"
     return text.format(
         everybody=" ".join(b.mention(user) for user in people),
@@ -168,7 +168,7 @@ def unwatched_message(job: TrackedJob, now: datetime) -> Message:
 
 
 def _format_running_time(job: TrackedJob, now: datetime) -> str:
-    return lasted(now - (job.iteration_started_at or job.asked_at))
+    return format_duration(now - (job.iteration_started_at or job.asked_at))
 
 
 def stopped_watching(job: TrackedJob, user: UserId) -> Message:
@@ -180,14 +180,14 @@ def stopped_watching(job: TrackedJob, user: UserId) -> Message:
     return b.words(_fill_text(job, text, first=[user]))
 
 
-def unread(job: TrackedJob, since: datetime, now: datetime) -> Message:
+def polls_failed(job: TrackedJob, since: datetime, now: datetime) -> Message:
     """Return the reply about a job that is no longer polled after polls that failed since then."""
     text = (
         "{everybody} :zzz: The docs service gave no usable answer about {job} for {time}, "
         "so I've stopped checking. "
         "Look for a pull request in the repository. {A_reply} here is a new follow-up (one use)."
     )
-    return b.words(_fill_text(job, text, time=lasted(now - since)))
+    return b.words(_fill_text(job, text, time=format_duration(now - since)))
 
 
 def not_served(job: TrackedJob) -> Message:
@@ -247,7 +247,7 @@ def unconfirmed_message(
         f"Look for {look}; none there? *{SEND_AGAIN}*."
     )
     buttons = [
-        *view(job),
+        *build_view_button(job),
         b.button(SEND_AGAIN, b.Action.SEND_AGAIN, str(prompt_id)),
         b.button(DISMISS, b.Action.DISMISS, str(prompt_id)),
     ]
@@ -262,10 +262,12 @@ def unconfirmed_without_words(
         f"{b.mention(asked_by)} :grey_question: {_format_sent_prompt(job, follow_up)} may have started. "
         "Its words are taken back, so it isn't sent again."
     )
-    return b.with_buttons(text, [*view(job), b.button(DISMISS, b.Action.DISMISS, str(prompt_id))])
+    return b.with_buttons(
+        text, [*build_view_button(job), b.button(DISMISS, b.Action.DISMISS, str(prompt_id))]
+    )
 
 
-def decided(
+def close_question(
     job: TrackedJob, asked_by: UserId, follow_up: bool, decision: str, by: UserId
 ) -> Message:
     """Return the question about an unconfirmed prompt after its decision."""
@@ -275,7 +277,7 @@ def decided(
     )
 
 
-def answered_after_all(job: TrackedJob, asked_by: UserId, follow_up: bool) -> Message:
+def close_answered_question(job: TrackedJob, asked_by: UserId, follow_up: bool) -> Message:
     """Return the question about an unconfirmed prompt after a late answer."""
     prompt = _format_sent_prompt(job, follow_up)
     return b.words(f"{b.mention(asked_by)} :white_check_mark: {prompt} has started after all.")

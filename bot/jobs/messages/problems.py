@@ -94,7 +94,7 @@ def service_rejected(text: str) -> Problem:
     )
 
 
-def only_this_refused(status_code: int | None) -> Problem:
+def refuse_prompt_alone(status_code: int | None) -> Problem:
     """Return the problem for 401 or 403 on one prompt while others are taken."""
     return Problem(
         JobProblem.REJECTED,

@@ -61,7 +61,7 @@ def parts_not_sent(
     return b.words(f":warning: {' '.join(rows)}")
 
 
-def taken_words(earlier: ThreadContext) -> str:
+def format_attached_count(earlier: ThreadContext) -> str:
     """Return the number of attached earlier messages, for the job's status message; "" for none."""
     if earlier.not_taken is NotTaken.UNREAD:
         return "without the thread's earlier messages: Slack didn't let me read them"
@@ -126,25 +126,25 @@ def name(number: JobNumber) -> str:
     return f"Job {number}"
 
 
-def state_words(job: TrackedJob) -> str:
+def format_state(job: TrackedJob) -> str:
     """Return the job's state in words, with its emoji: the beginning of a status message."""
     if job.state is JobState.WITHDRAWN and job.withdrawn is not None:
         end, by = job.withdrawn
         state = _DISMISSED_WORDS if end is JobProblem.DISMISSED else _STATE_WORDS[job.state]
-        return f"{state}{withdrawn_words(end, by)}"
+        return f"{state}{format_withdrawal(end, by)}"
     if job.state is JobState.PULL_REQUEST and job.review is not None:
         return _OUTCOME_WORDS[job.review]
     if job.state is JobState.UNWATCHED and job.time_taken is not None:
-        return f":zzz: *Stopped checking after {lasted(job.time_taken)}*"
+        return f":zzz: *Stopped checking after {format_duration(job.time_taken)}*"
     return _STATE_WORDS[job.state]
 
 
-def withdrawn_words(end: JobProblem, by: UserId) -> str:
+def format_withdrawal(end: JobProblem, by: UserId) -> str:
     """Return the end of a sentence about a withdrawal: its kind and its person."""
     return _WITHDRAWN_WORDS.get(end, "").format(b.mention(by))
 
 
-def lasted(time: timedelta) -> str:
+def format_duration(time: timedelta) -> str:
     """Return a duration in words, without a line break between a number and its unit."""
     seconds = max(int(time.total_seconds()), 0)
     if seconds < 60:
@@ -183,7 +183,7 @@ def format_status_message(
 
 def _format_headline(job: TrackedJob, usual: timedelta | None) -> list[str]:
     """Return the parts of a status message's first line; empty ones are left out."""
-    parts = [state_words(job), name(job.number)]
+    parts = [format_state(job), name(job.number)]
     url = b.web_address(job.pr_link)
     if url:
         parts.append(b.link(url, open_words(url, "PR")))
@@ -191,16 +191,16 @@ def _format_headline(job: TrackedJob, usual: timedelta | None) -> list[str]:
         parts.append(_format_size(job.pull_request))
         if job.pull_request.as_of:
             parts.append(f"as of {b.moment(job.pull_request.as_of)}")
-    parts.append(facts(job))
-    parts.append(running(job, usual))
+    parts.append(format_facts(job))
+    parts.append(format_working_time(job, usual))
     if job.thread_context:
-        parts.append(taken_words(job.thread_context))
+        parts.append(format_attached_count(job.thread_context))
     if job.needs_mention and _may_queue(job) and not job.review:
         parts.append("mention me here to change it")
     return parts
 
 
-def redrawn(message: Message, *, posted_plain: bool) -> Message:
+def edit_status_message(message: Message, *, posted_plain: bool) -> Message:
     """Return a status message as an edit of its post.
 
     Slack does not replace rich text by blocks without rich text, so the plain form of an edit keeps
@@ -214,7 +214,7 @@ def redrawn(message: Message, *, posted_plain: bool) -> Message:
     return Message(message.text, message.blocks, (*rest, *row))
 
 
-def facts(job: TrackedJob, asked_at: str = "{time}") -> str:
+def format_facts(job: TrackedJob, asked_at: str = "{time}") -> str:
     """Return a job's small line: its docs, its requester, and the outcome of its pull request.
 
     ``asked_at``: the form of the time, see `blocks.moment`.
@@ -224,18 +224,22 @@ def facts(job: TrackedJob, asked_at: str = "{time}") -> str:
     if job.reviewed_by and job.reviewed_at and job.state is JobState.PULL_REQUEST:
         parts.append(f"marked by {b.mention(job.reviewed_by)} {b.moment(job.reviewed_at)}")
     if job.pull_request and job.pull_request.ended_at and job.state is JobState.PULL_REQUEST:
-        outcome = f"merged{by_whom(job.pull_request)}" if job.pull_request.is_merged else "closed"
+        outcome = (
+            f"merged{format_merger(job.pull_request)}" if job.pull_request.is_merged else "closed"
+        )
         parts.append(f"{outcome} {b.moment(job.pull_request.ended_at)}")
     return " · ".join(parts)
 
 
-def running(job: TrackedJob, usual: timedelta | None) -> str:
+def format_working_time(job: TrackedJob, usual: timedelta | None) -> str:
     """Return the agent's working time, which Slack keeps current, and the usual one."""
     if job.state is not JobState.WORKING or job.iteration_started_at is None:
         return ""
-    usually = f", usually done in {lasted(usual)}" if usual else ""
+    usually = f", usually done in {format_duration(usual)}" if usual else ""
     if job.is_slow:
-        usually = f", longer than usual ({lasted(usual)})" if usual else ", longer than usual"
+        usually = (
+            f", longer than usual ({format_duration(usual)})" if usual else ", longer than usual"
+        )
     return f"started {b.moment(job.iteration_started_at, '{ago}')}{usually}"
 
 
@@ -298,7 +302,9 @@ def list_address(pull_request: str | None) -> str | None:
     return f"{before_number.rstrip('s')}s"
 
 
-def view(job: TrackedJob, *, style: str | None = None, called: str = "Pull request") -> list[Block]:
+def build_view_button(
+    job: TrackedJob, *, style: str | None = None, called: str = "Pull request"
+) -> list[Block]:
     """Return the button to the job's pull request; nothing without a safe link."""
     url = b.web_address(job.pr_link)
     if url is None:
@@ -313,7 +319,7 @@ def run_again_button(job: TrackedJob) -> Block:
     return b.button("Run again", b.Action.RUN_AGAIN, str(job.number))
 
 
-def in_private(job: TrackedJob) -> list[Block]:
+def build_rare_buttons(job: TrackedJob) -> list[Block]:
     """Return the rare buttons of a job, which only its status has."""
     is_over = job.state not in (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
     buttons = [run_again_button(job)] if is_over else []
@@ -362,7 +368,7 @@ def pull_request_line(pull: PullRequestSnapshot) -> str:
     )
 
 
-def by_whom(pull: PullRequestSnapshot) -> str:
+def format_merger(pull: PullRequestSnapshot) -> str:
     """Return the login that merged it, as the end of a sentence. Slack does not know the login."""
     return f" by {b.quoted(pull.merged_by, _MAX_LOGIN_CHARACTERS)}" if pull.merged_by else ""
 
@@ -373,9 +379,11 @@ def _format_facts(pull: PullRequestSnapshot) -> str:
 
 def _format_size(pull: PullRequestSnapshot) -> str:
     draft = "draft · " if pull.is_draft else ""
-    return f"{draft}{lines_changed(pull.size)} in {counted(pull.size.files, 'file', 'files')}"
+    return (
+        f"{draft}{format_changed_lines(pull.size)} in {counted(pull.size.files, 'file', 'files')}"
+    )
 
 
-def lines_changed(size: Size) -> str:
+def format_changed_lines(size: Size) -> str:
     """Return the numbers of added and removed lines."""
     return f"+{number(size.additions)} −{number(size.deletions)}"

@@ -8,13 +8,13 @@ from datetime import timedelta
 
 from bot.ids import Block, Message
 from bot.jobs.messages.status_message import (
+    build_view_button,
     file_names,
+    format_state,
+    format_working_time,
     name,
     open_words,
     run_again_button,
-    running,
-    state_words,
-    view,
     wait_lines,
 )
 from bot.jobs.model.jobs import JobState, TrackedJob, Wait
@@ -40,7 +40,7 @@ def _keep_buttons_that_fit(draft: UnsentText, buttons: Sequence[Block]) -> Seque
     return buttons if len(draft.raw) <= UnsentText.LONGEST else ()
 
 
-def what_should_i_do(draft: UnsentText, *, can_answer: bool, is_understood: bool = True) -> Message:
+def ask_what_to_do(draft: UnsentText, *, can_answer: bool, is_understood: bool = True) -> Message:
     """Return the question about a text that may ask for a change or for an answer.
 
     Args:
@@ -51,10 +51,10 @@ def what_should_i_do(draft: UnsentText, *, can_answer: bool, is_understood: bool
     text = "What should I do?"
     if not is_understood:
         text = f"{_OTHER_LANGUAGE} {text}"
-    return b.with_buttons(text, ways_on(draft, can_answer=can_answer))
+    return b.with_buttons(text, build_choice_buttons(draft, can_answer=can_answer))
 
 
-def ways_on(draft: UnsentText, *, can_answer: bool) -> Sequence[Block]:
+def build_choice_buttons(draft: UnsentText, *, can_answer: bool) -> Sequence[Block]:
     """Return the buttons that take a text as a change or as a question."""
     buttons = [b.button("Change the docs", b.Action.CHANGE_IT, draft.dumps())]
     if can_answer:
@@ -65,7 +65,7 @@ def ways_on(draft: UnsentText, *, can_answer: bool) -> Sequence[Block]:
 _OTHER_LANGUAGE = "I don't understand that language."
 
 
-def shall_i_send(draft: UnsentText, *, is_understood: bool = True) -> Message:
+def ask_whether_to_send(draft: UnsentText, *, is_understood: bool = True) -> Message:
     """Return the question about a reply that may be for the agent."""
     buttons = [
         b.button("Send it to the agent", b.Action.SEND_ANYWAY, draft.dumps()),
@@ -81,7 +81,7 @@ NOTHING_SENT = b.words("Left. Nothing was sent.")
 """The text in the place of a question, after *Leave it*."""
 
 
-def what_about_thread(draft: UnsentText, *, can_answer: bool) -> Message:
+def ask_about_thread(draft: UnsentText, *, can_answer: bool) -> Message:
     """Return the question about a call in people's thread that asks for nothing."""
     buttons = [b.button("Write this thread up", b.Action.WRITE_THREAD, draft.dumps())]
     if can_answer:
@@ -105,7 +105,7 @@ def did_you_mean(typed: str, command: str) -> Message:
     return b.with_buttons(f"Did you mean {b.code(shown)}?", [_build_word_button(shown, command)])
 
 
-def which_command(typed: str, commands: Sequence[str]) -> Message:
+def ask_which_command(typed: str, commands: Sequence[str]) -> Message:
     """Return the question about a word that several commands have."""
     blocks = [b.section("Which one?")]
     for command in commands:
@@ -284,7 +284,7 @@ NO_JOB_HERE = b.words("You have no job here yet. Tell me what to change, and I'l
 
 def reviewed(job: TrackedJob) -> Message:
     """Return the answer to "merged" by a command. The job's status message shows the rest."""
-    return b.words(f":+1: {name(job.number)}: {state_words(job)}")
+    return b.words(f":+1: {name(job.number)}: {format_state(job)}")
 
 
 TAKEN_BACK = b.words("Taken back: nothing was sent.")
@@ -305,8 +305,10 @@ def cannot_stop(job: TrackedJob, *, may_steer: bool) -> Message:
         return b.with_buttons(text, [quiet] if may_steer else [])
     if job.state is JobState.UNCONFIRMED:
         return b.words(f"The agent may have {title} already. *Dismiss* in its thread leaves it.")
-    close = " Close its pull request there:" if view(job) else ""
-    return b.with_buttons(f"{title} is over, so there is nothing to stop.{close}", view(job))
+    close = " Close its pull request there:" if build_view_button(job) else ""
+    return b.with_buttons(
+        f"{title} is over, so there is nothing to stop.{close}", build_view_button(job)
+    )
 
 
 def not_failed(job: TrackedJob) -> Message:
@@ -316,9 +318,9 @@ def not_failed(job: TrackedJob) -> Message:
 
 def cannot_merge(job: TrackedJob) -> Message:
     """Return the answer to ``merge it`` and ``close the PR``."""
-    if not view(job):
+    if not build_view_button(job):
         return b.words(f"{name(job.number)} has no pull request that I could link to.")
-    return b.with_buttons("I can't merge or close it from here:", view(job))
+    return b.with_buttons("I can't merge or close it from here:", build_view_button(job))
 
 
 def _format_failing_polls(job: TrackedJob) -> Sequence[str]:
@@ -345,11 +347,11 @@ def status_line(
     title = b.quoted(
         job.pull_request.title if job.pull_request else job.text, _MAX_TITLE_CHARACTERS
     )
-    sign, _, state = state_words(job).partition(" ")
+    sign, _, state = format_state(job).partition(" ")
     link = f" · {b.link(url, open_words(url, 'PR'))}" if url else ""
     facts = [f"{sign} *{title}*{link} · {state.replace('*', '')}"]
     if job.state is JobState.WORKING:
-        facts.append(running(job, usual))
+        facts.append(format_working_time(job, usual))
     elif job.ended_at:
         facts.append(f"since {b.moment(job.ended_at, '{time}')}")
     facts += _format_failing_polls(job) or wait_lines(waiting)

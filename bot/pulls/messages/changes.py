@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from bot.ids import Block, Message
-from bot.jobs.messages.status_message import lines_changed, open_words
+from bot.jobs.messages.status_message import format_changed_lines, open_words
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.pull_request import ChangedLine, Size
 from bot.messages import blocks as b
@@ -139,7 +139,8 @@ def _build_name_blocks(
     left = _MAX_REST_BYTES
     for at in range(0, len(files), _LINKS_IN_A_BLOCK):
         names = [
-            f"{_format_file_name(file, url, titles)} {lines_changed(Size(file.additions, file.deletions, 1))}"
+            f"{_format_file_name(file, url, titles)} "
+            f"{format_changed_lines(Size(file.additions, file.deletions, 1))}"
             for file in files[at : at + _LINKS_IN_A_BLOCK]
         ]
         block = b.context("Also: " + " · ".join(names))
@@ -204,7 +205,7 @@ def _format_facts(file: ChangedFile, url: str, titles: Mapping[str, str]) -> Ite
     if file.patch is None and file.status not in ("removed", "renamed"):
         yield "too long to show" if file.additions or file.deletions else "no text"
     if file.additions or file.deletions:
-        yield lines_changed(Size(file.additions, file.deletions, 1))
+        yield format_changed_lines(Size(file.additions, file.deletions, 1))
     if title_of(file.path, "") != file.path:
         yield b.code(file.path, _MAX_PATH_CHARACTERS)
 

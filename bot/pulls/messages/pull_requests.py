@@ -6,7 +6,13 @@ from datetime import datetime
 
 from bot.ids import Message
 from bot.jobs.messages.job_answers import named_docs
-from bot.jobs.messages.status_message import by_whom, lasted, name, pull_request_line, view
+from bot.jobs.messages.status_message import (
+    build_view_button,
+    format_duration,
+    format_merger,
+    name,
+    pull_request_line,
+)
 from bot.jobs.messages.unsent import changes_button
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.pull_request import PullRequestSnapshot
@@ -22,15 +28,15 @@ def reminder(job: TrackedJob, status_message_link: str | None, now: datetime) ->
         build_calls = f" Once it is reviewed, press *Reviewed* in {first}."
     whom = b.mention(job.recipient)
     text = f"{whom} :memo: The pull request of {name(job.number)} has been {waits(job, now)}.{build_calls}"
-    return b.with_buttons(text, view(job))
+    return b.with_buttons(text, build_view_button(job))
 
 
 def pull_request_ended(job: TrackedJob, pull: PullRequestSnapshot) -> Message:
     """Return the reply, sent once, about a pull request that was merged or closed."""
-    after = f"after {lasted((pull.ended_at or pull.reported_at) - pull.reported_at)}"
+    after = f"after {format_duration((pull.ended_at or pull.reported_at) - pull.reported_at)}"
     of = f"The pull request of {name(job.number)} was"
     if pull.is_merged:
-        return b.words(f":white_check_mark: {of} merged {after}{by_whom(pull)}.")
+        return b.words(f":white_check_mark: {of} merged {after}{format_merger(pull)}.")
     return b.words(f":no_entry_sign: {of} closed {after} without being merged.")
 
 
@@ -43,8 +49,8 @@ def waits(job: TrackedJob, now: datetime) -> str:
 
 def _format_age(job: TrackedJob, now: datetime) -> str:
     if job.pull_request and job.sees_pull_request:
-        return f"open for {lasted(now - job.pull_request.reported_at)}"
-    return f"ready for {lasted(now - job.ended_at)}" if job.ended_at else "ready"
+        return f"open for {format_duration(now - job.pull_request.reported_at)}"
+    return f"ready for {format_duration(now - job.ended_at)}" if job.ended_at else "ready"
 
 
 def changes_of(job: TrackedJob) -> Message:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.ids import Block, Message
 from bot.jobs.messages.jobs import end_texts, fill_end
-from bot.jobs.messages.status_message import lines_changed, view
+from bot.jobs.messages.status_message import build_view_button, format_changed_lines
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.pull_request import ChangedPage, PullRequestSnapshot
 from bot.messages import blocks as b
@@ -67,7 +67,7 @@ def outdated_pull_request(job: TrackedJob, summary: str) -> Message:
 def _review_buttons(job: TrackedJob, *, is_first: bool) -> list[Block]:
     buttons: list[Block] = []
     if not _is_over(job):
-        buttons += view(job, style="primary" if is_first else None, called="Review")
+        buttons += build_view_button(job, style="primary" if is_first else None, called="Review")
     if job.sees_pull_request:
         buttons.append(b.button("Changes", b.Action.CHANGES, str(job.number)))
     return buttons
@@ -210,8 +210,8 @@ def _format_difference(pull: PullRequestSnapshot, *, is_follow_up: bool) -> str:
     They are the totals where its commits were not compared.
     """
     if pull.made is not None:
-        return lines_changed(pull.made)
-    size = lines_changed(pull.size)
+        return format_changed_lines(pull.made)
+    size = format_changed_lines(pull.size)
     return f"{size} in all" if is_follow_up else size
 
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.ids import JobNumber, ProjectId, UserId
-from bot.masking import masked
+from bot.masking import mask_text
 
 MAX_BUILD_CALLS = 2
 """How often a preview is asked for at most.
@@ -93,5 +93,5 @@ def end_of(logs: Sequence[str]) -> str | None:
     lines: list[str] = []
     for text in logs:
         lines += [line.strip()[:_MAX_READ_CHARACTERS] for line in text.splitlines() if line.strip()]
-    tail = masked("\n".join(lines[-_MAX_LINES:])).splitlines()
+    tail = mask_text("\n".join(lines[-_MAX_LINES:])).splitlines()
     return "\n".join(line[:_MAX_LINE_CHARACTERS] for line in tail) or None

@@ -65,7 +65,7 @@ def answer(
     """
     nothing = no_visits(report)
     if nothing:
-        return b.words(" ".join([nothing, *around(report.query, shared_by)]))
+        return b.words(" ".join([nothing, *format_sharing_note(report.query, shared_by)]))
     buttons = [more_button(question), *improve_menu(report.top, question)]
     if can_share and not shared_by:
         buttons.insert(0, share_button(question))
@@ -75,7 +75,8 @@ def answer(
         *b.text_blocks("\n".join(page_lines(report))),
         *b.actions(buttons),
         b.context(
-            *caveats(report), " ".join([*around(report.query, shared_by), source_note(report)])
+            *caveats(report),
+            " ".join([*format_sharing_note(report.query, shared_by), source_note(report)]),
         ),
     )
 
@@ -94,7 +95,7 @@ def no_visits(report: Report) -> str:
     return f"The docs service has no visits{pages}{of}, {when}.{site}"
 
 
-def around(query: Query, shared_by: UserId | None) -> list[str]:
+def format_sharing_note(query: Query, shared_by: UserId | None) -> list[str]:
     """Return who shares an answer, or where its file comes, if anything."""
     if shared_by:
         return [f"Shared by {b.mention(shared_by)}."]
@@ -107,7 +108,7 @@ def around(query: Query, shared_by: UserId | None) -> list[str]:
     return [f"The CSV file comes in {places[query.file_to]}."]
 
 
-def the_docs(query: Query) -> str:
+def name_docs(query: Query) -> str:
     return f"the docs ({b.label(query.label)})" if query.label else "the docs"
 
 
@@ -118,7 +119,7 @@ def _format_title(report: Report) -> str:
         when = f" so far today, {period}" if period.days == 1 else f", {period}, so far"
     where = f" under {path_code(report.query.section)}" if report.query.section else ""
     against = f", compared with {report.earlier.period}" if report.earlier else ""
-    return f"*Who read {the_docs(report.query)}{where}{when}*{against}"
+    return f"*Who read {name_docs(report.query)}{where}{when}*{against}"
 
 
 def compare_total(report: Report) -> str:
@@ -428,13 +429,13 @@ def csv_file(query: Query, pages: Mapping[str, Counts], *, complete: bool) -> tu
 # ---- notes around an answer
 
 
-def about(query: Query) -> str:
+def name_subject(query: Query) -> str:
     """Return the subject of a question with its days: "who read the docs, 14–20 Nov 2026"."""
-    return f"{_SUBJECTS[query.report_type].format(docs=the_docs(query))}, {query.period}"
+    return f"{_SUBJECTS[query.report_type].format(docs=name_docs(query))}, {query.period}"
 
 
 def progress_note(query: Query) -> Message:
-    return b.words(f":hourglass_flowing_sand: Reading {about(query)}. I'll answer here.")
+    return b.words(f":hourglass_flowing_sand: Reading {name_subject(query)}. I'll answer here.")
 
 
 def unanswered(query: Query, problem: str, free_at: datetime | None) -> Message:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.ids import Block, Message, QuestionId, Recommendation
 from bot.jobs.messages.problems import refusal
-from bot.jobs.messages.status_message import lasted, name
+from bot.jobs.messages.status_message import format_duration, name
 from bot.jobs.model.jobs import Review, ToReview, TrackedJob
 from bot.messages import blocks as b
 from bot.messages.blocks import counted, number
@@ -168,7 +168,7 @@ def _format_oldest_to_review(waiting: ToReview) -> str:
     seen = job.pull_request
     title = one_line(seen.title if seen else job.text, _MAX_TITLE_CHARACTERS)
     since = seen.reported_at if seen and job.sees_pull_request else job.ended_at
-    age = lasted(waiting.at - since) if since else "a while"
+    age = format_duration(waiting.at - since) if since else "a while"
     return f"{b.link(job.pr_link, title)} ({b.mention(job.recipient)}, {age})"
 
 
@@ -241,7 +241,7 @@ def answer_undelivered(refused: NotPosted, bot_name: str, *, is_file: bool) -> M
     return b.words(f":no_entry: I couldn't {action}: {refusal(refused, bot_name)}")
 
 
-def missed(question: Question, problem: str, project: Project | None) -> Message:
+def digest_missed(question: Question, problem: str, project: Project | None) -> Message:
     """Return the notice that there is no digest.
 
     It goes to the owner of a subscription, or to the requester.

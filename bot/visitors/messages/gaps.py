@@ -10,7 +10,13 @@ from dataclasses import replace
 
 from bot.ids import Block, Message, QuestionId, UserId
 from bot.messages import blocks as b
-from bot.visitors.messages.answers import TIME_FORMAT, about, around, more_button, share_button
+from bot.visitors.messages.answers import (
+    TIME_FORMAT,
+    format_sharing_note,
+    more_button,
+    name_subject,
+    share_button,
+)
 from bot.visitors.messages.gap_rows import FEW_EVENTS, FORMATS, Row, gap_table
 from bot.visitors.messages.reasons import unread_sources
 from bot.visitors.model.gaps import ReportType
@@ -32,7 +38,9 @@ def gap_answer(
     if not rows:
         none = f"The docs service has no {FORMATS[query.report_type].none} for {query.period}."
         return b.words(
-            " ".join([none, *around(query, shared_by), *unread_sources(numbers.readings)])
+            " ".join(
+                [none, *format_sharing_note(query, shared_by), *unread_sources(numbers.readings)]
+            )
         )
     buttons = [more_button(question)]
     if can_share and not shared_by:
@@ -55,7 +63,7 @@ def _format_message(
     """Return rows with a button each: as many as fit into a message."""
     query = numbers.query
     total, events = FORMATS[query.report_type].total(numbers, gap_table(numbers))
-    subject = about(query)
+    subject = name_subject(query)
     heading = b.section(f"*{subject[:1].upper()}{subject[1:]}*\n{total}")
     blocks = [
         _build_row_block(row, rank, question, is_page=query.report_type is ReportType.FEEDBACK)
@@ -86,7 +94,7 @@ def _format_notes(numbers: Numbers, events: int, shared_by: UserId | None) -> li
     times = [reading.read_at for reading in numbers.readings if reading.read_at]
     at = f" · read {b.moment(min(times), TIME_FORMAT)}" if times else ""
     source = f"Readers' words; addresses and keys are masked{at}"
-    return [" ".join(limits), " ".join([*around(numbers.query, shared_by), source])]
+    return [" ".join(limits), " ".join([*format_sharing_note(numbers.query, shared_by), source])]
 
 
 def draft_button(question: QuestionId, key: str, *, is_page: bool = False) -> Block:

@@ -23,7 +23,7 @@ def agents(counts: Counts) -> str:
     return counted(counts.ai, "AI agent", "AI agents")
 
 
-def both(counts: Counts) -> str:
+def format_both_counts(counts: Counts) -> str:
     return f"{people(counts)}, {agents(counts)}"
 
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from bot.jobs.model.jobs import GapRef
 from bot.messages.plain_text import one_line
 from bot.messages.quotations import in_quotes
-from bot.visitors.messages.numbers import both, shown_path
+from bot.visitors.messages.numbers import format_both_counts, shown_path
 from bot.visitors.model.periods import Period
 from bot.visitors.model.readings import Counts
 
@@ -47,6 +47,6 @@ def improve_prompt(page: str, counts: Counts, period: Period) -> str:
         )
     return (
         f"Improve the page {in_quotes(path or shown_path(page), _MAX_WHOLE_PATH_CHARACTERS)}.\n\n"
-        f"Unique visitors {period} (approximate): {both(counts)}, {counts.total:,} in all.\n\n"
+        f"Unique visitors {period} (approximate): {format_both_counts(counts)}, {counts.total:,} in all.\n\n"
         f"{aim}"
     )

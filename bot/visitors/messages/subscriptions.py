@@ -26,7 +26,7 @@ _MAX_LISTED = 15
 _MAX_RESULT_CHARACTERS = 200
 
 
-def when(weekly: WeeklyTime) -> str:
+def format_schedule(weekly: WeeklyTime) -> str:
     """Return Every Monday at 09:00 (Berlin)."""
     return f"Every {b.quoted(str(weekly), _MAX_RESULT_CHARACTERS)}"
 
@@ -56,9 +56,8 @@ def first_post(
     docs = in_brackets(b.label(project.label) if project else "")
     pages = _format_pages_under(subscription.section)
     owner = b.mention(subscription.owner)
-    every_week = (
-        f"{when(subscription.weekly)} a digest of who read the docs{docs}{pages} comes here"
-    )
+    schedule = format_schedule(subscription.weekly)
+    every_week = f"{schedule} a digest of who read the docs{docs}{pages} comes here"
     sentences = [
         f"{every_week}, set up by {owner}.",
         f"The first comes {day} at {run:%H:%M} and covers {week}.",
@@ -82,7 +81,7 @@ def already_subscribed(subscription: Subscription, project: Project | None) -> M
 
 
 def _format_subscription(subscription: Subscription, project: Project | None) -> str:
-    weekly = f"e{when(subscription.weekly)[1:]}"
+    weekly = f"e{format_schedule(subscription.weekly)[1:]}"
     return f"{weekly}{scope(None, project)}{_format_pages_under(subscription.section)}"
 
 
@@ -95,7 +94,7 @@ def not_in_channel(bot_name: str) -> Message:
     )
 
 
-def paused(
+def subscription_paused(
     subscription: Subscription, post: NotPosted, bot_name: str, project: Project | None
 ) -> Message:
     """Return the notice to the owner that Slack refuses posts in the channel for good."""
@@ -197,7 +196,7 @@ def subscription_list(
 def _list_item(subscription: Subscription, now: datetime, project: Project | None) -> str:
     weekly = subscription.weekly
     what = f"{scope(None, project)}{_format_pages_under(subscription.section)}"
-    lines = [f"*{when(weekly)}*{what}, by {b.mention(subscription.owner)}"]
+    lines = [f"*{format_schedule(weekly)}*{what}, by {b.mention(subscription.owner)}"]
     if subscription.state is SubscriptionState.PAUSED:
         lines.append(":double_vertical_bar: Paused. `/docs-visitors resume` starts it again.")
     else:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from bot.masking import masked
+from bot.masking import mask_text
 from bot.messages.plain_text import one_line
 
 MAX_TEXT_LENGTH = 1_000
@@ -110,7 +110,7 @@ class GapRows:
 
 def clean_text(text: str) -> str:
     """Return the stored form of a reader's text: on one line, masked and clipped."""
-    return one_line(masked(one_line(text, len(text)), is_readers=True), MAX_TEXT_LENGTH)
+    return one_line(mask_text(one_line(text, len(text)), is_readers=True), MAX_TEXT_LENGTH)
 
 
 def page_of(address: str | None) -> str | None:
@@ -122,7 +122,7 @@ def page_of(address: str | None) -> str | None:
         return None
     path = re.sub(r"^https?://[^/?#]*", "", address[:MAX_TEXT_LENGTH], flags=re.IGNORECASE)
     bare = re.split(r"[?#\s\"“”<>]", path, maxsplit=1)[0]
-    return masked(bare, is_readers=True)[:_MAX_PATH_LENGTH] or "/"
+    return mask_text(bare, is_readers=True)[:_MAX_PATH_LENGTH] or "/"
 
 
 # ---- keys

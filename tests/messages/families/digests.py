@@ -141,14 +141,18 @@ def samples() -> Mapping[str, object]:
             api, ACME, changes=True
         ),
         "already subscribed": subscription_messages.already_subscribed(api, ACME),
-        "paused": subscription_messages.paused(all_of_it, refused, bot, None),
-        "paused: a section, several docs": subscription_messages.paused(api, refused, bot, ACME),
-        "missed": digest_messages.missed(of_subscription, ReadingProblem.LATE, None),
-        "missed: several docs": digest_messages.missed(of_subscription, "newer", ACME),
-        "missed: no longer set up": digest_messages.missed(
+        "paused": subscription_messages.subscription_paused(all_of_it, refused, bot, None),
+        "paused: a section, several docs": subscription_messages.subscription_paused(
+            api, refused, bot, ACME
+        ),
+        "missed": digest_messages.digest_missed(of_subscription, ReadingProblem.LATE, None),
+        "missed: several docs": digest_messages.digest_missed(of_subscription, "newer", ACME),
+        "missed: no longer set up": digest_messages.digest_missed(
             of_subscription, ReadingProblem.NOT_SERVED, ACME
         ),
-        "missed: asked for once": digest_messages.missed(question(), ReadingProblem.UNWELL, None),
+        "missed: asked for once": digest_messages.digest_missed(
+            question(), ReadingProblem.UNWELL, None
+        ),
         "not posted": subscription_messages.not_posted(
             api, NotPosted(Refusal.TOKEN, CHANNEL, NOW), bot, None
         ),

@@ -81,7 +81,7 @@ def samples() -> Mapping[str, object]:
         "too long a text": general.too_long(40_000),
         "the channel's docs": general.project_here(ACME, BOTH),
         "there are no others": general.project_here(ACME, ONE),
-        "docs chosen": general.chosen(ACME),
+        "docs chosen": general.project_chosen(ACME),
         "docs not to choose": general.may_not_choose(ACME, CHANNEL),
         "unknown docs chosen": general.unknown_choice("<gamma>", BOTH),
         "unknown docs in options": general.unknown_in_options("gamma", BOTH),
@@ -101,7 +101,7 @@ def samples() -> Mapping[str, object]:
         },
         "may not, channel not named": not_allowed(Access.GUEST),
         "may not, in direct messages": not_allowed(Access.GUEST, ChannelId("D0ANA")),
-        "may not, under the input of a form": b.bare(not_allowed(Access.GUEST, CHANNEL)),
+        "may not, under the input of a form": b.to_bare_message(not_allowed(Access.GUEST, CHANNEL)),
         "not theirs to decide": job_answers.not_yours(JobNumber(7), ANA),
         **form_samples(),
     }

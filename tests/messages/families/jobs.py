@@ -56,7 +56,7 @@ def samples() -> Mapping[str, object]:
             job(**is_mention_only), DAYS
         ),
         "somebody asked for quiet": jobs.stopped_watching(asked_twice, BEN),
-        "no usable answer for long": jobs.unread(asked_twice, NOW, DAYS),
+        "no usable answer for long": jobs.polls_failed(asked_twice, NOW, DAYS),
         "docs that are no longer set up": jobs.not_served(asked_twice),
         "run again": jobs.run_again_as(job(), PERMALINK),
         "refused": jobs.refused_message(refused, problems.service_rejected("too long <!channel>")),
@@ -75,9 +75,9 @@ def samples() -> Mapping[str, object]:
             job(JobState.UNCONFIRMED), 7, BEN, follow_up=False
         ),
         "an unconfirmed follow-up": jobs.unconfirmed_message(job(), 7, BEN, follow_up=True),
-        "decided": jobs.decided(job(), ANA, False, jobs.DISMISS, BEN),
-        "a decided follow-up": jobs.decided(job(), ANA, True, jobs.SEND_AGAIN, BEN),
-        "answered after all": jobs.answered_after_all(job(), ANA, False),
-        "a follow-up answered after all": jobs.answered_after_all(job(), ANA, True),
+        "decided": jobs.close_question(job(), ANA, False, jobs.DISMISS, BEN),
+        "a decided follow-up": jobs.close_question(job(), ANA, True, jobs.SEND_AGAIN, BEN),
+        "answered after all": jobs.close_answered_question(job(), ANA, False),
+        "a follow-up answered after all": jobs.close_answered_question(job(), ANA, True),
         "behind an unconfirmed prompt": jobs.behind_unconfirmed(job(), BEN),
     }

@@ -29,7 +29,7 @@ def samples() -> Mapping[str, object]:
         "title: a code of a newer version": problems.problem_title("newer"),
         "rejected": problems.service_rejected("Use <fewer> words"),
         "rejected without a reason": problems.service_rejected(" "),
-        "only this one refused": problems.only_this_refused(403),
+        "only this one refused": problems.refuse_prompt_alone(403),
         "key refused": problems.key_refused(),
         "key of one of several projects refused": problems.key_refused(ENTRY),
         "key forbidden": problems.KEY_FORBIDDEN,

@@ -15,14 +15,14 @@ from bot.jobs.messages.agent_text import (
     signature,
 )
 from bot.jobs.messages.status_message import (
-    facts,
-    in_private,
+    build_rare_buttons,
+    build_view_button,
+    edit_status_message,
+    format_facts,
     open_words,
     parts_not_sent,
     prompt_view,
     pull_request_line,
-    redrawn,
-    view,
     wait_lines,
 )
 from bot.jobs.messages.status_message import format_status_message as status
@@ -107,8 +107,10 @@ def status_messages() -> Mapping[str, object]:
             replace(working, state=JobState.UNWATCHED)
         ),
         "held": status(replace(waiting, wait_until=HALF_PAST, wait_reason=WaitReason.HELD)),
-        "redrawn": redrawn(status(job(result_number=2)), posted_plain=False),
-        "redrawn where Slack refused the blocks": redrawn(status(job()), posted_plain=True),
+        "redrawn": edit_status_message(status(job(result_number=2)), posted_plain=False),
+        "redrawn where Slack refused the blocks": edit_status_message(
+            status(job()), posted_plain=True
+        ),
     }
 
 
@@ -118,15 +120,15 @@ def samples() -> Mapping[str, object]:
     return {
         **status_messages(),
         "buttons in private": [
-            *in_private(job(thread_context=ThreadContext(3))),
-            *in_private(waiting),
+            *build_rare_buttons(job(thread_context=ThreadContext(3))),
+            *build_rare_buttons(waiting),
         ],
-        "a button to an address with a port": view(
+        "a button to an address with a port": build_view_button(
             job(pr_link="https://code.example:8443/pull/5#top")
         ),
         "words about pull requests": [
             *(open_words(url) for url in ADDRESSES),
-            b.linkable("https://evil.example/pull/1", {"github.com"}) or "",
+            b.clean_url("https://evil.example/pull/1", {"github.com"}) or "",
             pull_request_line(replace(SEEN, is_draft=True)),
         ],
         **{
@@ -159,7 +161,9 @@ def samples() -> Mapping[str, object]:
             job(text="Add <it>\nnow"), ["Asked by Ana.", "File “a.txt”:\n> <one>"]
         ),
         "to the agent: with the mark": join_for_agent(["Do it", "File “a.txt”:\n> x"]),
-        "who asked and was the reader": facts(replace(working, requester=ANA), "{date_short}"),
+        "who asked and was the reader": format_facts(
+            replace(working, requester=ANA), "{date_short}"
+        ),
     }
 
 

@@ -31,19 +31,21 @@ def _asked_back() -> Mapping[str, object]:
     return {
         "a no in a job's thread": unsent.WHAT_SHOULD_CHANGE,
         "a no elsewhere": unsent.WHAT_IS_WRONG,
-        "unclear": unsent.what_should_i_do(SAID, can_answer=True),
-        "unclear, answers off": unsent.what_should_i_do(TYPED, can_answer=False),
-        "unclear, too long for a button": unsent.what_should_i_do(LONG, can_answer=True),
-        "in another language": unsent.what_should_i_do(SAID, can_answer=True, is_understood=False),
-        "half a change": unsent.shall_i_send(SAID),
-        "half a change in another language": unsent.shall_i_send(SAID, is_understood=False),
+        "unclear": unsent.ask_what_to_do(SAID, can_answer=True),
+        "unclear, answers off": unsent.ask_what_to_do(TYPED, can_answer=False),
+        "unclear, too long for a button": unsent.ask_what_to_do(LONG, can_answer=True),
+        "in another language": unsent.ask_what_to_do(SAID, can_answer=True, is_understood=False),
+        "half a change": unsent.ask_whether_to_send(SAID),
+        "half a change in another language": unsent.ask_whether_to_send(SAID, is_understood=False),
         "half a change, left": unsent.NOTHING_SENT,
-        "a call in a thread": unsent.what_about_thread(SAID, can_answer=True),
-        "a call in a thread, answers off": unsent.what_about_thread(SAID, can_answer=False),
+        "a call in a thread": unsent.ask_about_thread(SAID, can_answer=True),
+        "a call in a thread, answers off": unsent.ask_about_thread(SAID, can_answer=False),
         "a call in a thread without words": unsent.NO_MESSAGES,
         "the prompt about a thread": unsent.WRITE_UP,
         "a near miss": unsent.did_you_mean("visitors last week", "/docs-visitors"),
-        "a word of two commands": unsent.which_command("list", ["/docs-agent", "/docs-visitors"]),
+        "a word of two commands": unsent.ask_which_command(
+            "list", ["/docs-agent", "/docs-visitors"]
+        ),
     }
 
 
