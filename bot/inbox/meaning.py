@@ -72,7 +72,7 @@ class HeardMessage:
 
     @property
     def is_blank(self) -> bool:
-        """Whether it has no words."""
+        """Whether the message has no words."""
         return slack_text.is_blank(slack_text.to_plain(self.full_text, {}, {}))
 
 

@@ -94,7 +94,7 @@ ASSUMPTIONS = (
         "mention-is-two-events",
         "A mention in a channel arrives twice: as a mention and as a message.",
         f"{_SLACK_DOCS_URL}/reference/events/app_mention",
-        "bot/slack/message_events.py:spoken",
+        "bot/slack/message_events.py:read_message",
         "If it came once, as a message alone, mentions would start nothing.",
     ),
     Assumption(

@@ -158,7 +158,7 @@ class Trial:
     has_reply: bool = False
     """Whether the running bot has noted the person's reply in the thread."""
     silent_steps: int = 0
-    """The steps in a row of which the running bot noted nothing."""
+    """The number of consecutive steps whose events the running bot did not note."""
     has_heard: bool = False
     """Whether the running bot has noted anything."""
 

@@ -200,9 +200,9 @@ class NextStep(StrEnum):
     """The next step of a job. Lists have one group for each, in this order."""
 
     NEEDS_YOU = "needs_you"
-    """It failed or is unconfirmed, and the reader is its requester."""
+    """The job failed or is unconfirmed, and the reader is its requester."""
     NEEDS_REQUESTER = "needs_requester"
-    """The same for a job of somebody else."""
+    """The job failed or is unconfirmed, and somebody else is its requester."""
     TO_REVIEW = "to_review"
     WORKING = "working"
     DONE = "done"

@@ -166,7 +166,7 @@ class PromptRequest:
     allow_key: bool = False
     """Whether the person has confirmed a text with a key in it."""
     is_sure: bool = False
-    """Whether the person was asked about its page and its files, or cannot be."""
+    """Whether the questions about its page and its files are answered, or cannot be asked."""
     attach_thread: AttachThread | None = None
     files: tuple[SharedFile, ...] = ()
     omitted_parts: tuple[str, ...] = ()
