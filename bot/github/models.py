@@ -208,7 +208,7 @@ _Commit = Annotated[str | None, BeforeValidator(_sha_or_none)]
 
 
 class PullRequestFile(BaseModel):
-    """A file that a pull request, or the commits between two, change."""
+    """A file that a pull request changes, or that differs between two commits."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 

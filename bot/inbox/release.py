@@ -24,7 +24,7 @@ from bot.inbox.model import BATCH_SIZE, InboxMessage, MessageState, seconds_to_n
 from bot.inbox.receive import Relevance, store_change
 from bot.inbox.requests import hold_end, stage_of_prompt
 from bot.inbox.store import Inbox
-from bot.jobs.job_acts import refuse
+from bot.jobs.job_acts import refuse_waiting_prompt
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem, WaitReason
 from bot.jobs.model.prompts import Prompt
@@ -255,7 +255,7 @@ def _refuse(context: WorkerContext, prompt: Prompt, obstacle: Obstacle, tx: Tran
     problem = JobProblem.SLACK_REFUSED if is_gone else JobProblem.NOT_ALLOWED
     # Raises LeaseLost if somebody else has the prompt by now.
     Prompts(tx).keep_held(prompt, now, context.owner)
-    refuse(tx, prompt, now, problem)
+    refuse_waiting_prompt(tx, prompt, now, problem)
     for message in Inbox(tx).messages_of(RequestKey(prompt.key)):
         Inbox(tx).settle(message)
     if prompt.asked_by not in context.settings.allowed_bots:

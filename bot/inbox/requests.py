@@ -20,7 +20,7 @@ from bot.inbox.model import Door, InboxMessage, MessageState
 from bot.inbox.store import Inbox
 from bot.jobs.ask import HasKey
 from bot.jobs.hooks import Also
-from bot.jobs.job_acts import refuse, take_back
+from bot.jobs.job_acts import refuse_waiting_prompt, take_back_prompt
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
@@ -74,7 +74,7 @@ def refuse_request(context: Context, tx: Transaction, key: RequestKey) -> None:
     if prompt is None:
         take_back_question(tx, key)
     else:
-        refuse(tx, prompt, context.clock())
+        refuse_waiting_prompt(tx, prompt, context.clock())
 
 
 def hold_end(context: Context, asked_at: datetime, said_at: datetime) -> datetime:
@@ -308,4 +308,4 @@ def _take_back(context: Context, tx: Transaction, prompt: Prompt, *, is_deleted:
         show_taken_back(tx, job, prompt, now)
         return
     end = JobProblem.DELETED if is_deleted else JobProblem.EDITED
-    take_back(tx, prompt, job, prompt.asked_by, now, end)
+    take_back_prompt(tx, prompt, job, prompt.asked_by, now, end)

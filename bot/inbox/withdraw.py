@@ -15,7 +15,7 @@ from bot.inbox import messages as say
 from bot.inbox.model import InboxMessage
 from bot.inbox.requests import stage_of, stage_of_prompt
 from bot.inbox.store import SETTLED, Inbox
-from bot.jobs.job_acts import take_back
+from bot.jobs.job_acts import take_back_prompt
 from bot.jobs.messages import unsent
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
@@ -57,7 +57,7 @@ def _take_back(context: Context, tx: Transaction, key: RequestKey, user: UserId)
     prompt = Prompts(tx).with_key(key)
     if prompt is not None:
         job = Jobs(tx).get_or_raise(prompt.job)
-        take_back(tx, prompt, job, user, context.clock())
+        take_back_prompt(tx, prompt, job, user, context.clock())
         return unsent.TAKEN_BACK
     is_open = stage_of(tx, key) is Stage.OPEN_QUESTION
     take_back_question(tx, key)
@@ -71,6 +71,6 @@ def forget_open_requests(tx: Transaction, user: UserId, now: datetime) -> None:
     for prompt in Prompts(tx).waiting_of(user):
         consequence = CONSEQUENCES[stage_of_prompt(prompt)][Event.AUTHOR_FORGOTTEN]
         if consequence is Consequence.TAKE_BACK:
-            take_back(tx, prompt, Jobs(tx).get_or_raise(prompt.job), user, now)
+            take_back_prompt(tx, prompt, Jobs(tx).get_or_raise(prompt.job), user, now)
     for inquiry in Inquiries(tx).open_of(user):
         take_back_question(tx, inquiry.key)

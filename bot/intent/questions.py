@@ -12,7 +12,7 @@ from bot.intent.utterance import Utterance, skip_fillers, skip_marks, skip_reque
 MAX_HINT_WORDS = 8
 """A longer question is no hint at a change: "what about Go?"."""
 MAX_FRAGMENT_WORDS = 3
-"""A longer question has a verb: "diagram?" has none."""
+"""Maximum words of a question without a verb, such as "diagram?"."""
 
 
 def match_question(utterance: Utterance) -> Kind | None:

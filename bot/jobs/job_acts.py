@@ -116,7 +116,7 @@ async def dismiss(context: Context, steerable: Steerable) -> bool:
     def give_up(
         tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime
     ) -> None:
-        take_back(tx, prompt, job, by, now, JobProblem.DISMISSED)
+        take_back_prompt(tx, prompt, job, by, now, JobProblem.DISMISSED)
         show_decision(tx, job, prompt, messages.DISMISS, by, now)
 
     return await _decide(context, steerable, (PromptState.UNCONFIRMED,), give_up)
@@ -124,7 +124,9 @@ async def dismiss(context: Context, steerable: Steerable) -> bool:
 
 async def withdraw(context: Context, steerable: Steerable) -> bool:
     """Take back a prompt that has not been sent. Return False if it is too late."""
-    return await _decide(context, steerable, (PromptState.NEW, PromptState.WAITING), take_back)
+    return await _decide(
+        context, steerable, (PromptState.NEW, PromptState.WAITING), take_back_prompt
+    )
 
 
 async def _decide(
@@ -175,7 +177,7 @@ async def stop_watching(context: Context, steerable: Steerable) -> bool:
     return await context.write(stop)
 
 
-def take_back(
+def take_back_prompt(
     tx: Transaction,
     prompt: Prompt,
     job: TrackedJob,
@@ -204,7 +206,7 @@ def take_back(
         say(tx, job, f"withdrawn:{prompt.id}", message, now)
 
 
-def refuse(
+def refuse_waiting_prompt(
     tx: Transaction,
     prompt: Prompt,
     now: datetime,

@@ -98,9 +98,10 @@ async def _poll(context: WorkerContext, job: TrackedJob, limit_seconds: float | 
 def _bring_polls_forward(
     context: WorkerContext, tx: Transaction, project: ProjectId, failed_after: datetime | None
 ) -> None:
-    """Poll soon the jobs whose polls have failed since then: the service answers again.
+    """Poll the jobs soon whose polls failed after a time, because the service answers again.
 
-    A job that fails while others are answered is not among them.
+    A job whose polls fail while polls of other jobs succeed is left out. ``failed_after``: None for
+    any time.
     """
     step = _AFTER_OUTAGE_SECONDS / _TURNS
     times = [context.after(step * turn) for turn in range(1, _TURNS + 1)]

@@ -38,7 +38,7 @@ ASSUMPTIONS = (
         "native-blocks",
         "A message may have a chart or a table; a workspace without them refuses the message.",
         f"{_SLACK_DOCS_URL}/reference/block-kit/blocks/data-visualization-block",
-        "bot/visitors/messages/answers.py:chart",
+        "bot/visitors/messages/answers.py:build_chart",
         "People get the numbers as text.",
     ),
     Assumption(

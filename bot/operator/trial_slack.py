@@ -15,7 +15,7 @@ from bot.operator.trial_step import Step, StepFailed, StepSkipped, Trial
 from bot.ports import SlackUnclear
 from bot.slack.client import answered, identify
 from bot.slack.uses import scopes_of
-from bot.visitors.messages.answers import chart, table
+from bot.visitors.messages.answers import build_chart, build_page_table
 from bot.visitors.model.periods import Period
 from bot.visitors.model.readings import Counts
 from bot.visitors.model.reports import Page
@@ -32,8 +32,8 @@ def native_blocks() -> Mapping[str, Message]:
     counts = Counts(30, 70, 95)
     days = [Period(date(2026, 11, day), date(2026, 11, day + 1)) for day in range(2, 9)]
     return {
-        "charts": blocks.message(chart([(day, counts) for day in days])),
-        "tables": blocks.message(table("Pages", [Page("/quickstart", counts)])),
+        "charts": blocks.message(build_chart([(day, counts) for day in days])),
+        "tables": blocks.message(build_page_table("Pages", [Page("/quickstart", counts)])),
     }
 
 

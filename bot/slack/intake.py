@@ -44,7 +44,7 @@ async def say_privately(
         replaces: Replace the message whose button was pressed, which only a response URL can.
         pause_seconds: The pause after the first failure. Later ones are longer.
     """
-    ways = _list_ways(messenger, asker, replaces=replaces)
+    ways = _list_routes(messenger, asker, replaces=replaces)
     failures = 0
     while True:
         way = ways[0]
@@ -74,23 +74,23 @@ async def say_privately(
             return
 
 
-class _Way(NamedTuple):
+class _AnswerRoute(NamedTuple):
     """A way to show a message to one person."""
 
     name: str
     say: _Say
 
 
-def _list_ways(messenger: SlackMessenger, asker: Origin, *, replaces: bool) -> list[_Way]:
+def _list_routes(messenger: SlackMessenger, asker: Origin, *, replaces: bool) -> list[_AnswerRoute]:
     """Return the ways to send a private answer, in the order of use."""
     whisper = partial(messenger.whisper, asker.channel, asker.user)
     ways = []
     if asker.thread is not None and not replaces:
-        ways.append(_Way("thread", partial(whisper, thread=asker.thread)))
+        ways.append(_AnswerRoute("thread", partial(whisper, thread=asker.thread)))
     if asker.response_url is not None:
         answer = partial(messenger.answer, asker.response_url, replaces=replaces)
-        ways.append(_Way("response_url", answer))
-    return [*ways, _Way("channel", partial(whisper, thread=None))]
+        ways.append(_AnswerRoute("response_url", answer))
+    return [*ways, _AnswerRoute("channel", partial(whisper, thread=None))]
 
 
 class Background:

@@ -112,7 +112,7 @@ def show_rest(
     """Return the rest of an answer."""
     if question.query.report_type.is_gaps:
         return gap_messages.more_gaps(numbers, question.id)
-    return answer_messages.more(report_on(context, tx, question, numbers), question.id)
+    return answer_messages.format_more(report_on(context, tx, question, numbers), question.id)
 
 
 def post_all_numbers(

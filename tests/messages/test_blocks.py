@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bot.messages import blocks as b
 from bot.messages.plain_text import clip, visible
 from bot.messages.slack_text import is_blank
-from bot.visitors.messages.answers import chart, table
+from bot.visitors.messages.answers import build_chart, build_page_table
 from bot.visitors.model.periods import Period
 from bot.visitors.model.readings import Counts
 from tests.messages.slack_limits import is_hiding
@@ -171,8 +171,8 @@ def test_text_and_plain_form_have_the_words_of_the_blocks() -> None:
     message = b.message(
         b.section("*Done*"),
         b.quote("Add <b>"),
-        chart(points),
-        table("Top 1 of 2 pages", [page("/a`b", (1, 2, 30), (0, 0, 1))]),
+        build_chart(points),
+        build_page_table("Top 1 of 2 pages", [page("/a`b", (1, 2, 30), (0, 0, 1))]),
         b.section("Look at it:"),
         *b.actions(buttons),
         b.context("Approximate", "Taken now"),

@@ -10,7 +10,7 @@ import pytest
 
 from bot.ids import Message
 from bot.messages import blocks as b
-from bot.visitors.messages.answers import table
+from bot.visitors.messages.answers import build_page_table
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.visitors.visitor_samples import page
 
@@ -20,7 +20,7 @@ LINK = b.button("Open", b.Action.OPEN_PREVIEW, "1", url="https://good.example/1"
 
 def sound() -> list[dict[str, Any]]:
     """Return a valid section, table, menu and link."""
-    pages = table("Pages", [page("/a", (1, 2, 3)), page("/b", (1, 2, 3))])
+    pages = build_page_table("Pages", [page("/a", (1, 2, 3)), page("/b", (1, 2, 3))])
     return copy.deepcopy([b.section("*People*"), pages, *b.actions([MENU, LINK])])
 
 

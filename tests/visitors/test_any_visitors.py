@@ -15,7 +15,7 @@ from bot.jobs.messages import forms
 from bot.visitors.messages import answers as answer_messages
 from bot.visitors.messages import gap_rows as gap_row_messages
 from bot.visitors.messages import prompts
-from bot.visitors.messages.answers import chart
+from bot.visitors.messages.answers import build_chart
 from bot.visitors.messages.digests import digest
 from bot.visitors.messages.numbers import shown_path
 from bot.visitors.model.digests import Digest
@@ -46,7 +46,7 @@ def test_answer_is_valid_harmless_and_approximate(answer: Report) -> None:
     )
     assert (
         problems_of(answered, NOBODY)
-        == problems_of(answer_messages.more(answer, QUESTION), NOBODY)
+        == problems_of(answer_messages.format_more(answer, QUESTION), NOBODY)
         == []
     )
     assert problems_of(shared, Allowed({BEN})) == []
@@ -72,7 +72,7 @@ def test_uncompared_numbers_never_rise_or_fall(answer: Report) -> None:
     answer = replace(answer, now=replace(answer.now, problem=None), query=query)
     for message in (
         answer_messages.answer(answer, QUESTION),
-        answer_messages.more(answer, QUESTION),
+        answer_messages.format_more(answer, QUESTION),
     ):
         text = re.sub(r"`[^`]*`", "", message.text)
         assert not re.search(r"[+−±]\d|\(new\)|(?<!Not )compared with", text)
@@ -119,7 +119,7 @@ def test_path_is_one_short_line(path: str) -> None:
 @given(PERIODS)
 def test_points_of_a_chart_have_different_labels(period: Period) -> None:
     points = [(point, Counts(1, 1, 1)) for point in period.chart_points()]
-    labels = chart(points)["chart"]["axis_config"]["categories"] if points else []
+    labels = build_chart(points)["chart"]["axis_config"]["categories"] if points else []
     assert len(set(labels)) == len(labels)
     assert all(len(label) <= 20 for label in labels)
 
@@ -143,7 +143,7 @@ def test_no_number_is_a_sum(site: Counts, before: Counts, first: Counts, second:
     )
     forms = [
         *essence(answer_messages.answer(answer, QUESTION)),
-        *essence(answer_messages.more(answer, QUESTION)),
+        *essence(answer_messages.format_more(answer, QUESTION)),
     ]
     forms += [*essence(digest(weekly(report=answer), QUESTION))]
     originals = {

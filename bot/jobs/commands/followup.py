@@ -202,7 +202,7 @@ COMMAND = Command(
     words=(
         Word(
             usage="42 PROMPT",
-            # A bare number counts, to waste no use.
+            # A number without "#" counts as a job's name too, so that no use is wasted.
             shape=rf"(#{NUMBER}(?=[\s,:]|$)|(?:{NUMBER}|{LINK})(?=\s|$)).*",
             help_text="Gives job 42 a further instruction.",
             run=_send_to_named,

@@ -68,7 +68,7 @@ jobs = Table(
     Column("is_slow", Boolean, nullable=False, server_default=text("false")),
     Column("long_run_notice_at", UtcDateTime),
     Column("uses_left", Integer),
-    # Why a prompt of it waits.
+    # The reason for which its prompt waits.
     Column("wait_until", UtcDateTime),
     Column("wait_reason", Choice(WaitReason)),
     Column("unconfirmed_until", UtcDateTime),

@@ -13,12 +13,12 @@ from bot.messages import blocks as b
 from bot.messages.blocks import counted
 from bot.messages.plain_text import BOM, HEADER, csv_line
 from bot.visitors.messages.numbers import (
-    agents,
-    change,
+    format_agents,
+    format_change,
+    format_people,
+    format_percent,
     in_brackets,
     path_code,
-    people,
-    percent,
     shown_path,
     views_line,
     visitors_answer,
@@ -70,12 +70,12 @@ def answer(
     if can_share and not shared_by:
         buttons.insert(0, share_button(question))
     return b.message(
-        b.section(f"{_format_title(report)}\n{totals(report)}"),
+        b.section(f"{_format_title(report)}\n{format_totals(report)}"),
         *_build_charts(report),
         *b.text_blocks("\n".join(page_lines(report))),
         *b.actions(buttons),
         b.context(
-            *caveats(report),
+            *list_caveats(report),
             " ".join([*format_sharing_note(report.query, shared_by), source_note(report)]),
         ),
     )
@@ -132,7 +132,7 @@ def compare_total(report: Report) -> str:
     if not is_beyond_chance(now, was):
         return f", about as many as {name} ({was:,})"
     direction = "more" if now > was else "fewer"
-    return f", {percent(abs(now - was), was)} {direction} than {name} ({was:,})"
+    return f", {format_percent(abs(now - was), was)} {direction} than {name} ({was:,})"
 
 
 def _name_earlier_period(query: Query) -> str:
@@ -148,14 +148,14 @@ def _name_earlier_period(query: Query) -> str:
     return "the week before" if query.period.days == 7 else "before"
 
 
-def totals(report: Report) -> str:
+def format_totals(report: Report) -> str:
     site = report.site
     was = report.before
     parts = [
         f"*{visitors_answer(site.total)}*{compare_total(report)}",
-        f"{people(site)}{in_brackets(change(site.human, was.human if was else None))}",
-        f"{agents(site)}{in_brackets(change(site.ai, was.ai if was else None))}",
-        f"AI's share {percent(site.ai, site.total)}",
+        f"{format_people(site)}{in_brackets(format_change(site.human, was.human if was else None))}",
+        f"{format_agents(site)}{in_brackets(format_change(site.ai, was.ai if was else None))}",
+        f"AI's share {format_percent(site.ai, site.total)}",
     ]
     if report.query.section:
         lines = ["Whole site: " + " · ".join(parts)]
@@ -200,11 +200,11 @@ def _format_page_counts(page: Page, sort: SortBy) -> str:
     """Return a page's counts, with the count that ranks it in bold."""
     counts = {
         SortBy.TOTAL: visitors_answer(page.now.total),
-        SortBy.HUMAN: people(page.now),
-        SortBy.AI: agents(page.now),
+        SortBy.HUMAN: format_people(page.now),
+        SortBy.AI: format_agents(page.now),
     }
     counts[sort] = f"*{counts[sort]}*"
-    changed = change(page.now.total, page.was.total if page.was else None)
+    changed = format_change(page.now.total, page.was.total if page.was else None)
     counts[SortBy.TOTAL] += in_brackets(changed)
     return " · ".join(counts.values())
 
@@ -223,10 +223,10 @@ def improve_menu(pages: Sequence[Page], question: QuestionId) -> list[Block]:
 
 
 def _build_charts(report: Report) -> list[Block]:
-    return [chart(report.chart)] if len(report.chart) > 1 else []
+    return [build_chart(report.chart)] if len(report.chart) > 1 else []
 
 
-def chart(points: Sequence[tuple[Period, Counts]]) -> Block:
+def build_chart(points: Sequence[tuple[Period, Counts]]) -> Block:
     """Return a line chart; each point counts the unique visitors of its own days.
 
     https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block
@@ -256,7 +256,7 @@ def _choose_chart_unit(days: int) -> str:
 # ---- the small print
 
 
-def caveats(report: Report, *, is_digest: bool = False) -> list[str]:
+def list_caveats(report: Report, *, is_digest: bool = False) -> list[str]:
     """Return the limits of a report: missing pages, and periods that are not compared.
 
     ``is_digest``: nobody has asked, so that nobody is told to ask again, and no chart is shown.
@@ -330,7 +330,7 @@ def more_button(question: QuestionId) -> Block:
     return b.button("More", b.Action.MORE, str(question))
 
 
-def more(report: Report, question: QuestionId) -> Message:
+def format_more(report: Report, question: QuestionId) -> Message:
     """Return the answer to *More*: a table of pages, and the new and gone pages."""
     heading = b.section(f"*More about {_name_period(report)}*")
     return b.message(
@@ -340,8 +340,8 @@ def more(report: Report, question: QuestionId) -> Message:
 
 def all_numbers(report: Report, question: QuestionId) -> Message:
     """Return all numbers of a digest: the content of *More*, the totals and the chart."""
-    heading = b.section(f"*All numbers of {_name_period(report)}*\n{totals(report)}")
-    notes = b.context(*caveats(report), source_note(report), _format_zone_and_budget(report))
+    heading = b.section(f"*All numbers of {_name_period(report)}*\n{format_totals(report)}")
+    notes = b.context(*list_caveats(report), source_note(report), _format_zone_and_budget(report))
     return b.message(heading, *_build_charts(report), *_build_rest(report, question), notes)
 
 
@@ -354,7 +354,7 @@ def _build_rest(report: Report, question: QuestionId) -> list[Block]:
     """Return the table of pages, the lists of new and gone pages, and the buttons."""
     pages = report.pages[:_MAX_TABLE_ROWS]
     rows = (
-        table(_format_caption(report, len(pages)), pages)
+        build_page_table(_format_caption(report, len(pages)), pages)
         if pages
         else b.section(page_lines(report)[0])
     )
@@ -370,7 +370,7 @@ def _format_zone_and_budget(report: Report) -> str:
     return f"Days in {b.escape(report.zone)} · {used}"
 
 
-def table(caption: str, pages: Sequence[Page]) -> Block:
+def build_page_table(caption: str, pages: Sequence[Page]) -> Block:
     """Return a table of pages.
 
     https://docs.slack.dev/reference/block-kit/blocks/data-table-block

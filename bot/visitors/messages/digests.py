@@ -14,11 +14,11 @@ from bot.messages.blocks import counted, number
 from bot.messages.plain_text import one_line
 from bot.outbox.model import NotPosted
 from bot.projects import Project
-from bot.visitors.messages.answers import UNIQUE_NOTE, caveats, compare_total, no_visits
+from bot.visitors.messages.answers import UNIQUE_NOTE, compare_total, list_caveats, no_visits
 from bot.visitors.messages.gaps import draft_button
 from bot.visitors.messages.numbers import path_code, shown_path, views_line
 from bot.visitors.messages.reasons import not_read, unread_sources
-from bot.visitors.messages.subscriptions import named, scope
+from bot.visitors.messages.subscriptions import format_docs_name, format_scope
 from bot.visitors.model.digests import Digest, Outcome
 from bot.visitors.model.gaps import Source
 from bot.visitors.model.periods import short_day
@@ -195,7 +195,7 @@ def _format_limits(digest: Digest) -> list[str]:
     report = digest.report
     notes = unread_sources(gaps)
     if report is not None and not no_visits(report):
-        notes += caveats(report, is_digest=True)
+        notes += list_caveats(report, is_digest=True)
     return notes
 
 
@@ -249,16 +249,18 @@ def digest_missed(question: Question, problem: str, project: Project | None) -> 
     where = b.channel(question.channel)
     if question.is_weekly and problem == ReadingProblem.NOT_SERVED:
         return b.words(
-            f":zzz: The weekly {named(project)} for {where} has ended: these docs are no "
+            f":zzz: The weekly {format_docs_name(project)} for {where} has ended: these docs are no "
             "longer set up here. Ask your bot admin to check `DOCS_PROJECTS`, then subscribe again."
         )
     reason = not_read(f"The numbers of {question.query.period}", problem)
     then = "The next one comes as planned." if question.is_weekly else "Try again later."
-    return b.words(f":warning: There was no {named(project)} for {where}. {reason} {then}")
+    return b.words(
+        f":warning: There was no {format_docs_name(project)} for {where}. {reason} {then}"
+    )
 
 
 def digest_coming(section: str | None, project: Project | None) -> Message:
-    return b.words(f"Posting last week's digest{scope(section, project)} here…")
+    return b.words(f"Posting last week's digest{format_scope(section, project)} here…")
 
 
 def digest_requested_before(link: str | None) -> Message:

@@ -46,7 +46,7 @@ _SEARCHES_A_CLICK = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GapTableRow:
     """A row of an answer."""
 
     key: str
@@ -79,21 +79,21 @@ class _Format:
     unmet: str
     """The noun of the events that recommend a row."""
     header: tuple[str, ...]
-    rows: Callable[[Numbers], Sequence[Row]]
-    subjects: Callable[[Numbers], Sequence[Row]]
+    rows: Callable[[Numbers], Sequence[GapTableRow]]
+    subjects: Callable[[Numbers], Sequence[GapTableRow]]
     """Returns the rows to recommend, the numbers of one subject added."""
-    total: Callable[[Numbers, Sequence[Row]], tuple[str, int]]
+    total: Callable[[Numbers, Sequence[GapTableRow]], tuple[str, int]]
     """Returns the line below the heading, and its number of events."""
 
 
 # ---- searches
 
 
-def _list_search_rows(numbers: Numbers) -> Sequence[Row]:
+def _list_search_rows(numbers: Numbers) -> Sequence[GapTableRow]:
     return [_to_search_row(search) for search in rank_searches(numbers.rows_of(Source.SEARCHES))]
 
 
-def _list_search_subjects(numbers: Numbers) -> Sequence[Row]:
+def _list_search_subjects(numbers: Numbers) -> Sequence[GapTableRow]:
     """Return a row for each subject of the searches that few clicks follow."""
     unmet = [search for search in numbers.rows_of(Source.SEARCHES) if _is_unmet(search)]
     unmet.sort(key=lambda search: (-search.events, search.text))
@@ -105,7 +105,7 @@ def _is_unmet(search: GapRow) -> bool:
     return search.met is not None and search.met * _SEARCHES_A_CLICK < search.events
 
 
-def _to_search_row(first: GapRow, *others: GapRow) -> Row:
+def _to_search_row(first: GapRow, *others: GapRow) -> GapTableRow:
     """Return the row of a search, with the numbers of other wordings added to it."""
     search = reduce(add_search, others, first)
     wordings = [first.text, *(other.text for other in others)]
@@ -115,7 +115,7 @@ def _to_search_row(first: GapRow, *others: GapRow) -> Row:
     facts = f"Readers searched the docs for {quoted}: {hits}, {clicked}."
     if search.page and search.met != 0:
         facts += f" The page clicked most is {in_quotes(search.page, _MAX_PAGE_CHARACTERS)}."
-    return Row(
+    return GapTableRow(
         key=search_key(first.text),
         title=first.text,
         text=f"{b.code(first.text, _MAX_SHOWN_QUOTE_CHARACTERS)} {hits}, {clicked}",
@@ -152,7 +152,7 @@ def _format_search_evidence(search: GapRow, wordings: int) -> str:
     return f"searched {counted(search.events, 'time', 'times')}{words}, {opened}"
 
 
-def _format_search_total(numbers: Numbers, rows: Sequence[Row]) -> tuple[str, int]:
+def _format_search_total(numbers: Numbers, rows: Sequence[GapTableRow]) -> tuple[str, int]:
     searches = numbers.gap_rows(Source.SEARCHES)
     if searches is None:
         return "", 0
@@ -168,14 +168,14 @@ def _format_search_total(numbers: Numbers, rows: Sequence[Row]) -> tuple[str, in
 # ---- feedback
 
 
-def _list_feedback_rows(numbers: Numbers) -> Sequence[Row]:
+def _list_feedback_rows(numbers: Numbers) -> Sequence[GapTableRow]:
     """Return the pages with people's feedback, and below them pages with AI agents' comments."""
     pages = group_feedback(numbers.rows_of(Source.VOTES), numbers.rows_of(Source.COMMENTS))
     section = numbers.query.section
     return [_to_page_row(feedback) for feedback in pages if in_section(feedback.page, section)]
 
 
-def _to_page_row(feedback: PageFeedback) -> Row:
+def _to_page_row(feedback: PageFeedback) -> GapTableRow:
     summary = _format_feedback_summary(feedback)
     quotes = feedback.quotes[:_MAX_QUOTES]
     newest = f": “{b.quoted(quotes[0], _MAX_SHOWN_QUOTE_CHARACTERS)}”" if quotes else ""
@@ -188,7 +188,7 @@ def _to_page_row(feedback: PageFeedback) -> Row:
     against = (votes.unmet or 0) if votes else 0
     counts = (against, votes.met or 0, votes.on_code) if votes else ("", "", "")
     page = in_quotes(feedback.page, _MAX_PAGE_CHARACTERS)
-    return Row(
+    return GapTableRow(
         key=page_row_key(feedback.page, by_agents=feedback.by_agents),
         title=feedback.page,
         text=f"{path_code(feedback.page)} {summary}{newest}",
@@ -229,7 +229,7 @@ def _format_page_evidence(votes: GapRow | None) -> str:
     return f"{against:,} of {counted(votes.events, 'vote', 'votes')}"
 
 
-def _format_feedback_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
+def _format_feedback_total(numbers: Numbers, _rows: Sequence[GapTableRow]) -> tuple[str, int]:
     votes = numbers.gap_rows(Source.VOTES)
     comments = numbers.gap_rows(Source.COMMENTS)
     parts = []
@@ -252,11 +252,11 @@ def _format_feedback_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str,
 # ---- questions
 
 
-def _list_question_rows(numbers: Numbers) -> Sequence[Row]:
+def _list_question_rows(numbers: Numbers) -> Sequence[GapTableRow]:
     return [_to_question_row(group) for group in _group_asked(numbers)]
 
 
-def _list_question_subjects(numbers: Numbers) -> Sequence[Row]:
+def _list_question_subjects(numbers: Numbers) -> Sequence[GapTableRow]:
     """Return a row for each subject of the questions."""
     groups = group_by_subject(_group_asked(numbers), lambda group: group[0].text)
     return [_to_question_row([row for group in same for row in group]) for same in groups]
@@ -269,7 +269,7 @@ def _group_asked(numbers: Numbers) -> list[list[GapRow]]:
     return group_questions(row for row in asked if in_section(row.page or "", section))
 
 
-def _to_question_row(group: Sequence[GapRow]) -> Row:
+def _to_question_row(group: Sequence[GapRow]) -> GapTableRow:
     first = group[0]
     count = counted(len(group), "question", "questions")
     subject = in_quotes(first.text, _MAX_QUOTE_CHARACTERS)
@@ -279,7 +279,7 @@ def _to_question_row(group: Sequence[GapRow]) -> Row:
     texts = list(dict.fromkeys(question.text for question in group))
     keys = dict.fromkeys(question_key(text) for text in texts)
     times = counted(len(group), "time", "times")
-    return Row(
+    return GapTableRow(
         key=question_key(first.text),
         title=first.text,
         text=f"Asked {times}: “{b.quoted(first.text, _MAX_SHOWN_QUOTE_CHARACTERS)}”",
@@ -294,7 +294,7 @@ def _to_question_row(group: Sequence[GapRow]) -> Row:
     )
 
 
-def _format_question_total(numbers: Numbers, _rows: Sequence[Row]) -> tuple[str, int]:
+def _format_question_total(numbers: Numbers, _rows: Sequence[GapTableRow]) -> tuple[str, int]:
     questions = numbers.gap_rows(Source.QUESTIONS)
     if questions is None:
         return "", 0
@@ -335,7 +335,7 @@ FORMATS: Mapping[ReportType, _Format] = {
 }
 
 
-def gap_table(numbers: Numbers) -> Sequence[Row]:
+def gap_table(numbers: Numbers) -> Sequence[GapTableRow]:
     """Return the rows of an answer in their order."""
     return FORMATS[numbers.query.report_type].rows(numbers)
 
@@ -398,7 +398,7 @@ def gap_file(numbers: Numbers) -> tuple[str, str]:
     return BOM + "".join(map(csv_line, lines)), text
 
 
-def gap_prompt(query: Query, row: Row) -> str:
+def gap_prompt(query: Query, row: GapTableRow) -> str:
     """Return the suggested prompt for a row, with readers' texts as quotations."""
     room = _MAX_PROMPT_QUOTES_CHARACTERS // max(len(row.quotes), 1)
     texts = [one_line(text, room) for text in row.quotes]

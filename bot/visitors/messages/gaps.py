@@ -17,7 +17,7 @@ from bot.visitors.messages.answers import (
     name_subject,
     share_button,
 )
-from bot.visitors.messages.gap_rows import FEW_EVENTS, FORMATS, Row, gap_table
+from bot.visitors.messages.gap_rows import FEW_EVENTS, FORMATS, GapTableRow, gap_table
 from bot.visitors.messages.reasons import unread_sources
 from bot.visitors.model.gaps import ReportType
 from bot.visitors.model.questions import Numbers, Query
@@ -56,7 +56,7 @@ def more_gaps(numbers: Numbers, question: QuestionId) -> Message:
 def _format_message(
     numbers: Numbers,
     question: QuestionId,
-    rows: Sequence[Row],
+    rows: Sequence[GapTableRow],
     buttons: Sequence[Block],
     shared_by: UserId | None = None,
 ) -> Message:
@@ -78,7 +78,7 @@ def _format_message(
         blocks.pop()
 
 
-def _build_row_block(row: Row, rank: int, question: QuestionId, *, is_page: bool) -> Block:
+def _build_row_block(row: GapTableRow, rank: int, question: QuestionId, *, is_page: bool) -> Block:
     button = draft_button(question, row.key, is_page=is_page)
     return {**b.section(f"{rank}. {row.text}"), "accessory": button}
 

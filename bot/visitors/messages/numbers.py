@@ -15,16 +15,16 @@ def visitors_answer(count: int) -> str:
     return counted(count, "visitor", "visitors")
 
 
-def people(counts: Counts) -> str:
+def format_people(counts: Counts) -> str:
     return counted(counts.human, "person", "people")
 
 
-def agents(counts: Counts) -> str:
+def format_agents(counts: Counts) -> str:
     return counted(counts.ai, "AI agent", "AI agents")
 
 
 def format_both_counts(counts: Counts) -> str:
-    return f"{people(counts)}, {agents(counts)}"
+    return f"{format_people(counts)}, {format_agents(counts)}"
 
 
 def views_line(section: str, views: Counts) -> str:
@@ -37,7 +37,7 @@ def views_line(section: str, views: Counts) -> str:
     return f"{path_code(section)}: *{total}*, {by_whom}"
 
 
-def percent(part: int, whole: int) -> str:
+def format_percent(part: int, whole: int) -> str:
     """Return 43%. A small rest is never rounded to 0 or 100."""
     share = part / whole if whole else 0.0
     if 0 < share < 0.005:
@@ -45,7 +45,7 @@ def percent(part: int, whole: int) -> str:
     return "over 99%" if 0.995 < share < 1 else f"{share:.0%}"
 
 
-def change(now: int, was: int | None) -> str:
+def format_change(now: int, was: int | None) -> str:
     """Return +12%, or "new", if that is beyond chance; otherwise nothing."""
     if was is None or not is_beyond_chance(now, was):
         return ""

@@ -82,7 +82,7 @@ def already_subscribed(subscription: Subscription, project: Project | None) -> M
 
 def _format_subscription(subscription: Subscription, project: Project | None) -> str:
     weekly = f"e{format_schedule(subscription.weekly)[1:]}"
-    return f"{weekly}{scope(None, project)}{_format_pages_under(subscription.section)}"
+    return f"{weekly}{format_scope(None, project)}{_format_pages_under(subscription.section)}"
 
 
 def not_in_channel(bot_name: str) -> Message:
@@ -98,8 +98,9 @@ def subscription_paused(
     subscription: Subscription, post: NotPosted, bot_name: str, project: Project | None
 ) -> Message:
     """Return the notice to the owner that Slack refuses posts in the channel for good."""
+    docs = format_docs_name(project)
     return b.words(
-        f":double_vertical_bar: The weekly {named(project)} for {b.channel(subscription.channel)} is paused"
+        f":double_vertical_bar: The weekly {docs} for {b.channel(subscription.channel)} is paused"
         f": {refusal(post, bot_name)} `/docs-visitors resume` starts it again there."
     )
 
@@ -113,7 +114,7 @@ def not_posted(
     again = b.code(f"/docs-visitors digest now{typed}")
     where = b.channel(subscription.channel)
     return b.words(
-        f":warning: I couldn't post in {where} for the weekly {named(project)}: "
+        f":warning: I couldn't post in {where} for the weekly {format_docs_name(project)}: "
         f"{refusal(refused, bot_name)} Then {again} posts the last week there; "
         "the next digest is tried at its time."
     )
@@ -195,7 +196,7 @@ def subscription_list(
 
 def _list_item(subscription: Subscription, now: datetime, project: Project | None) -> str:
     weekly = subscription.weekly
-    what = f"{scope(None, project)}{_format_pages_under(subscription.section)}"
+    what = f"{format_scope(None, project)}{_format_pages_under(subscription.section)}"
     lines = [f"*{format_schedule(weekly)}*{what}, by {b.mention(subscription.owner)}"]
     if subscription.state is SubscriptionState.PAUSED:
         lines.append(":double_vertical_bar: Paused. `/docs-visitors resume` starts it again.")
@@ -224,11 +225,11 @@ def _format_pages_under(section: str | None) -> str:
     return f", for pages under {path_code(section)}" if section else ""
 
 
-def named(project: Project | None) -> str:
+def format_docs_name(project: Project | None) -> str:
     return f"digest of {b.label(project.label)}" if project else "docs digest"
 
 
-def scope(section: str | None, project: Project | None) -> str:
+def format_scope(section: str | None, project: Project | None) -> str:
     """Return the project and the section of a digest: " for Acme docs, `/api`"."""
     parts = []
     if project:

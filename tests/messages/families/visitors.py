@@ -119,13 +119,15 @@ def samples() -> Mapping[str, object]:
         "shared": answer_messages.answer(report(), QUESTION, shared_by=BEN),
         "shared, no visits": answer_messages.answer(reports["no visits"], QUESTION, shared_by=BEN),
         "not to share": answer_messages.answer(report(), QUESTION, can_share=False),
-        "more": answer_messages.more(week, QUESTION),
+        "more": answer_messages.format_more(week, QUESTION),
         "all numbers of a digest": answer_messages.all_numbers(week, QUESTION),
-        "more: nothing to compare with": answer_messages.more(
+        "more: nothing to compare with": answer_messages.format_more(
             reports["nothing to compare with"], QUESTION
         ),
-        "more: everything moved": answer_messages.more(report(pages=every, gone=(GONE,)), QUESTION),
-        "more: no page, several docs": answer_messages.more(
+        "more: everything moved": answer_messages.format_more(
+            report(pages=every, gone=(GONE,)), QUESTION
+        ),
+        "more: no page, several docs": answer_messages.format_more(
             report(query={"label": "Acme"}, pages=(), earlier=None, now=reading(is_complete=False)),
             QUESTION,
         ),
