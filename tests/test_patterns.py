@@ -139,7 +139,7 @@ def test_every_pattern_of_the_bot_is_found() -> None:
         assert not [ast.unparse(node) for node in within if "re.compile(" in ast.unparse(node)], (
             path
         )
-    assert {"bot.messages.slack_text._ENTITY", "bot.masking._IN_ADDRESS"} <= {
+    assert {"bot.messages.slack_text._ENTITY_PATTERN", "bot.masking._IN_ADDRESS_PATTERN"} <= {
         use.where for use in USES
     }
     assert any(use.where.startswith("messages/blocks.py") for use in USES)

@@ -224,7 +224,7 @@ def _typed() -> Iterator[Act]:
             is_query = command == "/docs-visitors" and word.run.__name__ in (
                 "_ask",
                 "_ask_misses",
-                "_digest",
+                "_send_digest_now",
             )
             name = f"type {command} {text}".strip()
             yield Act(

@@ -12,13 +12,13 @@ ROOT = Path(bot.__path__[0])
 DOORS = {
     "commands.own_words.run_other_word": "a command that has not understood a text",
     "jobs.commands.agent._ask": "/docs-agent",
-    "jobs.conversation._is_for_the_bot_alone": "earlier messages of a thread",
-    "jobs.conversation._find_small_talk": "earlier messages of a question's thread",
+    "jobs.thread_context._is_for_the_bot_alone": "earlier messages of a thread",
+    "jobs.thread_context._find_small_talk": "earlier messages of a question's thread",
     "inbox.meaning._is_for_agent": "an edit of a request, beside what was sent",
     "inbox.meaning.may_answer": "replies among people, which may answer a question",
     "inbox.meaning.interpret": "mentions, direct messages, replies, their edits, reading again",
     "inbox.meaning.is_talk": "replies that a listener need not store",
-    "jobs.respond.answer_unless_request": "forms and /docs-followup",
+    "jobs.unsent_texts.answer_unless_request": "forms and /docs-followup",
 }
 """The functions that ask for the meaning of a text, each with its door."""
 OF_THE_INTERFACE = {"decision", "kinds", "own_words", "vocabulary"}

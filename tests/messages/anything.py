@@ -256,11 +256,11 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
         lambda: built(TrackedJob).map(lambda job: replace(job, project=PROJECT))
     ),
     **dict.fromkeys(
-        ("did_you_mean.typed", "which_command.typed"),
+        ("did_you_mean.typed", "ask_which_command.typed"),
         ANY_TEXT.map(lambda text: f"visitors path /{text}"),
     ),
     "did_you_mean.command": st.just("/docs-visitors"),
-    "which_command.commands": st.just(("/docs-agent", "/docs-visitors")),
+    "ask_which_command.commands": st.just(("/docs-agent", "/docs-visitors")),
     "private": st.just("{}"),
     "welcome_message.note": st.sampled_from(["", note_for_admins(NOW, ANA)]),
     "Numbers.own": st.just(OwnQuestions()),
@@ -293,7 +293,7 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "outdated_end.job": st.deferred(lambda: ENDED),
     "format_pull_request.job": st.deferred(lambda: ENDED_WITH_PULL_REQUEST),
     "outdated_pull_request.job": st.deferred(lambda: ENDED_WITH_PULL_REQUEST),
-    "decided.decision": st.just("Dismiss"),
+    "close_question.decision": st.just("Dismiss"),
     "not_allowed.access": st.sampled_from(
         [access for access in Access if access is not Access.MEMBER]
     ),

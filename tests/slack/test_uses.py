@@ -43,7 +43,7 @@ def test_no_method_is_called_by_a_text_that_the_list_would_miss() -> None:
 
 def test_every_event_with_a_listener_is_in_the_list_and_no_other() -> None:
     listeners = (ROOT / "bot/slack/listeners.py").read_text(encoding="utf-8")
-    [heard] = re.findall(r'_MESSAGES = re\.compile\("([\w|]+)"\)', listeners)
+    [heard] = re.findall(r'_MESSAGES_PATTERN = re\.compile\("([\w|]+)"\)', listeners)
     others = re.findall(r'app\.event\("(\w+)"\)', listeners)
     listed = {event.name.split(".")[0] for event in EVENTS}
     assert {*others, *heard.split("|")} == listed
