@@ -29,7 +29,7 @@ from bot.jobs.model.prompts import PromptKind
 from bot.jobs.model.pull_request import PullRequestSnapshot
 from bot.jobs.model.quota import MAY_NOT_WRITE
 from bot.jobs.model.topics import JobTopic
-from bot.jobs.store.audit import write_job_end
+from bot.jobs.store.audit import ITERATION_ENDS, write_job_end
 from bot.jobs.store.tables import (
     SNAPSHOT,
     UNREVIEWED_STATES,
@@ -327,7 +327,7 @@ class Jobs(Rows[TrackedJob]):
         if changes:
             self.tx.changed.setdefault(job.number, job)
             self._write(job.number, owner, changes)
-        if new.state is not job.state:
+        if new.state is not job.state and new.state in ITERATION_ENDS:
             write_job_end(self.connection, job.number, new.state)
         return new
 
