@@ -103,7 +103,7 @@ def take_buttons(context: Context, tx: Transaction, before: TrackedJob, now: dat
 
 
 def _outdated_end(context: Context, tx: Transaction, before: TrackedJob) -> Message:
-    subject = Prompts(tx).subject(before)
+    subject = Prompts(tx).of_version(before).subject
     for hooks in context.hooks_of(JobHooks):
         drawn = hooks.draw_outdated_end(before, subject)
         if drawn is not None:
@@ -113,12 +113,12 @@ def _outdated_end(context: Context, tx: Transaction, before: TrackedJob) -> Mess
 
 def result_message(context: Context, tx: Transaction, job: TrackedJob) -> Message:
     """Return the end of the job's iteration."""
-    subject = Prompts(tx).subject(job)
+    request = Prompts(tx).of_version(job)
     for hooks in context.hooks_of(JobHooks):
-        drawn = hooks.draw_end(context, tx, job, subject)
+        drawn = hooks.draw_end(context, tx, job, request)
         if drawn is not None:
             return drawn
-    return messages.format_result(job, subject)
+    return messages.format_result(job, request.subject)
 
 
 def update_result(context: Context, tx: Transaction, job: TrackedJob) -> None:

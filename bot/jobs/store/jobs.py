@@ -244,7 +244,7 @@ class Jobs(Rows[TrackedJob]):
         if besides.thread is None:
             return False
         ready = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.number != besides.number)
-        return self._newest(and_(_is_in(besides.thread), ready)) is not None
+        return self._has(_is_in(besides.thread), ready)
 
     def publishes_unreviewed(self, project: ProjectId) -> bool:
         """Return whether a project's agent may commit straight to the branch that is published.
