@@ -227,13 +227,12 @@ async def _read_titles(
 
 
 def _changed(files: Sequence[PullRequestFile]) -> Sequence[ChangedFile]:
-    return [_to_changed_file(file) for file in files]
-
-
-def _to_changed_file(file: PullRequestFile) -> ChangedFile:
-    return ChangedFile(
-        file.path, file.status, file.additions, file.deletions, file.previous, file.patch
-    )
+    return [
+        ChangedFile(
+            file.path, file.status, file.additions, file.deletions, file.previous, file.patch
+        )
+        for file in files
+    ]
 
 
 async def read_changes(context: Context, readable: Readable) -> Sequence[ChangedFile] | None:
