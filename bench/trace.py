@@ -124,7 +124,7 @@ _STRETCHES: Sequence[tuple[str, Collection[str]]] = (
         ("slack/", "store/trials", "access/", "commands/", "jobs/commands/", "projects"),
     ),
     (
-        "it is compared with open jobs and earlier requests, searched for keys, and stored",
+        "the request is compared with open jobs and earlier requests, searched for keys, and stored",
         (
             "jobs/gates",
             "jobs/rivals",
@@ -137,7 +137,7 @@ _STRETCHES: Sequence[tuple[str, Collection[str]]] = (
         ),
     ),
     (
-        "it gets its names, its files and its place in the queue, and is sent once within the quota",
+        "the prompt gets its names, files and place in the queue, and is sent once within the quota",
         (
             "jobs/prepare",
             "jobs/names",
