@@ -10,6 +10,7 @@ from bot.context import Context, Hooks, WorkerContext
 from bot.ids import ChannelId, JobNumber, Message, MessageTs
 from bot.jobs.access import Readable
 from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.model.prompts import VersionRequest
 from bot.jobs.model.questions import AnsweredQuestion, DocsQuestion
 from bot.ports import ThreadRef
 from bot.store import Transaction
@@ -18,6 +19,7 @@ Also = Callable[[Transaction], None]
 """A write in the transaction of a request."""
 AnswerWord = Callable[[Context, Readable], Awaitable[Message]]
 AskDocs = Callable[[Context, Allowed, DocsQuestion, Also], Awaitable[Message | None]]
+FormatEnd = Callable[[Context, Transaction, TrackedJob, VersionRequest], Message | None]
 
 
 def _tell_nobody(*_arguments: object) -> bool:
@@ -53,10 +55,10 @@ class JobHooks(Hooks):
     prompts."""
     on_iteration_ended: Callable[[WorkerContext, Transaction, TrackedJob], None] = _find_nothing
     """Receives each job whose iteration has ended, before the message about the end is written."""
-    format_end: Callable[[Context, Transaction, TrackedJob, str], Message | None] = _find_nothing
+    format_end: FormatEnd = _find_nothing
     """Returns the message about the end of an iteration; None for the message of jobs alone.
 
-    The last argument: the summary of the iteration's prompt.
+    The last argument: the request that made the job's current version.
     """
     format_outdated_end: Callable[[TrackedJob, str], Message | None] = _find_nothing
     """Returns the message about an outdated end, without buttons; None for the message of jobs alone."""

@@ -245,16 +245,16 @@ def message(*blocks: Block) -> Message:
     Plain blocks contain no link buttons; the text has the links. It has at most ``TEXT_BYTES``, so
     that every message can be edited.
     """
-    text = "".join(_format_block(block, is_spoken=True) for block in blocks).lstrip("\n")
+    text = _text_of(blocks, is_spoken=True)
     rows = [block["elements"] for block in blocks if block["type"] == "actions"]
     plain_rows = [actions([made for made in row if "url" not in made]) for row in rows]
-    plain_blocks = (*text_blocks(_format_blocks(blocks)), *chain(*plain_rows))
+    plain_blocks = (*text_blocks(_text_of(blocks, is_spoken=False)), *chain(*plain_rows))
     return Message(clip_bytes(text, TEXT_BYTES), blocks, plain_blocks)
 
 
-def _format_blocks(blocks: Iterable[Block]) -> str:
-    """Return the words of blocks as mrkdwn, in full."""
-    return "".join(_format_block(block, is_spoken=False) for block in blocks).lstrip("\n")
+def _text_of(blocks: Iterable[Block], *, is_spoken: bool) -> str:
+    """Return the words of blocks as mrkdwn, in full. ``is_spoken``: see `_format_block`."""
+    return "".join(_format_block(block, is_spoken=is_spoken) for block in blocks).lstrip("\n")
 
 
 def _format_block(block: Block, *, is_spoken: bool) -> str:
@@ -346,7 +346,7 @@ def fits(message: Message) -> bool:
     heaviest = max(_count_escaped(message.blocks), _count_escaped(message.plain_blocks))
     return (
         heaviest <= MAX_MESSAGE_CHARACTERS
-        and len(_format_blocks(message.blocks)) <= _MAX_TEXT_CHARACTERS
+        and len(_text_of(message.blocks, is_spoken=False)) <= _MAX_TEXT_CHARACTERS
     )
 
 

@@ -189,6 +189,16 @@ class PromptRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class VersionRequest:
+    """The request that made a job's current version, for its end."""
+
+    summary: str
+    """The first line of its prompt, or the title of the content gap for which the bot suggested it."""
+    is_preview_fix: bool = False
+    """Whether the request was to mend the preview."""
+
+
+@dataclass(frozen=True, slots=True)
 class UnsentText:
     """A text that was not sent, in the value of the button that sends it anyway."""
 

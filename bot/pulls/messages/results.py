@@ -85,7 +85,15 @@ def _format_end(
 
     ``is_mended``: its preview builds again. ``is_brief``: a sentence follows on the same line.
     """
-    result, advice = _choose_end_texts(job, summary)
+    pull = _find_polled(job)
+    by_page = ""
+    change = ""
+    page = ""
+    if pull is not None:
+        by_page = _format_result_by_page(job, summary, pull)
+        change = _format_change(job, pull)
+        page = _format_page(job, pull, is_brief=is_brief)
+    result, advice = _choose_end_texts(job, by_page)
     if is_mended and not _is_over(job):
         result = _MENDED_PREVIEW
     is_merged = job.pull_request is not None and job.pull_request.is_merged
@@ -93,20 +101,22 @@ def _format_end(
         job,
         summary,
         (result, advice),
-        change=_format_change(job),
-        page=_format_page(job, b.web_address(job.pr_link) or "", is_brief=is_brief),
+        change=change,
+        page=page,
         sign=":white_check_mark:" if is_merged else ":memo:",
         over="merged" if is_merged else "closed",
     )
 
 
-def _choose_end_texts(job: TrackedJob, summary: str) -> tuple[str, str]:
-    """Return the texts of the result and the advice, to be filled in."""
+def _choose_end_texts(job: TrackedJob, by_page: str) -> tuple[str, str]:
+    """Return the texts of the result and the advice, to be filled in.
+
+    ``by_page``: the text of a result that is named by its page; "" for another one.
+    """
     result, advice = end_texts(job)
     pull = job.pull_request
     if b.web_address(job.pr_link) is None:
         return result, advice
-    by_page = _format_result_by_page(job, summary)
     if pull is None or pull.ended_at is None:
         return by_page or result, advice
     if job.ended_at is not None and pull.ended_at < job.ended_at:
@@ -116,13 +126,12 @@ def _choose_end_texts(job: TrackedJob, summary: str) -> tuple[str, str]:
     return _ENDED_TEXTS[pull.is_merged], ""
 
 
-def _format_result_by_page(job: TrackedJob, summary: str) -> str:
+def _format_result_by_page(job: TrackedJob, summary: str, pull: PullRequestSnapshot) -> str:
     """Return the text of a result that is named by the page that it adds or changes.
 
     Return "" where its pages are unknown, or its own words say more.
     """
-    pull = _find_polled(job)
-    if pull is None or not pull.pages or _is_unchanged(pull):
+    if not pull.pages or _is_unchanged(pull):
         return ""
     if pull.pages[0].is_new:
         return _NEW_PAGE
@@ -133,16 +142,16 @@ def _format_result_by_page(job: TrackedJob, summary: str) -> str:
     return _CHANGED_PAGE if job.result_number > 1 and is_short else ""
 
 
-def _format_page(job: TrackedJob, url: str, *, is_brief: bool) -> str:
+def _format_page(job: TrackedJob, pull: PullRequestSnapshot, *, is_brief: bool) -> str:
     """Return the page that an iteration adds or changes, as its result names it; "" for none.
 
     A new page is the end of a sentence.
     ``is_brief``: a new page has fewer of its headings, and not its number of lines.
     """
-    pull = _find_polled(job)
-    if pull is None or not pull.pages:
+    if not pull.pages:
         return ""
     first, *others = pull.pages
+    url = b.web_address(job.pr_link) or ""
     title = b.link(file_address(first.path, url), clip(first.title, _MAX_TITLE_CHARACTERS))
     if not first.is_new:
         more = counted(len(others), "more page", "more pages")
@@ -168,11 +177,8 @@ def _format_headings(page: ChangedPage, most: int) -> str:
     return " · ".join(shown)
 
 
-def _format_change(job: TrackedJob) -> str:
-    """Return how much the pull request changes, after its link; "" if it was not polled since."""
-    pull = _find_polled(job)
-    if pull is None:
-        return ""
+def _format_change(job: TrackedJob, pull: PullRequestSnapshot) -> str:
+    """Return how much the pull request changes, after its link."""
     is_follow_up = job.result_number > 1
     if is_follow_up and _is_unchanged(pull):
         return ". Nothing changed in it"
