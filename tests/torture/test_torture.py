@@ -447,6 +447,71 @@ def test_checker_finds_wrong_answers_and_notices(complaint: str) -> None:
     assert [one for one in check(made).complaints if complaint in one]
 
 
+TAKEN_BACK = Act(0.6, "question", ANA, "D01ANA", "mk30", "What does mk31 mean?", "mk31")
+TAKEN_BACK_STOP = Act(0.7, "stop", ANA, "D01ANA", "mk32", "stop", "mk33")
+
+
+def _take_question_back(made: Record) -> None:
+    """Let Ana ask a question in a direct message, and take it back before its answer."""
+    made.done += [
+        Done(TAKEN_BACK, AT, acknowledged=True, ts="1772442000.000900"),
+        Done(TAKEN_BACK_STOP, AT, acknowledged=True, ts="1772442000.000910"),
+    ]
+    made.rows["inquiries"] = [
+        inquiry(5, TAKEN_BACK, "dismissed", thread_ts="1772442000.000900"),
+    ]
+    key = "message:D01ANA:1772442000.000910:unsent"
+    note = delivery("note", "private", key=key, channel="D01ANA", user=ANA)
+    made.rows["deliveries"].append(note)
+    text = ":leftwards_arrow_with_hook: Taken back: I won't answer it."
+    made.messages.append(message(text, "1772442000.000920", "note", channel="D01ANA"))
+
+
+TAKEN_BACK_BREAKS: dict[str, Callable[[Record], object]] = {
+    "nobody said stop": lambda made: made.done.pop(),
+    "somebody else said stop": lambda made: setattr(
+        made.done[-1], "act", replace(TAKEN_BACK_STOP, user=BEN)
+    ),
+    "stop came before the question": _spoil("inquiries", thread_ts="1772442000.000915"),
+    "the stop was answered by something else": lambda made: made.messages[-1].update(
+        text="Taken back: nothing was sent."
+    ),
+    "the note answers another message": _spoil("deliveries", -1, key="message:D01ANA:1.1:unsent"),
+}
+
+
+@pytest.mark.parametrize("case", TAKEN_BACK_BREAKS)
+def test_stop_takes_back_only_its_askers_earlier_question(case: str) -> None:
+    made = record()
+    _take_question_back(made)
+    assert check(made).complaints == []
+    TAKEN_BACK_BREAKS[case](made)
+    complaints = check(made).complaints
+    assert "inquiry 5: 0 answers" in complaints
+    assert "inquiry 5: is dismissed, and nobody said so" in complaints
+
+
+def test_stop_takes_back_one_question() -> None:
+    made = record()
+    _take_question_back(made)
+    other = replace(TAKEN_BACK, marker="mk34", text="Where is mk31?")
+    made.done.insert(-1, Done(other, AT, acknowledged=True, ts="1772442000.000890"))
+    row = inquiry(6, other, "dismissed", thread_ts="1772442000.000890")
+    made.rows["inquiries"].append(row)
+    assert "inquiry 6: 0 answers" in check(made).complaints
+
+
+def test_question_that_was_taken_back_is_not_answered() -> None:
+    made = record()
+    _take_question_back(made)
+    answer = delivery("inquiry:5:answer", "post", id="late-id", channel="D01ANA")
+    made.rows["deliveries"].append(answer)
+    payload = {"event_payload": {"delivery": "late-id"}}
+    late = message("It means so", "1772442000.000930", None, channel="D01ANA")
+    made.messages.append(late | {"metadata": payload})
+    assert "inquiry 5: is dismissed, and nobody said so" in check(made).complaints
+
+
 def _taken_back_and_sent(made: Record) -> None:
     made.rows["prompts"][2].update(state="withdrawn", attempts=0)
 
