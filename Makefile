@@ -31,7 +31,7 @@ help:
 	@echo "make seeds     only the runs from seeds of make torture"
 	@echo "make rolling   only the processes restarted in turn, two minutes under load"
 	@echo "make mutants   small changes of the code that no test catches (MUTANTS=$(MUTANTS) SEED=$(SEED); about an hour)"
-	@echo "make trace     which functions one request enters, and how many in how many files"
+	@echo "make trace     which functions one request enters, and how many in which rooms"
 	@echo "make bench     the speed of the bot and of alternatives (fifteen minutes)"
 	@echo "make words     how well the bot tells changes, questions and talk apart"
 	@echo "make size      how large and how dense the code of each room is"

@@ -12,13 +12,14 @@ from typing import Any, cast
 
 from sqlalchemy import insert
 
+from bench.running_jobs import PROJECT, answer_about, root_ts
 from bot.context import WorkerContext
 from bot.docs_api import DocsClient
-from bot.features import JOB_HOOKS
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs, ProjectId, UserId
+from bot.jobs.deliveries import DELIVERY_HOOKS
 from bot.jobs.model.jobs import JobState
 from bot.jobs.store.tables import jobs as jobs_table
-from bot.ports import Messenger
+from bot.ports import Messenger, Posted
 from bot.projects import Projects
 from bot.settings import Settings
 from bot.store import Store
@@ -37,10 +38,10 @@ class SilentMessenger:
         *,
         delivery: DeliveryId,
         thread: MessageTs | None,
-    ) -> MessageTs:
+    ) -> Posted:
         """Return a new timestamp."""
         del channel, message, delivery, thread
-        return MessageTs(f"1700000000.{next(self._ts):06}")
+        return Posted(MessageTs(f"1700000000.{next(self._ts):06}"))
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
         """Do nothing."""
@@ -58,38 +59,41 @@ def worker_context(
         chance=random.random,
         owner=f"bench:{os.getpid()}",
         bot_user=UserId("U0BOT"),
-        projects=Projects.only(ProjectId("bench")),
+        projects=Projects.only(ProjectId(PROJECT)),
         wake=lambda: None,
-        hooks=[JOB_HOOKS],
+        hooks=[DELIVERY_HOOKS],
         settings=Settings(),
     )
     return replace(context, **changes)
 
 
 async def add_running_jobs(
-    store: Store, count: int, channels: int, poll_at: Callable[[int], datetime]
+    store: Store, docs_url: str, count: int, channels: int, poll_at: Callable[[int], datetime]
 ) -> None:
     """Add jobs that have just begun, each with a thread; ``poll_at`` gives each one's first poll."""
     now = datetime.now(UTC)
+    answers = [answer_about(docs_url, number) for number in range(count)]
     rows = [
         {
-            "project": "bench",
+            "project": PROJECT,
             "channel": f"C{number % channels:03}",
             "requester": "U1",
             "text": f"Add part {number} of the glossary",
             "asked_at": now,
             "state": JobState.WORKING,
-            "root_ts": f"{number + 1}.000000",
-            "service_id": f"job-{number}",
+            "status_ts": root_ts(number),
             "iteration": 1,
             "iteration_requester": "U1",
             "iteration_started_at": now,
-            "saw_active": True,
-            # As the docs service returns it, so that a poll finds no change.
-            "repository": "acme/docs",
-            "ref": "main",
+            "has_been_active": True,
             "poll_at": poll_at(number),
+            # As the docs service answers, so that a poll finds no change.
+            "service_id": answer["id"],
+            "repository": answer["repository"],
+            "ref": answer["ref"],
+            "model": answer["model"],
+            "service_created_at": answer["created_at"],
         }
-        for number in range(count)
+        for number, answer in enumerate(answers)
     ]
     await store.write(lambda tx: tx.connection.execute(insert(jobs_table), rows).close())

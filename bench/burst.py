@@ -21,15 +21,16 @@ from pydantic import SecretStr
 
 from bench.bot_parts import SilentMessenger, add_running_jobs, worker_context
 from bench.docs_server import docs_service
+from bench.processes import DOCS_KEY
 from bench.report import Goal, Report, Row, below
 from bot import logs
 from bot.docs_api import DocsClient
 from bot.engine import Workers
-from bot.features import all_workers
 from bot.ids import ChannelId, DeliveryId, Message, MessageTs
-from bot.ports import SlackThrottled
+from bot.ports import Posted, SlackThrottled
 from bot.store import Store
 from bot.store.upgrade import upgrade_tables
+from bot.subjects import all_workers
 
 _SLACK_SECONDS = 0.08
 """The typical time of a post at Slack."""
@@ -76,7 +77,10 @@ class CallsInAMinute:
 
 
 class PacedMessenger(SilentMessenger):
-    """A messenger with Slack's latency and rate limits, which counts the posts by thread, and the edits."""
+    """A messenger with Slack's latency and rate limits, which counts the posts by thread, and the edits.
+
+    It is not the sandbox's workspace, whose work would count as processor time of this process.
+    """
 
     def __init__(self, jobs: int) -> None:
         super().__init__()
@@ -96,7 +100,7 @@ class PacedMessenger(SilentMessenger):
         *,
         delivery: DeliveryId,
         thread: MessageTs | None,
-    ) -> MessageTs:
+    ) -> Posted:
         """Wait as long as Slack takes. Raises SlackThrottled for a post that comes too soon."""
         now = monotonic()
         if now - self._last.get(channel, -_PACE_SECONDS) < _PACE_SECONDS:
@@ -122,7 +126,7 @@ class PacedMessenger(SilentMessenger):
 async def measure(size: Size, folder: Path) -> list[Report]:
     """Measure from the moment when all jobs have ended until the last thread has its end."""
     logs.configure("WARNING")
-    async with docs_service("completed") as docs_url:
+    async with docs_service("completed", size.jobs) as docs_url:
         store = Store.open(f"sqlite:///{folder}/burst.db")
         try:
             await upgrade_tables(store.database)
@@ -133,11 +137,13 @@ async def measure(size: Size, folder: Path) -> list[Report]:
 
 async def _told(store: Store, docs_url: str, size: Size) -> Report:
     workers, slack = Workers(), PacedMessenger(size.jobs)
-    async with DocsClient(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:
+    async with DocsClient(base_url=docs_url, api_key=SecretStr(DOCS_KEY)) as docs:
         context = worker_context(
             store, docs, slack, wake=workers.wake, wake_after=workers.wake_after
         )
-        await add_running_jobs(store, size.jobs, size.channels, lambda _number: datetime.now(UTC))
+        await add_running_jobs(
+            store, docs_url, size.jobs, size.channels, lambda _number: datetime.now(UTC)
+        )
         began, used = monotonic(), os.times()
         workers.start(
             [worker for worker in all_workers(context) if worker.name in ("poll", "deliver")],

@@ -15,11 +15,7 @@ from time import perf_counter
 
 from bench.processes import READY, SIGNING_SECRET, Child, child, environment, memory_mb, running_bot
 from bench.report import Report, Row, below
-from bench.slack import played_slack
-from sandbox.ports import free_port
-
-_TOKEN = "xapp-idle"  # noqa: S105
-_BARE_TOKEN = "xapp-bare"  # noqa: S105
+from bench.slack import workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +47,10 @@ class Resting:
 
 async def measure(size: Size, folder: Path) -> list[Report]:
     """Measure starts in turns, then both processes idle at the same time."""
-    async with played_slack(free_port()) as slack:
-        env = environment(slack.url, f"sqlite:///{folder}/idle.db", app_token=_TOKEN)
-        bare_env = environment(slack.url, "", app_token=_BARE_TOKEN) | {
-            "SLACK_SIGNING_SECRET": SIGNING_SECRET
-        }
+    async with workspace(folder / "slack") as slack, workspace(folder / "bare-slack") as bare_slack:
+        env = environment(slack.url, f"sqlite:///{folder}/idle.db", app_token=slack.token)
+        bare_env = environment(bare_slack.url, "", app_token=bare_slack.token)
+        bare_env |= {"SLACK_SIGNING_SECRET": SIGNING_SECRET}
         ours, theirs = await _starts(env, bare_env, size, folder)
         rest, bare = await _rest(env, bare_env, size, folder)
     report = Report("idle: the whole bot with nothing to do", "the bot", "bare Bolt app")

@@ -11,29 +11,25 @@ measured with all workers, beside the status message of a command, through Socke
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
-from typing import Any
+from time import perf_counter
 
 from bench.command import INTAKE, Size, in_turns
 from bench.docs_server import docs_service
 from bench.processes import SIGNING_SECRET
 from bench.report import Report, Row, at_most, below
+from bench.running_jobs import channel
 from bench.sides import Side, Typist, Way, bolt_side, bot_side
-from bench.slack import (
-    ReadingSlack,
-    Said,
-    command_fields,
-    event_body,
-    played_slack,
-    reading_slack,
-)
-from sandbox.ports import free_port
+from bench.slack import BenchWorkspace, Change, person
+from sandbox.workspace.state import BOT_USER
 
-_MENTION = "<@U0BOT> Add a quickstart number {} for the Python SDK to the guides"
+_REQUEST = "Add a quickstart number {} for the Python SDK to the guides"
+_MENTION = f"<@{BOT_USER}> {_REQUEST}"
 _FOR_NOBODY = "I'll look at it after lunch"
 
 
@@ -53,9 +49,8 @@ _PAUSE_SECONDS = 0.3
 async def measure(size: Size, folder: Path) -> list[Report]:
     """Measure a mention beside a command, a message for nobody beside the app, and the first signs."""
     async with AsyncExitStack() as stack:
-        slack = await stack.enter_async_context(played_slack(free_port()))
-        bot = await stack.enter_async_context(bot_side(Way.HTTP, slack, folder, program=INTAKE))
-        bare = await stack.enter_async_context(bolt_side("bench.bolt_app", Way.HTTP, slack, folder))
+        bot = await stack.enter_async_context(bot_side(Way.HTTP, folder, program=INTAKE))
+        bare = await stack.enter_async_context(bolt_side("bench.bolt_app", Way.HTTP, folder))
         mentions = Report("message: a mention over HTTP", "a mention", "a command")
         await _compare(mentions, (_saying(bot, _MENTION.format(1)), bot), size, _MENTION_SHARES)
         others = Report("message: a message for nobody over HTTP", "the bot", "bare Bolt app")
@@ -88,7 +83,7 @@ async def _compare(
 
 def _saying(side: Side, text: str) -> Side:
     """Return a side that gets messages with this text."""
-    typist = Typist(int(side.to), SIGNING_SECRET, text)
+    typist = Typist(side.port, SIGNING_SECRET, text)
     return replace(side, burst=typist.type)
 
 
@@ -110,12 +105,11 @@ async def _signs(count: int, folder: Path) -> Report:
     own.mkdir()
     signs = Signs()
     async with AsyncExitStack() as stack:
-        slack = await stack.enter_async_context(reading_slack(free_port()))
         docs_url = await stack.enter_async_context(docs_service())
-        side = bot_side(Way.SOCKET, slack, own, docs_url=docs_url)
-        bot = await stack.enter_async_context(side)
+        bot = await stack.enter_async_context(bot_side(Way.SOCKET, own, docs_url=docs_url))
+        bot.slack.answer_slowly()
         for number in range(1, 3 * count, 3):
-            await _measure_signs(slack, str(bot.to), number, signs)
+            await _measure_signs(bot.slack, number, signs)
     report = Report("message: the first sign, through Socket Mode", "a message", "a command")
     command_ms = 1000 * median(signs.of_commands)
     for name, seconds in (
@@ -127,49 +121,52 @@ async def _signs(count: int, folder: Path) -> Report:
     return report
 
 
-async def _measure_signs(slack: ReadingSlack, token: str, number: int, signs: Signs) -> None:
+async def _measure_signs(slack: BenchWorkspace, number: int, signs: Signs) -> None:
     """Send a command, a mention, and a reply in the thread of the mention."""
     status = slack.expect(_posts(number))
-    began = await slack.bring(token, command_fields(number), "slash_commands")
+    began = perf_counter()
+    request = _REQUEST.format(number)
+    await slack.people.command(person(number), channel(number), "/docs-agent", request)
     signs.of_commands.append(await _until(status, began))
 
-    said = event_body(number + 1, _MENTION.format(number + 1))
+    # In the next channel: each takes one message a second.
+    user = person(number + 1)
+    room = channel(number + 1)
     status = slack.expect(_posts(number + 1))
-    began = await slack.bring(token, said, "events_api")
+    began = perf_counter()
+    said = slack.people.say(user, room, f"@docs-agent {_REQUEST.format(number + 1)}")
     signs.of_mentions.append(await _until(status, began))
 
-    reply = _reply_to(said, number + 2)
-    eyes = slack.expect(_reacts_to(reply["event"]["ts"]))
-    began = await slack.bring(token, reply, "events_api")
+    text = f"Add an example number {number + 2}, too"
+    eyes = slack.expect(_reacts_to(text))
+    began = perf_counter()
+    slack.people.say(user, room, text, thread_ts=said["ts"])
     signs.of_replies.append(await _until(eyes, began))
 
 
-def _reply_to(said: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """Return the body of the event of a reply that its author writes under a message."""
-    body = event_body(number, f"Add an example number {number}, too")
-    place = {name: said["event"][name] for name in ("channel", "user")}
-    thread = {"thread_ts": said["event"]["ts"], "parent_user_id": said["event"]["user"]}
-    body["event"] |= place | thread
-    return body
+def _reacts_to(text: str) -> Callable[[Change], bool]:
+    """Return whether the app reacts to the message with this text."""
 
-
-def _reacts_to(ts: str) -> Callable[[Said], bool]:
-    """Return whether a call reacts to the message with this timestamp."""
-    return lambda call: call.method == "reactions.add" and ts in call.text
-
-
-def _posts(number: int) -> Callable[[Said], bool]:
-    """Return whether a call posts the status message of the request with this number."""
-
-    def is_it(call: Said) -> bool:
-        return call.method == "chat.postMessage" and f"number {number} " in call.text
+    def is_it(change: Change) -> bool:
+        users = [user for each in change.message.get("reactions", ()) for user in each["users"]]
+        return change.message.get("text") == text and BOT_USER in users
 
     return is_it
 
 
-async def _until(call: asyncio.Future[Said], began: float) -> float:
-    """Return the seconds until a call of Slack, and leave a pause."""
+def _posts(number: int) -> Callable[[Change], bool]:
+    """Return whether the app posts the status message of the request with this number."""
+
+    def is_it(change: Change) -> bool:
+        message = change.message
+        return bool(message.get("bot_id")) and f"number {number} " in json.dumps(message)
+
+    return is_it
+
+
+async def _until(expected: asyncio.Future[Change], began: float) -> float:
+    """Return the seconds until a change, and leave a pause."""
     async with asyncio.timeout(60):
-        said = await call
+        change = await expected
     await asyncio.sleep(_PAUSE_SECONDS)
-    return said.at - began
+    return change.at - began

@@ -58,7 +58,7 @@ async def measure(size: Size, folder: Path) -> list[Report]:
     with ExitStack() as stack:
         postgres = PostgresServer(folder)
         stack.callback(postgres.stop)
-        async with docs_service() as url:
+        async with docs_service(jobs=max(size.jobs)) as url:
             return [await _compared(url, postgres, count, size, folder) for count in size.jobs]
 
 

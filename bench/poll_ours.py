@@ -14,21 +14,22 @@ from functools import partial
 from pydantic import SecretStr
 
 from bench.bot_parts import SilentMessenger, add_running_jobs, worker_context
-from bench.processes import READY, answer_counts
+from bench.processes import DOCS_KEY, READY, answer_counts
 from bot import logs
 from bot.docs_api import DocsApiError, DocsClient, Job
 from bot.engine import Workers
-from bot.features import all_workers
 from bot.settings import Settings
 from bot.store import Store
 from bot.store.upgrade import upgrade_tables
+from bot.subjects import all_workers
 
 
-async def _fill(store: Store, count: int, every_seconds: float) -> None:
+async def _fill(store: Store, docs_url: str, count: int, every_seconds: float) -> None:
     """Add the jobs; their first polls are spread over one interval."""
     begins_at = datetime.now(UTC) + timedelta(seconds=1)
     await add_running_jobs(
         store,
+        docs_url,
         count,
         50,
         lambda number: begins_at + timedelta(seconds=every_seconds * number / count),
@@ -58,8 +59,8 @@ async def watch(docs_url: str, database_url: str, count: int, every_seconds: flo
     store = Store.open(database_url)
     await upgrade_tables(store.database)
     workers = Workers()
-    await _fill(store, count, every_seconds)
-    async with CountingDocs(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:
+    await _fill(store, docs_url, count, every_seconds)
+    async with CountingDocs(base_url=docs_url, api_key=SecretStr(DOCS_KEY)) as docs:
         context = worker_context(
             store,
             docs,

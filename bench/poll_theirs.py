@@ -13,7 +13,8 @@ from datetime import UTC, datetime, timedelta
 import httpx
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from bench.processes import READY, answer_counts
+from bench.processes import DOCS_KEY, READY, answer_counts
+from bench.running_jobs import PROJECT
 
 
 class Watcher:
@@ -29,8 +30,8 @@ class Watcher:
         """Poll a job once."""
         try:
             answer = await self._client.get(
-                f"{self._url}/v2/agent/bench/job/{job}",
-                headers={"Authorization": "Bearer bench-key"},
+                f"{self._url}/v2/agent/{PROJECT}/job/{job}",
+                headers={"Authorization": f"Bearer {DOCS_KEY}"},
             )
             self.seen[job] = answer.raise_for_status().json()["status"]
             self.polls += 1

@@ -15,6 +15,7 @@ from time import clock_gettime, perf_counter
 
 import aiohttp
 
+from bench.running_jobs import PROJECT
 from sandbox.ports import free_port
 
 
@@ -159,6 +160,7 @@ async def child(
 
 
 BOT_TOKEN = "xoxb-bench"  # noqa: S105
+DOCS_KEY = "bench-key"
 SIGNING_SECRET = "bench-signing-secret"  # noqa: S105
 NO_DOCS = "http://127.0.0.1:9"
 """An address at which there is no docs service."""
@@ -174,8 +176,8 @@ def environment(
         "SLACK_API_URL": slack_url,
         "DATABASE_URL": database_url,
         "DOCS_API_URL": docs_url,
-        "DOCS_API_KEY": "bench-key",
-        "DOCS_PROJECT_ID": "bench",
+        "DOCS_API_KEY": DOCS_KEY,
+        "DOCS_PROJECT_ID": PROJECT,
     }
 
 

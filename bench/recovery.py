@@ -9,7 +9,6 @@ would post none of them. There are no more ends than Slack's limits permit withi
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -22,14 +21,14 @@ from bench.bot_parts import add_running_jobs
 from bench.docs_server import ENDED_EVERY, docs_service
 from bench.processes import environment, running_bot
 from bench.report import Report, Row, below
-from bench.slack import ReadingSlack, reading_slack
+from bench.running_jobs import CHANNELS
+from bench.slack import BenchWorkspace, workspace
 from bot.context import Timeouts
 from bot.jobs.store.tables import jobs as jobs_table
 from bot.store import Store, Transaction
 from bot.store.upgrade import upgrade_tables
 from sandbox.ports import free_port
 
-_CHANNELS = 50
 _LEASE_SECONDS = Timeouts().lease_seconds
 _GRACE_SECONDS = 5.0
 _LEASED = jobs_table.c.claimed_until.is_not(None)
@@ -64,10 +63,14 @@ async def measure(size: Size, folder: Path) -> list[Report]:
     store = Store.open(database_url)
     try:
         await upgrade_tables(store.database)
-        await add_running_jobs(store, size.jobs, _CHANNELS, lambda _number: datetime.now(UTC))
-        async with reading_slack(free_port()) as slack, asyncio.timeout(_LIMIT_SECONDS):
-            docs_url = f"http://127.0.0.1:{docs_port}"
-            env = environment(slack.url, database_url, docs_url=docs_url, app_token="xapp-bot")  # noqa: S106
+        docs_url = f"http://127.0.0.1:{docs_port}"
+        await add_running_jobs(
+            store, docs_url, size.jobs, CHANNELS, lambda _number: datetime.now(UTC)
+        )
+        async with workspace(folder / "slack") as slack, asyncio.timeout(_LIMIT_SECONDS):
+            slack.answer_slowly()
+            slack.add_status_messages(size.jobs)
+            env = environment(slack.url, database_url, docs_url=docs_url, app_token=slack.token)
             killed_at = await _kill_one(store, env, docs_port, size, folder)
             seconds = await _all_told(slack, env, docs_port, size, folder) - killed_at
         return [_report(size, seconds, _told(slack))]
@@ -79,7 +82,7 @@ async def _kill_one(
     store: Store, env: dict[str, str], docs_port: int, size: Size, folder: Path
 ) -> float:
     """Run a bot until it holds as many jobs as it should, and kill it. Return when."""
-    silent = docs_service("silent", port=docs_port)
+    silent = docs_service("silent", size.jobs, port=docs_port)
     async with silent, running_bot(env, log=folder / "killed.log") as (bot, _, _):
         while await store.read(_held) < size.held:  # noqa: ASYNC110 - another process writes
             await asyncio.sleep(0.1)
@@ -98,10 +101,10 @@ def _held(tx: Transaction) -> int:
 
 
 async def _all_told(
-    slack: ReadingSlack, env: dict[str, str], docs_port: int, size: Size, folder: Path
+    slack: BenchWorkspace, env: dict[str, str], docs_port: int, size: Size, folder: Path
 ) -> float:
     """Run another bot until all ends are posted. Return the time."""
-    some = docs_service("some", port=docs_port)
+    some = docs_service("some", size.jobs, port=docs_port)
     async with some, running_bot(env, log=folder / "recovery.log"):
         while len(_told(slack)) < size.ended:  # noqa: ASYNC110 - the same
             await asyncio.sleep(0.1)
@@ -110,12 +113,10 @@ async def _all_told(
     return told_at
 
 
-def _told(slack: ReadingSlack) -> Counter[str]:
+def _told(slack: BenchWorkspace) -> Counter[str]:
     """Return how many posts each thread has got."""
-    posts = [json.loads(call.text) for call in slack.said if call.method == "chat.postMessage"]
-    return Counter(
-        f"{post['channel']} {post['thread_ts']}" for post in posts if post.get("thread_ts")
-    )
+    posts = [post for room in slack.state.messages.values() for post in room.values()]
+    return Counter(f"{post['channel']} {post['thread_ts']}" for post in posts if post["thread_ts"])
 
 
 def _report(size: Size, seconds: float, posts: Counter[str]) -> Report:

@@ -27,7 +27,7 @@ from bench.processes import (
     environment,
     running_bot,
 )
-from bench.slack import LIMIT_SECONDS, PlayedSlack, command_fields, event_body
+from bench.slack import LIMIT_SECONDS, BenchWorkspace, command_fields, event_body, workspace
 from sandbox.ports import free_port
 
 _UNANSWERED = (b"HTTP/1.1 404", b"HTTP/1.1 500")
@@ -121,59 +121,61 @@ NAMES = {Way.HTTP: "over HTTP", Way.SOCKET: "through Socket Mode"}
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A running app, its socket's token or its port, and how to send it commands."""
+    """A running app, its port, its workspace, and how to send it commands."""
 
     process: Child
-    to: str | int
+    port: int
+    slack: BenchWorkspace
     burst: Burst
 
 
 @asynccontextmanager
 async def bot_side(
     way: Way,
-    slack: PlayedSlack,
     folder: Path,
     *,
     docs_url: str = NO_DOCS,
     program: Sequence[str] = DOCS_BOT_RUN,
 ) -> AsyncIterator[Side]:
     """Run the bot, or another program with its settings, on SQLite on disk."""
-    token, name = "xapp-bot" if way is Way.SOCKET else "", f"bot-{way}"
-    env = environment(
-        slack.url, f"sqlite:///{folder}/{name}.db", docs_url=docs_url, app_token=token
-    )
-    async with running_bot(env, program=program, log=folder / f"{name}.log") as (bot, port, _):
-        yield Side(bot, token or port, await _burst(slack, token, port))
+    name = f"bot-{way}"
+    async with workspace(folder / f"{name}-slack") as slack:
+        env = environment(
+            slack.url,
+            f"sqlite:///{folder}/{name}.db",
+            docs_url=docs_url,
+            app_token=slack.token if way is Way.SOCKET else "",
+        )
+        async with running_bot(env, program=program, log=folder / f"{name}.log") as (bot, port, _):
+            yield Side(bot, port, slack, await _burst(way, slack, port))
 
 
 @asynccontextmanager
-async def bolt_side(module: str, way: Way, slack: PlayedSlack, folder: Path) -> AsyncIterator[Side]:
+async def bolt_side(module: str, way: Way, folder: Path) -> AsyncIterator[Side]:
     """Run one of the benchmarks' Bolt apps until the block ends."""
-    port, token, name = (
-        free_port(),
-        f"xapp-{module}" if way is Way.SOCKET else "",
-        f"{module}-{way}",
-    )
-    env = {
-        "SLACK_BOT_TOKEN": BOT_TOKEN,
-        "SLACK_SIGNING_SECRET": SIGNING_SECRET,
-        "SLACK_API_URL": slack.url,
-        "SLACK_APP_TOKEN": token,
-        "DATABASE_URL": f"sqlite+aiosqlite:///{folder}/{name}.db",
-    }
-    async with child("-m", module, way, str(port), env=env, log=folder / f"{name}.log") as app:
-        if await app.hear() != READY:
-            raise RuntimeError(f"{module} did not start")
-        yield Side(app, token or port, await _burst(slack, token, port))
+    port = free_port()
+    name = f"{module}-{way}"
+    async with workspace(folder / f"{name}-slack") as slack:
+        env = {
+            "SLACK_BOT_TOKEN": BOT_TOKEN,
+            "SLACK_SIGNING_SECRET": SIGNING_SECRET,
+            "SLACK_API_URL": slack.url,
+            "SLACK_APP_TOKEN": slack.token,
+            "DATABASE_URL": f"sqlite+aiosqlite:///{folder}/{name}.db",
+        }
+        async with child("-m", module, way, str(port), env=env, log=folder / f"{name}.log") as app:
+            if await app.hear() != READY:
+                raise RuntimeError(f"{module} did not start")
+            yield Side(app, port, slack, await _burst(way, slack, port))
 
 
-async def _burst(slack: PlayedSlack, token: str, port: int) -> Burst:
-    if not token:
+async def _burst(way: Way, slack: BenchWorkspace, port: int) -> Burst:
+    if way is Way.HTTP:
         return Typist(port, SIGNING_SECRET).type
-    await slack.connected(token)
+    await slack.connected()
 
     async def one(commands: int) -> list[float]:
-        return [await slack.command(token) for _ in range(commands)]
+        return [await slack.command() for _ in range(commands)]
 
     async def burst(count: int, at_once: int) -> list[float]:
         times = await asyncio.gather(*(one(count // at_once) for _ in range(at_once)))

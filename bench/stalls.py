@@ -261,9 +261,7 @@ async def _answers(talk: Talk, size: Size) -> Acts:
             lines = [
                 f"data: {json.dumps(part)}\n\n" for part in (begun, *parts, {"type": "finish"})
             ]
-            talk.service.answer = httpx.Response(
-                200, headers={"content-type": "text/event-stream"}, text="".join(lines)
-            )
+            talk.service.answer = "".join(lines)
             await talk.ana.says("@docs-agent How do I rotate a key?")
             yield talk.time.passes(20)
 
@@ -272,7 +270,7 @@ async def _passages(talk: Talk, size: Size) -> Acts:
     for text in _texts(size):
         one = {"content": text, "path": "/a", "metadata": {"title": text[:1000]}}
         for found in ([one], [{"content": text[:40], "path": "/a"}] * (size.length // 60)):
-            talk.service.answer_instead("ask", httpx.Response(503))
+            talk.service.answer_instead("answer", httpx.Response(503))
             talk.service.answer_instead("search", httpx.Response(200, json=found))
             await talk.ana.says("@docs-agent How do I rotate a key?")
             yield talk.time.passes(20)

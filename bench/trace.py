@@ -1,9 +1,10 @@
 """The trace of one request: the functions of the bot that it enters, to the end of its thread.
 
 The request is a command whose job ends in a pull request, as most do. `make trace` prints each function in
-the order of its first call, and how many they are in how many files. Functions that an idle bot runs as well
+the order of its first call, and how many they are in which rooms. Functions that an idle bot runs as well
 are left out, and so are lambdas and comprehensions. Then it prints what the two events of a mention enter
-before they are acknowledged: those of reading a message and of the decision are told apart.
+before they are acknowledged. Functions that read a text and decide what it means are counted apart: they are
+pure, and a reader of the way takes the decision as one step.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import asyncio
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -103,6 +105,7 @@ async def measure(
     return before, entered
 
 
+_SHOWN_ROOMS = 10
 _READING = (
     "intent/",
     "slack/content",
@@ -156,6 +159,28 @@ def _place_of(code: CodeType) -> str:
     return f"{path}:{code.co_firstlineno} {code.co_qualname}"
 
 
+def room_of(code: CodeType) -> str:
+    """Return the folder of a function within the bot: ``jobs/messages``."""
+    return Path(code.co_filename).parent.relative_to(_BOT.parent).as_posix()
+
+
+def count_of(functions: Collection[CodeType]) -> str:
+    """Return how many functions there are, with those that read a text and decide apart."""
+    others = [code for code in functions if not is_of_reading(code)]
+    files = len({code.co_filename for code in others})
+    reading = len(functions) - len(others)
+    return f"{len(others)} functions in {files} files, and {reading} that read a text and decide"
+
+
+def _print_rooms(title: str, functions: Collection[CodeType]) -> None:
+    """Print how many of these functions the rooms have, the ten with the most."""
+    print(f"\n{title}: {count_of(functions)}")
+    rooms = Counter(room_of(code) for code in functions)
+    for room, count in rooms.most_common(_SHOWN_ROOMS):
+        files = {Path(code.co_filename).stem for code in functions if room_of(code) == room}
+        print(f"{count:5} {room}: {', '.join(sorted(files))}")
+
+
 def _main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         before, entered = asyncio.run(measure(Path(folder)))
@@ -163,17 +188,12 @@ def _main() -> None:
         mention = asyncio.run(measure_mention(Path(folder)))
     for code, calls in entered.items():
         print(f"{_place_of(code)} × {calls}")
-    files = len({code.co_filename for code in entered})
-    print(f"before the acknowledgement: {before} functions")
-    print(f"to the end of the thread: {len(entered)} functions in {files} files")
-    print("\na mention, before its two events are acknowledged:")
+    print("\na mention:")
     for code in mention:
         print(_place_of(code))
-    reading = sum(is_of_reading(code) for code in mention)
-    print(
-        f"a mention, before its two events are acknowledged: {len(mention) - reading} functions, "
-        f"and {reading} that read it and decide"
-    )
+    _print_rooms("a mention, before its two events are acknowledged", mention)
+    _print_rooms("a command, before the acknowledgement", list(entered)[:before])
+    _print_rooms("a command, to the end of the thread", entered)
 
 
 if __name__ == "__main__":

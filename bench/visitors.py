@@ -8,7 +8,7 @@ time itself.
 from __future__ import annotations
 
 import asyncio
-import itertools
+import json
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ from time import perf_counter
 from bench.docs_server import docs_service
 from bench.processes import Child, memory_mb, most_memory_mb
 from bench.report import Report, Row
+from bench.running_jobs import channel
 from bench.sides import Way, bot_side
-from bench.slack import ReadingSlack, reading_slack
+from bench.slack import BenchWorkspace, person
 from bench.visitors_theirs import ranked, visitors_script
-from sandbox.ports import free_port
 
 _FIRST_DAY = date.today() - timedelta(days=30)  # noqa: DTZ011 - any day that is over
 _LIMIT_SECONDS = 300.0
@@ -67,12 +67,11 @@ class Reader:
 async def measure(size: Size, folder: Path) -> list[Report]:
     """Read each day with the bot and with the script, in turns."""
     async with AsyncExitStack() as stack:
-        slack = await stack.enter_async_context(reading_slack(free_port()))
         docs_url = await stack.enter_async_context(docs_service(pages=size.pages))
-        bot = await stack.enter_async_context(bot_side(Way.HTTP, slack, folder, docs_url=docs_url))
+        bot = await stack.enter_async_context(bot_side(Way.SOCKET, folder, docs_url=docs_url))
+        bot.slack.answer_slowly()
         script = await stack.enter_async_context(visitors_script(docs_url))
-        numbers = itertools.count(1)
-        ours = Reader(bot.process, lambda day: _asked(slack, bot.to, next(numbers), day))
+        ours = Reader(bot.process, lambda day: _asked(bot.slack, day))
         theirs = Reader(script, lambda day: ranked(script, day, day + timedelta(days=1)))
         for number in range(1 + size.days):
             async with asyncio.timeout(_LIMIT_SECONDS):
@@ -81,20 +80,11 @@ async def measure(size: Size, folder: Path) -> list[Report]:
         return [_report(size, ours, theirs)]
 
 
-async def _asked(slack: ReadingSlack, to: str | int, number: int, day: date) -> None:
+async def _asked(slack: BenchWorkspace, day: date) -> None:
     """Ask the bot about a day; wait for the answer."""
-    answer = slack.expect(lambda call: call.method == f"respond/{number}" and _PAGE in call.text)
-    fields = {
-        "command": "/docs-visitors",
-        "text": f"{day} compare none",
-        "trigger_id": f"{number}.bench",
-        "channel_id": "C1",
-        "user_id": "U001",
-        "team_id": "T1",
-        "api_app_id": "A1",
-        "response_url": slack.response_url(number),
-    }
-    await slack.bring(to, fields, "slash_commands")
+    answer = slack.expect(lambda change: _PAGE in json.dumps(change.message))
+    question = f"{day} compare none"
+    await slack.people.command(person(1), channel(1), "/docs-visitors", question)
     await answer
 
 

@@ -15,7 +15,8 @@ from typing import Any
 
 import httpx
 
-from bench.processes import READY, Child, child
+from bench.processes import DOCS_KEY, READY, Child, child
+from bench.running_jobs import PROJECT
 
 _PAGE_SIZE, _TOP = 250, 10
 
@@ -43,7 +44,7 @@ async def read_and_rank(
     period: dict[str, str | int] = {"dateFrom": first, "dateTo": end, "limit": _PAGE_SIZE}
     for calls in range(1, 10_000):
         asked = period | {"offset": len(rows)}
-        answer = await client.get(f"{url}/v1/analytics/bench/visitors", params=asked)
+        answer = await client.get(f"{url}/v1/analytics/{PROJECT}/visitors", params=asked)
         page = answer.raise_for_status().json()
         rows += page["visitors"]
         if not page["hasMore"]:
@@ -53,7 +54,7 @@ async def read_and_rank(
 
 async def read(url: str) -> None:
     """Read until the input ends."""
-    async with httpx.AsyncClient(headers={"Authorization": "Bearer bench-key"}) as client:
+    async with httpx.AsyncClient(headers={"Authorization": f"Bearer {DOCS_KEY}"}) as client:
         print(READY, flush=True)
         while line := await asyncio.to_thread(sys.stdin.readline):
             print((await read_and_rank(client, url, *line.split()))[1], flush=True)

@@ -20,10 +20,9 @@ from pydantic import SecretStr
 
 from bot import __version__, logs, read_commit
 from bot.clients import Clients, Doors, connect
+from bot.commands.feature import Feature
 from bot.context import Limits, Timeouts, WorkerContext
 from bot.engine import Worker, Workers, alone
-from bot.feature import Feature
-from bot.features import FEATURES, all_workers, list_commands, list_hooks, list_vocabulary
 from bot.health.checks import (
     Checks,
     Health,
@@ -56,6 +55,7 @@ from bot.store.database import Pool, ServerClock
 from bot.store.queues import DueQueues
 from bot.store.sqlite_files import holding_sqlite_file, sqlite_file
 from bot.store.upgrade import upgrade_tables
+from bot.subjects import FEATURES, all_workers, list_commands, list_hooks, list_vocabulary
 from bot.ttl_cache import TtlCache
 
 __all__ = [

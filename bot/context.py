@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from time import monotonic
+from typing import TypeVar
+
+import structlog
 
 from bot.docs_api import DiscoveryClient, DocsClient
-from bot.engine import Worker, retry_on_db_error
 from bot.github import GithubClient
 from bot.ids import ChannelId, MessageTs, ProjectId, UserId
 from bot.intent.vocabulary import Vocabulary
@@ -20,16 +22,27 @@ from bot.paces import Paces
 from bot.ports import Clock, Messenger, ThreadRef
 from bot.projects import Project, Projects
 from bot.settings import Settings
-from bot.store import Claimer, Store, Transaction
+from bot.store import Claimer, DatabaseTrouble, Store, Transaction
 from bot.store.channels import Channels
-from bot.store.queues import QUEUE_TABLES
 from bot.ttl_cache import TtlCache
 
-if TYPE_CHECKING:
-    from bot.feature import Hooks
-
+log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
-_SATURDAY = 5
+_FIRST_PAUSE_SECONDS = 0.1
+"""The pause before a failed write is tried again. It doubles each time."""
+_LONGEST_PAUSE_SECONDS = 2.0
+
+
+class Hooks:
+    """Functions of one subject that another calls, which knows nothing of the first.
+
+    Who calls them declares a subclass with a field for each.
+    """
+
+    __slots__ = ()
+
+
+SomeHooks = TypeVar("SomeHooks", bound=Hooks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +81,7 @@ class Timeouts:
     """How long it is held at most."""
     late_seconds: float = 2.0
     """How old a mention may be when it comes. The thread of an older one is read again."""
-    seen_seconds: float = 60.0
+    verified_seconds: float = 60.0
     """How long a prompt may wait before its messages are read again and its author is checked."""
     names_seconds: float = 5.0
     """How long the look-up of the names in a prompt may take.
@@ -79,7 +92,7 @@ class Timeouts:
     """Age at which a running job is announced once in its thread."""
     unwatched_seconds: float = 7 * 86_400.0
     """Age at which a running job, or one that cannot be read, is no longer polled."""
-    missing_seconds: float = 3_600.0
+    not_found_seconds: float = 3_600.0
     """How long a job unknown to the docs service is polled. Then it counts as lost."""
     watch_seconds: float = 86_400.0
     """How long an ended job is polled about an unconfirmed follow-up while it cannot be read."""
@@ -153,19 +166,11 @@ class Context:
     vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary(()))
     """The bot's own words, by which the decision knows them."""
     hooks: Sequence[Hooks] = ()
-    """The hooks of each feature."""
+    """The hooks that the subjects of this bot have given."""
 
-    def remind_at(self, now: datetime) -> datetime | None:
-        """Return when to remind of a pull request; None for never.
-
-        It is at this hour of a weekday.
-        """
-        if not self.settings.remind_after_days:
-            return None
-        at = now + timedelta(days=self.settings.remind_after_days)
-        if at.weekday() >= _SATURDAY:
-            at += timedelta(days=7 - at.weekday())
-        return at
+    def hooks_of(self, kind: type[SomeHooks]) -> Sequence[SomeHooks]:
+        """Return the hooks of a kind, in the order of the subjects that have given them."""
+        return [hooks for hooks in self.hooks if isinstance(hooks, kind)]
 
     async def write(self, change: Callable[[Transaction], Result]) -> Result:
         """Run ``change`` in a transaction, and wake the workers."""
@@ -245,9 +250,21 @@ class WorkerContext(Context):
     async def retry(self, write: Callable[[], Awaitable[Result]]) -> Result:
         """Call ``write``, and again while the database is unavailable.
 
-        It must be harmless to repeat.
+        It must be harmless to repeat, because an earlier try may have been committed although it
+        failed. One transaction that frees a lease under its owner's name is: the next try raises
+        LeaseLost and writes nothing. Raises DatabaseTrouble when the database stays away.
         """
-        return await retry_on_db_error(write, self.timeouts.database_seconds)
+        until = monotonic() + self.timeouts.database_seconds
+        pause_seconds = _FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                return await write()
+            except DatabaseTrouble as error:
+                if monotonic() + pause_seconds > until:
+                    raise
+                log.warning("write_retried", reason=type(error).__name__)
+            await asyncio.sleep(pause_seconds)
+            pause_seconds = min(pause_seconds * 2, _LONGEST_PAUSE_SECONDS)
 
     def after(self, seconds: float) -> datetime:
         """Return the time that many seconds from now."""
@@ -267,27 +284,3 @@ def make_claim(claim: Callable[[Transaction, Claimer, int], Sequence[Result]]) -
         return await context.store.write(lambda tx: claim(tx, context.claimer(), limit))
 
     return claim_rows
-
-
-def queue_worker(
-    context: WorkerContext,
-    queue: str,
-    name: str,
-    claim: Claim[Any],
-    work: Callable[[WorkerContext, Any], Awaitable[object]],
-    **options: Any,
-) -> Worker:
-    """Return the worker of a queue.
-
-    All workers of its table share the keys of the rows under way.
-    """
-    [table] = {entry.table.name for entry in QUEUE_TABLES if entry.queue == queue}
-    of_table = context.under_way.setdefault(table, set())
-    return Worker(
-        name,
-        claim=partial(claim, context),
-        work=partial(work, context),
-        queue=queue,
-        of_table=of_table,
-        **options,
-    )

@@ -1,4 +1,4 @@
-"""The engine: when work runs, and how failed writes are repeated.
+"""The engine: when work runs, and how long what fails rests.
 
 Only this module imports APScheduler.
 
@@ -21,13 +21,13 @@ from contextvars import Context
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, cast
 
 import structlog
 from apscheduler.events import EVENT_JOB_MAX_INSTANCES, JobSubmissionEvent
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from bot.store import DatabaseTrouble, LeaseLost
+from bot.store import LeaseLost
 from bot.store.database import error_fields
 from bot.store.queues import DueQueues
 
@@ -37,7 +37,6 @@ _MAX_REST_SECONDS = 30.0
 _NEVER_SECONDS = 86_400.0
 """The interval of a job that runs when it is woken."""
 LOOK = "look"
-Result = TypeVar("Result")
 _CANCELLED_SECONDS = 1.5
 """How long a cancelled task is waited for. Its last statement may take a second, or hang."""
 
@@ -51,27 +50,6 @@ def back_off_seconds(
     off up to half of it.
     """
     return min(first * 2.0 ** min(max(attempts - 1, 0), 20), cap) * (0.5 + chance / 2)
-
-
-async def retry_on_db_error(write: Callable[[], Awaitable[Result]], seconds: float) -> Result:
-    """Call ``write``, and retry for ``seconds`` while the database is unavailable.
-
-    ``write`` must be harmless to repeat, because an earlier try may have been committed although it
-    failed. One transaction that frees a lease under its owner's name is: the next try raises
-    LeaseLost and writes nothing. Raises DatabaseTrouble when the database stays away.
-    """
-    until = monotonic() + seconds
-    failures = 0
-    while True:
-        try:
-            return await write()
-        except DatabaseTrouble as error:
-            failures += 1
-            pause_seconds = back_off_seconds(failures, 1.0, first=0.1, cap=2.0)
-            if monotonic() + pause_seconds > until:
-                raise
-            log.warning("written_later", reason=type(error).__name__)
-        await asyncio.sleep(pause_seconds)
 
 
 @contextmanager

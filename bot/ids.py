@@ -113,8 +113,8 @@ class Refusal(StrEnum):
 class SentQuestion:
     """A question, as it was sent to the docs service, without its words."""
 
-    words: str
-    """A hash of its words with the database's key."""
+    text_hash: str
+    """A hash of the question with the database's key."""
     sent_at: datetime
     conversation: str | None
     """The service's id of the conversation; None for a search, and until it is known."""

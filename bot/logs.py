@@ -28,7 +28,7 @@ _MAX_REMEMBERED = 1_000
 """Of different lines."""
 _TROUBLE = frozenset({"warning", "error", "critical"})
 _VARYING_FIELDS = frozenset(
-    {"request", "attempts", "failures", "deaf_seconds", "exc_info", "timestamp"}
+    {"request", "attempts", "failures", "failed_polls", "deaf_seconds", "exc_info", "timestamp"}
 )
 """Fields that differ between two lines about the same trouble."""
 _STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")

@@ -143,7 +143,7 @@ class Content:
     """Slack's wire text, with forwarded messages quoted and tables as rows."""
     files: tuple[SharedFile, ...] = ()
     """Its own files and those of forwarded messages."""
-    omitted: tuple[str, ...] = ()
+    omitted_parts: tuple[str, ...] = ()
     """The names of all that cannot be read as text, such as images in blocks."""
 
 
@@ -165,7 +165,7 @@ class _Written:
 class ThreadReply(_Written):
     """A person's reply in a thread. ``parent``: the author of its root, if Slack names one."""
 
-    parent: UserId | None = None
+    parent_user: UserId | None = None
 
 
 @dataclass(frozen=True, slots=True)

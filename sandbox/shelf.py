@@ -1,4 +1,4 @@
-"""Keeps JSON values in a file: the workspace's messages, the docs service's jobs."""
+"""Keeps JSON values in a file or in memory: the workspace's messages, the docs service's jobs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ class Shelf:
     A killed process loses nothing; only a power cut can. https://www.sqlite.org/pragma.html#pragma_synchronous
     """
 
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # People's texts in it are for this user alone. SQLite gives the files beside it the same rights.
-        path.touch(0o600)
-        self._file = sqlite3.connect(path, isolation_level=None)
+    def __init__(self, path: Path | None) -> None:
+        """``path`` is None for a shelf in memory, which ends with its process."""
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # People's texts are for this user alone. SQLite gives the files beside it the same rights.
+            path.touch(0o600)
+        self._file = sqlite3.connect(path or ":memory:", isolation_level=None)
         self._file.execute("PRAGMA journal_mode=WAL")
         self._file.execute("PRAGMA synchronous=OFF")
         self._file.execute(

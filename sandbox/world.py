@@ -32,6 +32,7 @@ class WorldOptions(DocsServiceOptions):
     raise it where one slow or busy machine runs both the bot and the workspace.
     """
 
+    folder: Path = field(kw_only=False)
     port: int = 0
     http_mode: bool = False
     answer_seconds: float = 3.0

@@ -117,7 +117,7 @@ async def add_job(
     requester: UserId = ANA,
     text: str = "Add a quickstart",
     asked_at: datetime = NOW,
-    root_ts: str | None = None,
+    status_ts: str | None = None,
     **values: Any,
 ) -> JobNumber:
     """Store a job. ``values`` are written to its columns without the checks of its lifecycle."""
@@ -125,8 +125,8 @@ async def add_job(
     def add(tx: Transaction) -> JobNumber:
         wanted = TrackedJob(JobNumber(0), PROJECT, channel, requester, text, asked_at)
         number = Jobs(tx).add(wanted)
-        if root_ts or values:
-            set_job(tx, number, root_ts=MessageTs(root_ts) if root_ts else None, **values)
+        if status_ts or values:
+            set_job(tx, number, status_ts=MessageTs(status_ts) if status_ts else None, **values)
         return number
 
     return await store.write(add)

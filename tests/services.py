@@ -1,8 +1,9 @@
-"""The docs service and GitHub in memory, as transports of httpx. They import nothing of the bot."""
+"""The sandbox's docs service in memory, and GitHub, as transports of httpx."""
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from base64 import encodebytes
 from collections import deque
@@ -12,22 +13,39 @@ from datetime import date, datetime
 from typing import Any
 
 import httpx
+from aiohttp import web
 
+from sandbox import docs_service as sandbox
+from sandbox.docs_service import DocsServiceOptions
+from sandbox.docs_service.discovery_wire import PageBody, QuestionBody, SearchBody
+from sandbox.docs_service.operations import LOG_ENTRY, NotPublished
+from sandbox.docs_service.runner import HeldAuthor
+from sandbox.docs_service.store import Outcome, WorkDone
+from sandbox.docs_service.wire import Branch, RefusedError, VisitorsQuery
 from tests.site import Site
 
-Answer = httpx.Response | Exception | Awaitable[httpx.Response]
+Answered = httpx.Response | str
+"""A response, or the text of a stream of events."""
+Answer = Answered | Exception | Awaitable[Answered]
 PULL_REQUEST = "https://code.example/acme/docs/pull/1"
+DOCS_KEY = "docs-key-of-talk"
 ASSISTANT_KEY, DOMAIN = "assistant-key-of-talk", "acme"
 """The only key of the discovery API, and its deployment."""
+_UNLIMITED = 1_000_000
+_READER_KINDS = ("searches", "feedback_by_page", "feedback", "assistant")
 
 
-def streamed(*parts: dict[str, Any], end: str = "data: [DONE]\n\n") -> httpx.Response:
+def active_job(job: str = "job-1") -> httpx.Response:
+    """Return an answer about an active job with only the fields that every answer has."""
+    return httpx.Response(200, json={"id": job, "status": "active", "prLink": None})
+
+
+def streamed(*parts: dict[str, Any], end: str = "data: [DONE]\n\n") -> str:
     """Return an event stream of the assistant."""
-    content = "".join(f"data: {json.dumps(part)}\n\n" for part in parts) + end
-    return httpx.Response(200, headers={"content-type": "text/event-stream"}, text=content)
+    return "".join(f"data: {json.dumps(part)}\n\n" for part in parts) + end
 
 
-def answer_stream(text: str, *sources: tuple[str, str], thread: str = "talk-1") -> httpx.Response:
+def answer_stream(text: str, *sources: tuple[str, str], thread: str = "talk-1") -> str:
     """Return an answer with the titles and addresses of its sources."""
     pages = [
         {"type": "source-url", "sourceId": url, "url": url, "title": name} for name, url in sources
@@ -58,9 +76,9 @@ class Hanging:
     """An answer that arrives when ``comes`` is called; its wait sets ``hung``."""
 
     hung: asyncio.Event
-    answer: asyncio.Future[httpx.Response]
+    answer: asyncio.Future[Answered]
 
-    def __await__(self) -> Generator[Any, None, httpx.Response]:
+    def __await__(self) -> Generator[Any, None, Answered]:
         self.hung.set()
         return (yield from self.answer.__await__())
 
@@ -69,52 +87,83 @@ class Hanging:
         self.answer.set_result(httpx.Response(code, json=body))
 
 
-@dataclass
 class DocsService:
-    """A docs service in memory."""
+    """The sandbox's docs service in memory, whose agent ends a job when its test says so.
 
-    jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
-    prompts: list[tuple[str, str]] = field(default_factory=list)
-    """Job and prompt, without the bot's own sentences at its end (``ended_with``)."""
-    by_project: dict[str, list[str]] = field(default_factory=dict)
-    """The prompts of each project, by its id."""
-    instead: dict[str, deque[Answer]] = field(default_factory=dict)
-    """Answers that replace those of the next calls, by kind of call."""
-    lost: deque[Exception] = field(default_factory=deque)
-    """Errors that the next creates and follow-ups raise after their success."""
-    ended_with: list[str] = field(default_factory=list)
-    polls: int = 0
-    calls: list[str] = field(default_factory=list)
-    site: Site = field(default_factory=Site)
-    sites: dict[str, Site] = field(default_factory=dict)
-    """Sites of single projects, by the project's id."""
-    branch: str = "main"
-    build: dict[str, Any] = field(default_factory=lambda: {"status": "queued"})
-    readers: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Answers about searches, feedback and questions, by kind of call; others are 404."""
-    odd: dict[str, Callable[[], httpx.Response | Exception]] = field(default_factory=dict)
-    """Other answers to polls of a job, by the service's id of the job."""
-    firewall: Callable[[str], int | None] = lambda _prompt: None
-    """The status of a firewall's own answer to a prompt, or None."""
-    preview_wait_seconds: Callable[[], float] = lambda: 0.0
-    """The Retry-After of a 429 for previews; 0 for none."""
-    polled: list[str] = field(default_factory=list)
-    """The polled jobs, in order."""
-    hung: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set while a call hangs."""
-    analytics_left: int | None = None
-    """How many analytics calls are answered before 429; None for all."""
-    questions: list[tuple[str, str | None]] = field(default_factory=list)
-    """The questions to the assistant, with the conversations that they continue."""
-    answer: httpx.Response = field(
-        default_factory=lambda: answer_stream(
+    Its answers about readers, pages and builds are those that a test sets. The sandbox still checks each
+    request: its key, project, path and fields.
+    """
+
+    def __init__(self, clock: Callable[[], datetime], hung: asyncio.Event) -> None:
+        """``hung`` is set while a call hangs."""
+        options = DocsServiceOptions(
+            None,
+            api_key=DOCS_KEY,
+            other_projects=("beta-docs",),
+            assistant_key=ASSISTANT_KEY,
+            domain=DOMAIN,
+            uses_an_hour=_UNLIMITED,
+        )
+        numbers = itertools.count(1)
+        self._sandbox = sandbox.DocsService(
+            options, clock, author=HeldAuthor, new_id=lambda: f"job-{next(numbers)}"
+        )
+        self._sandbox.scripted.update(
+            visitors=self._visitors,
+            views=self._views,
+            preview=self._preview,
+            build=self._build,
+            search=self._search,
+            page=self._page,
+            answer=self._answer,
+        )
+        for kind in _READER_KINDS:
+            self._sandbox.scripted[kind] = self._about_readers
+        self._hung = hung
+        self.close = self._sandbox.close
+        self.jobs: dict[str, dict[str, Any]] = {}
+        """The jobs that the service knows, with the fields that it answers in place of the sandbox's."""
+        self.prompts: list[tuple[str, str]] = []
+        """Job and prompt, without the bot's own sentences at its end (``ended_with``)."""
+        self.ended_with: list[str] = []
+        self.by_project: dict[str, list[str]] = {}
+        """The prompts of each project, by its id."""
+        self.instead: dict[str, deque[Answer]] = {}
+        """Answers that replace those of the next calls, by kind of call."""
+        self.lost: deque[Exception] = deque()
+        """Errors that the next creates, follow-ups and previews raise after their success."""
+        self.calls: list[str] = []
+        self.polled: list[str] = []
+        """The polled jobs, in order."""
+        self.site = Site()
+        self.sites: dict[str, Site] = {}
+        """Sites of single projects, by the project's id."""
+        self.branch = "main"
+        self.build: dict[str, Any] = {"status": "queued"}
+        self.readers: dict[str, dict[str, Any]] = {}
+        """Answers about searches, feedback and questions, by kind of call; others are 404."""
+        self.odd: dict[str, Callable[[], httpx.Response | Exception]] = {}
+        """Other answers to polls of a job, by the service's id of the job."""
+        self.firewall: Callable[[str], int | None] = lambda _prompt: None
+        """The status of a firewall's own answer to a prompt, or None."""
+        self.preview_wait_seconds: Callable[[], float] = lambda: 0.0
+        """The Retry-After of a 429 for previews; 0 for none."""
+        self.analytics_left: int | None = None
+        """How many analytics calls are answered before 429; None for all."""
+        self.questions: list[tuple[str, str | None]] = []
+        """The questions to the assistant, with the conversations that they continue."""
+        self.answer = answer_stream(
             "Open **Settings** and press *Rotate*.", ("API keys", "https://docs.example/keys")
         )
-    )
-    passages: list[dict[str, Any]] = field(default_factory=list)
-    """The results of every search."""
-    pages: dict[str, str] = field(default_factory=dict)
-    """The texts of the live pages, by each path or address at which they are found."""
+        self.passages: list[dict[str, Any]] = []
+        """The results of every search."""
+        self.pages: dict[str, str] = {}
+        """The texts of the live pages, by each path or address at which they are found."""
+
+    @property
+    def polls(self) -> int:
+        """How many polls of jobs there were."""
+        return len(self.polled)
 
     def transport(self) -> httpx.AsyncBaseTransport:
         """Return connections to this service."""
@@ -123,9 +172,7 @@ class DocsService:
     def answer_instead(self, kind: str, *answers: Answer) -> None:
         """Replace the next answers of a kind: returned, raised or awaited.
 
-        Kinds: ``create``, ``follow_up``, ``get``, ``visitors``, ``views``, ``preview``, ``build``,
-        ``searches``, ``by-page``, ``feedback``, ``assistant``; of the discovery API ``search``,
-        ``page`` and ``ask``.
+        The kinds are the operations of the sandbox: ``create``, ``follow_up``, ``get``, ``visitors``, …
         """
         self.instead.setdefault(kind, deque()).extend(answers)
 
@@ -145,19 +192,35 @@ class DocsService:
 
     def hangs(self, kind: str) -> Hanging:
         """Let the next call of a kind hang without effect until the returned answer comes."""
-        hanging = Hanging(self.hung, asyncio.get_running_loop().create_future())
+        hanging = Hanging(self._hung, asyncio.get_running_loop().create_future())
         self.answer_instead(kind, hanging)
         return hanging
 
     def finish(
         self, status: str = "completed", pr_link: str | None = PULL_REQUEST, job: str | None = None
     ) -> None:
-        """Set the status and pull request of a job, or of every one."""
-        for row in self.jobs.values():
-            if job in (None, row["id"]):
-                row |= {"status": status, "prLink": pr_link}
+        """End a job, or every one, with this status and pull request.
+
+        An unknown status is answered while the agent goes on.
+        """
+        outcomes = {
+            "completed": Outcome.CHANGED if pr_link else Outcome.UNCHANGED,
+            "failed": Outcome.FAILED,
+            "archived": Outcome.ARCHIVED,
+        }
+        for each in self._sandbox.jobs:
+            if job not in (None, each.id):
+                continue
+            fields = self.jobs.get(each.id, {})
+            fields.pop("status", None)
+            if status in outcomes:
+                done = WorkDone(outcomes[status], "As the test says.", link=pr_link)
+                self._sandbox.end_job(each, done)
+            else:
+                fields["status"] = status
 
     async def handle(self, request: httpx.Request) -> httpx.Response:
+        """Answer a request: with the next answer of its kind, or as the sandbox does."""
         kind = _kind(request)
         self.calls.append(kind)
         if "/analytics/" in request.url.path and self.analytics_left is not None:
@@ -165,138 +228,129 @@ class DocsService:
                 return httpx.Response(429, json={"error": "hourly limit"})
             self.analytics_left -= 1
         if waiting := self.instead.get(kind):
-            answer = waiting.popleft()
-            if isinstance(answer, Exception):
-                raise answer
-            return answer if isinstance(answer, httpx.Response) else await answer
+            return await _given(waiting.popleft())
+        if kind == "get":
+            job = request.url.path.rpartition("/")[2]
+            self.polled.append(job)
+            if job in self.odd:
+                return await _given(self.odd[job]())
+            if job not in self.jobs:
+                return httpx.Response(404, json={"error": "no such job"})
+            return await self._of_sandbox(request, kind)
         if kind in ("create", "follow_up"):
             prompt = json.loads(request.content)["prompt"]
             if status := self.firewall(prompt):
                 return httpx.Response(status, text="<html>Forbidden</html>")
-        handlers: dict[str, Callable[[httpx.Request], httpx.Response]] = {
-            "create": self._create,
-            "follow_up": self._follow_up,
-            "get": self._get,
-            "visitors": self._visitors,
-            "views": self._views,
-            "preview": self._preview,
-            "search": self._search,
-            "ask": self._ask,
-            "page": self._page,
-            "build": lambda _request: httpx.Response(200, json=self.build),
-        }
-        if kind in self.readers:
-            return httpx.Response(200, json=self.readers[kind])
-        if kind not in handlers:
-            return httpx.Response(404, json={"error": "not part of the plan"})
-        response = handlers[kind](request)
-        if kind in ("create", "follow_up"):
-            self.by_project.setdefault(request.url.path.split("/")[3], []).append(
-                self.prompts[-1][1]
-            )
-        if self.lost and kind in ("create", "follow_up", "preview"):
+            return await self._submit(request, kind, prompt)
+        response = await self._of_sandbox(request, kind)
+        if self.lost and kind == "preview":
             raise self.lost.popleft()
         return response
 
-    def _create(self, request: httpx.Request) -> httpx.Response:
-        number = len(self.jobs) + 1
-        job = {"id": f"job-{number}", "status": "active", "prLink": None}
-        job["source"] = {"repository": "acme/docs", "ref": self.branch}  # type: ignore[assignment]
-        self.jobs[f"job-{number}"] = job
-        self._keep(f"job-{number}", json.loads(request.content)["prompt"])
-        return httpx.Response(201, json=job)
+    async def _submit(self, request: httpx.Request, kind: str, prompt: str) -> httpx.Response:
+        if kind == "follow_up":
+            # The answer of a service whose replica lags: the job as it was before.
+            self._sandbox.faults.order([{"match": kind, "fault": "stale_status"}])
+        response = await self._of_sandbox(request, kind)
+        if response.is_success:
+            self._keep(request.url.path.split("/")[3], response.json()["id"], prompt)
+            if self.lost:
+                raise self.lost.popleft()
+        return response
 
-    def _follow_up(self, request: httpx.Request) -> httpx.Response:
-        job_id = request.url.path.split("/")[-2]
-        job = self.jobs[job_id]
-        self._keep(job_id, json.loads(request.content)["prompt"])
-        stale = httpx.Response(200, json=dict(job))
-        job["status"] = "active"
-        return stale
+    async def _of_sandbox(self, request: httpx.Request, kind: str) -> httpx.Response:
+        """Return the sandbox's answer, with the fields that a job has in ``jobs``."""
+        target, headers = request.url.raw_path.decode(), dict(request.headers)
+        found = await self._sandbox.answer(request.method, target, headers, request.content)
+        if kind in ("create", "get", "follow_up") and found.status < 300:
+            fields = json.loads(found.text or "")
+            source = {"repository": "acme/docs", "ref": self.branch}
+            fields |= self.jobs.setdefault(fields["id"], {"source": source})
+            return httpx.Response(found.status, json=fields)
+        body = found.body if isinstance(found.body, bytes) else b""
+        return httpx.Response(found.status, headers=dict(found.headers), content=body)
 
-    def _keep(self, job_id: str, sent: str) -> None:
+    def _keep(self, project: str, job_id: str, sent: str) -> None:
         """Keep what the agent gets: the prompt, and the sentences that the bot adds to its end."""
         prompt = sent.removesuffix(MARK).removesuffix(IN_A_REPLY)
         self.prompts.append((job_id, prompt))
         self.ended_with.append(sent[len(prompt) :])
+        self.by_project.setdefault(project, []).append(prompt)
 
-    def _search(self, request: httpx.Request) -> httpx.Response:
-        if refusal := _refused(request, {"query", "pageSize"}):
-            return refusal
-        return httpx.Response(200, json=self.passages[: json.loads(request.content)["pageSize"]])
+    # What a test sets, in place of the sandbox's answers
 
-    def _page(self, request: httpx.Request) -> httpx.Response:
-        if refusal := _refused(request, {"path"}):
-            return refusal
-        path = json.loads(request.content)["path"]
-        if path not in self.pages:
-            return httpx.Response(404, json={"message": "no such page"})
-        return httpx.Response(200, json={"path": path, "content": self.pages[path]})
+    async def _search(self, _request: web.Request, body: SearchBody) -> list[Any]:
+        return self.passages[: body.page_size]
 
-    def _ask(self, request: httpx.Request) -> httpx.Response:
-        if refusal := _refused(request, {"fp", "messages", "threadId", "retrievalPageSize"}):
-            return refusal
-        fields = json.loads(request.content)
-        [message] = fields["messages"]
-        assert (message["role"], fields["fp"]) == ("user", "anonymous")
-        self.questions.append((message["parts"][0]["text"], fields["threadId"]))
+    async def _page(self, _request: web.Request, body: PageBody) -> dict[str, str]:
+        if body.path not in self.pages:
+            raise NotPublished("there is no such page")
+        return {"path": body.path, "content": self.pages[body.path]}
+
+    async def _answer(self, _request: web.Request, body: QuestionBody) -> str:
+        [message] = body.messages
+        if (message.role, body.fp) != ("user", "anonymous"):
+            raise RefusedError(400, "a question of somebody by name")
+        self.questions.append((message.parts[0].text, body.thread_id))
         return self.answer
 
-    def _preview(self, request: httpx.Request) -> httpx.Response:
-        assert json.loads(request.content) == {"branch": self.branch}
+    async def _preview(self, _request: web.Request, body: Branch) -> dict[str, str]:
+        if body.branch != self.branch:
+            raise RefusedError(400, "there is no such branch to preview")
         if seconds := self.preview_wait_seconds():
-            return httpx.Response(429, headers={"Retry-After": f"{seconds:g}"})
-        answer = {"statusId": f"build-{self.calls.count('preview')}", "previewUrl": PREVIEW}
-        return httpx.Response(202, json=answer)
+            raise RefusedError(429, "five a minute", {"Retry-After": f"{seconds:g}"})
+        return {"statusId": f"build-{self.calls.count('preview')}", "previewUrl": PREVIEW}
 
-    def _visitors(self, request: httpx.Request) -> httpx.Response:
-        query = request.url.params
-        first, end = (date.fromisoformat(query[name]) for name in ("dateFrom", "dateTo"))
-        site = self.sites.get(request.url.path.split("/")[3], self.site)
-        return httpx.Response(
-            200, json=site.answer(first, end, int(query["limit"]), int(query["offset"]))
-        )
+    async def _build(self, _request: web.Request) -> dict[str, Any]:
+        return self.build
 
-    def _views(self, request: httpx.Request) -> httpx.Response:
-        query = request.url.params
-        first, end = (date.fromisoformat(query[name]) for name in ("dateFrom", "dateTo"))
-        site = self.sites.get(request.url.path.split("/")[3], self.site)
-        limit, offset = int(query["limit"]), int(query["offset"])
-        return httpx.Response(200, json=site.answer_views(first, end, limit, offset))
+    async def _about_readers(self, request: web.Request, query: object) -> dict[str, Any]:
+        kind = request[LOG_ENTRY].operation or ""
+        if kind not in self.readers:
+            raise RefusedError(404, "not part of the plan")
+        return self.readers[kind]
 
-    def _get(self, request: httpx.Request) -> httpx.Response:
-        self.polls += 1
-        job_id = request.url.path.split("/")[-1]
-        self.polled.append(job_id)
-        if job_id in self.odd:
-            answer = self.odd[job_id]()
-            if isinstance(answer, Exception):
-                raise answer
-            return answer
-        job = self.jobs.get(job_id)
-        if job is None:
-            return httpx.Response(404, json={"error": "no such job"})
-        return httpx.Response(200, json=job)
+    async def _visitors(self, request: web.Request, query: VisitorsQuery) -> dict[str, Any]:
+        first, end = _days(request)
+        return self._site_of(request).answer(first, end, query.limit, query.offset)
+
+    async def _views(self, request: web.Request, query: VisitorsQuery) -> dict[str, Any]:
+        first, end = _days(request)
+        return self._site_of(request).answer_views(first, end, query.limit, query.offset)
+
+    def _site_of(self, request: web.Request) -> Site:
+        return self.sites.get(request.match_info["projectId"], self.site)
 
 
-def _refused(request: httpx.Request, fields: set[str]) -> httpx.Response | None:
-    """Return the refusal of a call of the discovery API, or None."""
-    if request.headers["authorization"] != f"Bearer {ASSISTANT_KEY}":
-        return httpx.Response(401, json={"error": "unknown key"})
-    if request.url.path.split("/")[4] != DOMAIN:
-        return httpx.Response(404, json={"message": "unknown domain"})
-    sent = set(json.loads(request.content))
-    return None if sent == fields else httpx.Response(400, json={"error": f"fields: {sent}"})
+async def _given(answer: Answer) -> httpx.Response:
+    """Return an answer that a test has set, or raise it."""
+    if isinstance(answer, Exception):
+        raise answer
+    answered = answer if isinstance(answer, httpx.Response | str) else await answer
+    if isinstance(answered, httpx.Response):
+        return answered
+    return httpx.Response(200, headers={"content-type": "text/event-stream"}, text=answered)
+
+
+def _days(request: web.Request) -> tuple[date, date]:
+    return (
+        date.fromisoformat(request.query["dateFrom"]),
+        date.fromisoformat(request.query["dateTo"]),
+    )
 
 
 def _kind(request: httpx.Request) -> str:
-    if request.url.path.startswith("/discovery/"):
-        return "ask" if request.url.path.endswith("/message") else request.url.path.split("/")[3]
-    if "/v1/project/" in request.url.path:
+    """Return the name of the sandbox's operation that a request is for."""
+    path, last = request.url.path, request.url.path.rpartition("/")[2]
+    if path.startswith("/discovery/"):
+        return "answer" if last == "message" else path.split("/")[3]
+    if "/v1/project/" in path:
         return "preview" if request.method == "POST" else "build"
+    if "/analytics/" in path:
+        return "feedback_by_page" if last == "by-page" else last
     if request.method == "GET":
-        return request.url.path.rpartition("/")[2] if "/analytics/" in request.url.path else "get"
-    return "follow_up" if request.url.path.endswith("/message") else "create"
+        return "get"
+    return "follow_up" if last == "message" else "create"
 
 
 LINK = "https://github.com/acme/docs/pull/7"
@@ -318,7 +372,11 @@ def changed_file(path: str, patch: str | None, **more: Any) -> dict[str, Any]:
 
 @dataclass
 class Github:
-    """GitHub in memory, with the pull request of ``LINK``."""
+    """GitHub in memory, with the pull request of ``LINK``.
+
+    The sandbox's GitHub reads a git repository. Here a test sets patches that git would not make, totals
+    that lag behind the files, and commits that are gone.
+    """
 
     pull: dict[str, Any] = field(
         default_factory=lambda: {
@@ -389,10 +447,7 @@ class Github:
         assert request.url.path == f"{path}/pulls/7"
         self.calls.append(request.headers.get("if-none-match", ""))
         if self.instead:
-            answer = self.instead.popleft()
-            if isinstance(answer, Exception):
-                raise answer
-            return answer if isinstance(answer, httpx.Response) else await answer
+            return await _given(self.instead.popleft())
         etag = f'W/"{abs(hash(json.dumps(self.pull)))}"'
         if self.calls[-1] == etag:
             return httpx.Response(304, headers={"etag": etag})

@@ -22,11 +22,11 @@ import aiohttp
 from prometheus_client.parser import text_string_to_metric_families
 
 from bot.app import FEATURES, Doors, HeldBot, Limits, Timeouts, held_bot
-from bot.feature import Feature
+from bot.commands.feature import Feature
 from bot.settings import Settings
 from sandbox.workspace.state import BOT_USER, Channel, Json, User
 from tests.limits import HANG_SECONDS
-from tests.services import DocsService, Github
+from tests.services import DOCS_KEY, DocsService, Github
 from tests.talk_database import (
     DATABASE_URL,
     TEMPLATE_URL,
@@ -45,7 +45,7 @@ _ENVIRONMENT = {
     "SLACK_SIGNING_SECRET": "talk-signing-secret",
     "SLACK_API_URL": API_URL,
     "DOCS_API_URL": "https://docs.example",
-    "DOCS_API_KEY": "docs-key-of-talk",
+    "DOCS_API_KEY": DOCS_KEY,
     "DOCS_PROJECT_ID": "acme-docs",
     "DATABASE_URL": DATABASE_URL,
     "POLL_MIN_SECONDS": "4",
@@ -196,7 +196,8 @@ class Talk:
         self.faults = SlackFaults(self.note, lambda seconds: self.time.is_set(seconds=seconds))
         self.slack = TalkSlack(self.time, self.faults)
         self.slack.state.watchers.add(self._on_event)
-        self.service, self.github = DocsService(hung=self.faults.hung), Github()
+        self.service = DocsService(self.time, self.faults.hung)
+        self.github = Github()
         self.process = Process(self)
         self.ana, self.ben, self.chika, self.gus, self.sol, self.pia = (
             Person(self, user.id, user.real_name.split()[0])
@@ -524,6 +525,7 @@ class Talk:
         """End all work of the test."""
         await self.cancel_work()
         await self.process.close()
+        self.service.close()
         self.slack.close()
 
 

@@ -54,7 +54,7 @@ async def empty_database(settings: Settings) -> None:
         await prepare_database(settings.sqlalchemy_url)
         with closing(sqlite3.connect(_TEMPLATE, isolation_level=None)) as database:
             # Whenever tests run, their conversations begin later.
-            database.execute("UPDATE installation SET begun_at = '2000-01-01 00:00:00'")
+            database.execute("UPDATE installation SET installed_at = '2000-01-01 00:00:00'")
     for ending in ("-wal", "-shm"):
         _DATABASE.with_name(f"{_DATABASE.name}{ending}").unlink(missing_ok=True)
     _DATABASE.touch(0o600)

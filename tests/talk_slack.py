@@ -37,22 +37,6 @@ _REDELIVERED_AFTER = (timedelta(seconds=0.5), timedelta(minutes=1), timedelta(mi
 Take = Callable[[Json], Awaitable[tuple[int, str]]]
 
 
-class _NoShelf(Shelf):
-    """Stores nothing: the state lives as long as the test."""
-
-    def __init__(self) -> None:
-        pass
-
-    def put(self, kind: str, id_: str, value: Json | None) -> None:
-        pass
-
-    def all(self, kind: str) -> list[Json]:
-        return []
-
-    def close(self) -> None:
-        pass
-
-
 @dataclass(frozen=True, slots=True)
 class Fault:
     """The fault of a call: an error code, a status with its Retry-After, silence, or a lost answer."""
@@ -219,7 +203,7 @@ class TalkSlack:
     def __init__(self, clock: Callable[[], datetime], faults: SlackFaults, **options: Any) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="talk-")
         self.options = WorkspaceOptions(Path(self._folder.name), **options)
-        self.state = State(clock, _NoShelf())
+        self.state = State(clock, Shelf(None))
         self.line = InProcess(self.options, clock)
         self.people = People(self.state, self.options, self.line, _app())
         self.people.tickets.base_url = HOOKS_URL
@@ -228,7 +212,8 @@ class TalkSlack:
         self.calls: list[str] = []
 
     def close(self) -> None:
-        """Remove the shared files."""
+        """Remove the shared files and the state."""
+        self.state.shelf.close()
         self._folder.cleanup()
 
     async def call(self, name: str, arguments: Json) -> SlackResponse:

@@ -7,9 +7,12 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 from rich.console import Console
 
 from bench import burst, command, idle, message, poll, recovery, stalls, trace, visitors
+from bench.docs_server import docs_service
+from bench.processes import DOCS_KEY
 from bench.report import (
     Report,
     Row,
@@ -18,7 +21,9 @@ from bench.report import (
     missed,
     print_report,
 )
+from bench.running_jobs import PROJECT, answer_about
 from bench.sides import Typist
+from bot.docs_api import DocsClient
 from tests.servers import serving
 
 pytestmark = pytest.mark.slow
@@ -42,7 +47,7 @@ async def test_acknowledging_is_measured_both_ways_in(tmp_path: Path) -> None:
     assert all(
         row.ours > 0 and row.theirs for report in reports for row in report.rows[:-1] if row.goal
     )
-    assert [sum(row.goal is not None for row in report.rows) for report in reports] == [7, 3, 7, 3]
+    assert [sum(row.goal is not None for row in report.rows) for report in reports] == [7, 5, 7, 5]
 
 
 async def test_acknowledging_messages_is_measured(tmp_path: Path) -> None:
@@ -99,6 +104,17 @@ async def test_polling_is_measured_with_both_databases(tmp_path: Path) -> None:
     )
     assert _rows(report) == rows
     assert all(row.ours > 0 for row in report.rows if row.what.startswith("polls a second"))
+
+
+async def test_jobs_under_way_are_as_the_docs_service_answers() -> None:
+    async with (
+        docs_service(jobs=2) as url,
+        DocsClient(base_url=url, api_key=SecretStr(DOCS_KEY)) as docs,
+    ):
+        job = await docs.get_job(PROJECT, "job-1")
+    found = {name: getattr(job, name) for name in ("id", "model", "created_at")}
+    found |= {"repository": job.source.repository, "ref": job.source.ref}
+    assert found == answer_about(url, 1)
 
 
 async def test_a_burst_is_told_once_each_and_never_too_fast(tmp_path: Path) -> None:

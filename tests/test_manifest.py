@@ -12,9 +12,9 @@ import yaml
 from click.testing import CliRunner
 
 from bot.__main__ import cli
-from bot.features import COMMANDS
 from bot.slack.uses import EVENTS, scopes_of
 from bot.slack.uses import METHODS as USED_METHODS
+from bot.subjects import COMMANDS
 from sandbox.workspace.methods import METHODS
 from sandbox.workspace.options import App
 

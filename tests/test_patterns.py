@@ -15,7 +15,7 @@ from time import thread_time
 import pytest
 
 import bot
-from bot.features import COMMANDS
+from bot.subjects import COMMANDS
 from tests.growth import SIGNS, texts_of, too_slow
 
 pytestmark = pytest.mark.slow

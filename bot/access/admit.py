@@ -105,10 +105,10 @@ class Declined(Exception, ABC):
     """A request is not carried out."""
 
     @abstractmethod
-    def answer(self, typed: str, *, is_form: bool) -> Message:
+    def answer(self, text: str, *, is_form: bool) -> Message:
         """Return the reason for the sender.
 
-        ``typed``: a text that Slack no longer shows, to copy.
+        ``text``: the person's text that Slack no longer shows, to copy.
         """
 
 
@@ -121,10 +121,10 @@ class NotAllowed(Declined):
         self.access = access
         self.message = message or not_allowed(access, channel)
 
-    def answer(self, typed: str, *, is_form: bool) -> Message:
+    def answer(self, text: str, *, is_form: bool) -> Message:
         """Return the message, with the text to copy."""
         del is_form
-        return with_prompt(self.message, typed)
+        return with_prompt(self.message, text)
 
 
 class Untold(NotAllowed):
@@ -153,7 +153,7 @@ async def admit(context: Context, origin: Origin, *, channel: ChannelId | None =
     else:
         access = await _find_access(context, user)
     if access is not Access.MEMBER:
-        log.info("not_allowed", access=access)
+        log.info("request_not_allowed", access=access)
         raise NotAllowed(access, channel=origin.channel)
     return Allowed(origin, maker=_MAKER)
 
@@ -293,7 +293,7 @@ async def zone_of(context: Context, user: UserId) -> str:
     try:
         return await context.messenger.user_zone(user) or "UTC"
     except SlackError as error:
-        log.warning("zone_not_told", user=user, reason=str(error))
+        log.warning("zone_not_read", user=user, reason=str(error))
         return "UTC"
 
 

@@ -75,9 +75,9 @@ members = Table(
     metadata,
     Column("user", Owner(40), primary_key=True),
     Column("access", Choice(Access), nullable=False),
-    Column("rule", Id(40), nullable=False),
+    Column("fingerprint", Id(40), nullable=False),
     Column("checked_at", UtcDateTime, nullable=False),
-    Column("told_at", UtcDateTime),
+    Column("refused_at", UtcDateTime),
 )
 MEMBERS_RULE = RetentionRule("access checks", members, true(), members.c.checked_at)
 _TOLD_AGAIN_AFTER = timedelta(hours=1)
@@ -86,33 +86,43 @@ _TOLD_AGAIN_AFTER = timedelta(hours=1)
 class Members(Repository):
     """Cached access by user, within one transaction."""
 
-    def access(self, user: UserId, rule: str, since: datetime) -> Access | None:
+    def access(self, user: UserId, fingerprint: str, since: datetime) -> Access | None:
         """Return a user's stored access.
 
-        Returns None unless it was stored under this ``rule`` after ``since``.
+        Returns None unless it was stored under this ``fingerprint`` of the lists after ``since``.
         """
         statement = select(members.c.access).where(
-            members.c.user == user, members.c.rule == rule, members.c.checked_at > since
+            members.c.user == user,
+            members.c.fingerprint == fingerprint,
+            members.c.checked_at > since,
         )
         value = self.connection.execute(statement).scalar_one_or_none()
         return None if value is None else Access(value)
 
-    def remember(self, user: UserId, access: Access, rule: str, now: datetime) -> None:
+    def remember(self, user: UserId, access: Access, fingerprint: str, now: datetime) -> None:
         """Store a user's access, replacing an earlier one."""
-        values = {"access": access, "rule": rule, "checked_at": now}
+        values = {"access": access, "fingerprint": fingerprint, "checked_at": now}
         if not insert_unless_there(self.connection, members, {"user": user, **values}):
             self.connection.execute(update(members).where(members.c.user == user).values(**values))
 
-    def may_tell_denied(self, user: UserId, rule: str, now: datetime) -> bool:
+    def may_tell_denied(self, user: UserId, fingerprint: str, now: datetime) -> bool:
         """Return whether to answer a denied request, and store the time of the answer.
 
         Members always get an answer. Others get one once an hour.
         """
-        # An empty rule matches none, so this row grants no access.
-        new = {"user": user, "access": Access.UNTOLD, "rule": "", "checked_at": now, "told_at": now}
+        # An empty one matches none, so this row grants no access.
+        new = {
+            "user": user,
+            "access": Access.UNTOLD,
+            "fingerprint": "",
+            "checked_at": now,
+            "refused_at": now,
+        }
         if insert_unless_there(self.connection, members, new):
             return True
-        is_member = and_(members.c.access == Access.MEMBER, members.c.rule == rule)
-        long_ago = or_(members.c.told_at.is_(None), members.c.told_at <= now - _TOLD_AGAIN_AFTER)
+        is_member = and_(members.c.access == Access.MEMBER, members.c.fingerprint == fingerprint)
+        long_ago = or_(
+            members.c.refused_at.is_(None), members.c.refused_at <= now - _TOLD_AGAIN_AFTER
+        )
         may_tell = update(members).where(members.c.user == user, or_(is_member, long_ago))
-        return self.connection.execute(may_tell.values(told_at=now)).rowcount == 1
+        return self.connection.execute(may_tell.values(refused_at=now)).rowcount == 1

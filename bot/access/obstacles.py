@@ -71,7 +71,7 @@ async def find_exclusion(
     except NotAllowed as error:
         return Obstacle(Event.AUTHOR_EXCLUDED, error.message)
     except (SlackError, TimeoutError) as error:
-        log.info("author_not_looked_at", reason=str(error) or type(error).__name__)
+        log.info("author_not_verified", reason=str(error) or type(error).__name__)
         return None
 
 

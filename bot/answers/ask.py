@@ -14,20 +14,20 @@ import structlog
 from bot.access.admit import Allowed, check_channel
 from bot.access.obstacles import find_exclusion, find_obstacle
 from bot.answers import messages
-from bot.answers.gaps import answer_key, audience_in, gap_key, sent_words, settle_notice
+from bot.answers.gaps import answer_key, audience_in, gap_key, hash_question, settle_notice
+from bot.answers.hooks import AnswerHooks
 from bot.answers.model import UNWRITTEN, Audience, DocsPage, Inquiry, InquiryId, InquiryState
 from bot.answers.store import Inquiries, SentQuestions
 from bot.context import Context, WorkerContext, make_claim
 from bot.docs_api import AssistantReply, DiscoveryClient, DocsApiError, Passage
 from bot.engine import unless_taken_over
 from bot.ids import Message, MessageTs, ProjectId, RequestKey, UserId
-from bot.jobs.ask import Also
+from bot.jobs.hooks import Also
 from bot.jobs.messages.unsent import READING, cannot_answer
+from bot.jobs.model.questions import DocsQuestion
 from bot.jobs.model.quota import share
-from bot.jobs.questions import DocsQuestion
 from bot.jobs.service_health import is_key_problem
 from bot.jobs.service_keys import assistants_key_accepted, assistants_key_refused
-from bot.jobs.store.repositories import Repositories
 from bot.logs import reason_of
 from bot.masking import masked
 from bot.messages.markdown import is_blank, parse
@@ -36,8 +36,9 @@ from bot.messages.slack_text import to_plain
 from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.ports import Origin, SlackError
+from bot.pulls.store.repositories import Repositories
 from bot.store import Transaction
-from bot.store.upgrade import words_key
+from bot.store.upgrade import hash_key
 
 log = structlog.get_logger(__name__)
 _DAY = timedelta(days=1)
@@ -79,7 +80,7 @@ async def ask_docs(
         also(tx)
         if thread is None:
             return READING
-        if inquiry.in_job is None:
+        if inquiry.thread_job is None:
             _show_read(tx, allowed, context)
         return None
 
@@ -114,10 +115,10 @@ def _new_inquiry(
         due_at=now,
         thread_ts=thread,
         response_url=None if thread else origin.response_url,
-        by_assistant=may_use_assistant and not question.is_topic,
+        is_by_assistant=may_use_assistant and not question.is_topic,
         conversation=conversation,
         is_topic=question.is_topic,
-        in_job=question.draft.job if question.is_private else None,
+        thread_job=question.draft.job if question.is_private else None,
         audience=Audience.CHANNEL if thread else Audience.ASKER,
     )
 
@@ -185,18 +186,18 @@ async def _answer_or_refuse(
     that has waited for long is read in Slack, and its author and its channel are checked.
     """
     waited = (context.clock() - inquiry.asked_at).total_seconds()
-    is_old = waited > context.timeouts.seen_seconds
+    is_old = waited > context.timeouts.verified_seconds
     origin = Origin(inquiry.key, inquiry.user, inquiry.channel)
     is_private = inquiry.thread_ts is None
     obstacle = None
     try:
-        for hooks in context.hooks:
+        for hooks in context.hooks_of(AnswerHooks):
             if await hooks.must_wait(context, inquiry.key, is_old):
                 return partial(_put_back, context, inquiry)
         find = find_obstacle if is_old else find_exclusion
         obstacle = await find(context, origin, is_private=is_private)
     except (SlackError, TimeoutError) as error:
-        log.info("question_not_looked_at", inquiry=inquiry.id, reason=type(error).__name__)
+        log.info("question_not_verified", inquiry=inquiry.id, reason=type(error).__name__)
     if obstacle is not None:
         return partial(_refuse, context, inquiry, obstacle.note)
     return await _find_answer(context, inquiry)
@@ -230,8 +231,8 @@ async def _note_sent(context: WorkerContext, inquiry: Inquiry, *, is_search: boo
     """Note a call with a question before it is made, because the service lists its words."""
 
     def note(tx: Transaction) -> None:
-        words = sent_words(inquiry.text, words_key(tx))
-        SentQuestions(tx).add(inquiry, words, context.clock(), is_search=is_search)
+        text_hash = hash_question(inquiry.text, hash_key(tx))
+        SentQuestions(tx).add(inquiry, text_hash, context.clock(), is_search=is_search)
 
     await context.store.write(note)
 
@@ -280,7 +281,7 @@ async def _ask_service(context: WorkerContext, inquiry: Inquiry) -> _Reply:
         return reply
     try:
         async with asyncio.timeout(context.timeouts.answer_seconds):
-            if inquiry.by_assistant:
+            if inquiry.is_by_assistant:
                 try:
                     reply.found = await _ask_assistant(context, client, inquiry)
                 except DocsApiError as error:
@@ -384,7 +385,7 @@ def _delivery(inquiry: Inquiry, message: Message) -> NewDelivery:
     key = answer_key(inquiry)
     channel = inquiry.channel
     user = inquiry.user
-    if inquiry.in_job is not None:
+    if inquiry.thread_job is not None:
         return NewDelivery.whisper(key, channel, user, message, thread=inquiry.thread_ts)
     if inquiry.thread_ts is not None:
         return replace(NewDelivery.post(key, channel, user, message), message_ts=inquiry.thread_ts)

@@ -70,8 +70,8 @@ def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> No
 def _offer(context: Context, tx: Transaction, inquiry: Inquiry, key: str) -> None:
     """Add the offer of a page to a post, unless a job answers the question already."""
     now = context.clock()
-    jobs = Jobs(tx).about_gaps(inquiry.project, now)
-    keys = {job.about.key for job in jobs if job.about and is_in_work(job)}
+    jobs = Jobs(tx).list_from_gaps(inquiry.project, now)
+    keys = {job.gap.key for job in jobs if job.gap and is_in_work(job)}
     if inquiry.answer is None or inquiry.gap_key in keys:
         return
     answer = inquiry.answer
@@ -82,6 +82,6 @@ def _offer(context: Context, tx: Transaction, inquiry: Inquiry, key: str) -> Non
         DeliveryKind.EDIT,
         inquiry.channel,
         message=messages.with_offer(inquiry, answer),
-        edits=key,
+        edited_key=key,
     )
     Outbox(tx).add(edit, now)

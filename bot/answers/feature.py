@@ -1,4 +1,4 @@
-"""The feature as ``features.py`` lists it.
+"""The feature as ``subjects.py`` lists it.
 
 Its words, buttons, worker, and hooks into jobs and digests.
 """
@@ -15,14 +15,13 @@ from bot.answers import messages
 from bot.answers.ask import ask_docs, claim_inquiries, on_refused, work_on_inquiry
 from bot.answers.colleagues import on_posted
 from bot.answers.gaps import (
-    about_inquiry,
     did_not_help,
     find_answered,
     find_inquiry,
+    gap_of,
     list_gaps,
     list_sent,
     mark,
-    on_made_private,
     on_merged,
     recommend_gaps,
     refresh_privacy,
@@ -31,28 +30,31 @@ from bot.answers.gaps import (
 from bot.answers.model import Inquiry, InquiryState
 from bot.answers.publications import claim_publications, look_for_page
 from bot.commands.command import Answer, FormState, Invocation, Press, Word, number_in
-from bot.context import Context, WorkerContext, queue_worker
+from bot.commands.feature import Feature, queue_worker
+from bot.context import Context, WorkerContext
 from bot.engine import Worker
-from bot.feature import Feature, Hooks
 from bot.ids import Block, MessageTs
-from bot.jobs.commands.job_lists import projects_to_choose
+from bot.jobs.commands.channel_choices import projects_to_choose
 from bot.jobs.conversation import offer_replies
+from bot.jobs.hooks import JobHooks
 from bot.jobs.messages import forms
 from bot.jobs.messages.agent_text import MAX_FORM_CHARACTERS
 from bot.jobs.model.prompts import Unsent
-from bot.jobs.questions import DocsQuestion
+from bot.jobs.model.questions import DocsQuestion
 from bot.jobs.rivals import find_open_job
 from bot.jobs.thread import status_message_link
 from bot.messages.blocks import Action
+from bot.outbox.hooks import OutboxHooks
 from bot.ports import ThreadRef, message_key
 from bot.projects import with_project
+from bot.visitors.hooks import DigestHooks
 
 _NOT_HERE = Answer(message=messages.NOT_HERE)
 
 
 async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
     origin = invocation.origin
-    text = invocation.words.split(maxsplit=1)[1]
+    text = invocation.text.split(maxsplit=1)[1]
     draft = Unsent(origin.key, origin.thread, with_project(invocation.project, text))
     return Answer(message=await ask_docs(context, invocation.allowed, DocsQuestion(draft)))
 
@@ -107,8 +109,8 @@ async def _draft_form(
     origin = press.origin
     state = FormState.at(origin, thread=thread)
     if not inquiry.is_topic:
-        row = about_inquiry(inquiry)
-        state = replace(state, about=(row.key, row.title))
+        row = gap_of(inquiry)
+        state = replace(state, gap=(row.key, row.title))
     project = context.projects.with_id(inquiry.project)
     rival = await find_open_job(context, origin.channel, inquiry.project, inquiry.text)
     notes = [forms.job_note(rival, status_message_link(context, rival))] if rival else []
@@ -186,16 +188,18 @@ ANSWERS = Feature(
         Action.SHARE_ANSWER: _share,
     },
     workers=_workers,
-    hooks=Hooks(
-        on_posted=on_posted,
-        on_refused=on_refused,
-        on_made_private=on_made_private,
-        on_merged=on_merged,
-        ask_docs=ask_docs,
-        find_answered=find_answered,
-        did_not_help=did_not_help,
-        list_recommendations=recommend_gaps,
-        list_sent=list_sent,
-        refresh_privacy=refresh_privacy,
+    hooks=(
+        OutboxHooks(on_posted=on_posted, on_refused=on_refused),
+        JobHooks(
+            ask_docs=ask_docs,
+            find_answered=find_answered,
+            did_not_help=did_not_help,
+            on_merged=on_merged,
+        ),
+        DigestHooks(
+            list_recommendations=recommend_gaps,
+            list_sent=list_sent,
+            refresh_privacy=refresh_privacy,
+        ),
     ),
 )

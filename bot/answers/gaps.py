@@ -29,9 +29,9 @@ from bot.ids import (
     is_direct_message,
 )
 from bot.jobs.messages.forms import draft_prompt
-from bot.jobs.model.jobs import About, JobState, TrackedJob
+from bot.jobs.model.jobs import GapRef, JobState, TrackedJob
+from bot.jobs.model.questions import Answered
 from bot.jobs.model.subjects import group_by_subject
-from bot.jobs.questions import Answered
 from bot.jobs.store.jobs import Jobs
 from bot.masking import masked
 from bot.messages import blocks as b
@@ -41,7 +41,7 @@ from bot.outbox.store import Outbox
 from bot.ports import SlackError, SlackRefused, ThreadRef
 from bot.store import Transaction
 from bot.visitors.model.gaps import clean_text, question_key
-from bot.visitors.model.own_questions import hash_words
+from bot.visitors.model.own_questions import hash_text
 
 _RETRY = timedelta(minutes=1)
 _KEY_CHARACTERS = 2_000
@@ -56,12 +56,12 @@ def gap_key(text: str) -> str:
     return question_key(clean_text(text[:_KEY_CHARACTERS]))
 
 
-def sent_words(text: str, key: bytes) -> str:
+def hash_question(text: str, key: bytes) -> str:
     """Return the hash of a question's words, which is the same for its row in the service's list.
 
     ``key``: the database's.
     """
-    return hash_words(clean_text(text[:_KEY_CHARACTERS]), key)
+    return hash_text(clean_text(text[:_KEY_CHARACTERS]), key)
 
 
 def find_inquiry(
@@ -82,12 +82,12 @@ def find_answered(tx: Transaction, thread: ThreadRef) -> Answered | None:
     inquiry = Inquiries(tx).newest_in(thread)
     if inquiry is None:
         return None
-    return Answered(about_inquiry(inquiry), messages.conversation(inquiry))
+    return Answered(gap_of(inquiry), messages.conversation(inquiry))
 
 
-def about_inquiry(inquiry: Inquiry) -> About:
+def gap_of(inquiry: Inquiry) -> GapRef:
     """Return the row of a question, whose askers are told when a job answers it."""
-    return About(inquiry.gap_key, f"“{one_line(inquiry.text, _TITLE_LENGTH)}”")
+    return GapRef(inquiry.gap_key, f"“{one_line(inquiry.text, _TITLE_LENGTH)}”")
 
 
 async def did_not_help(context: Context, allowed: Allowed, thread: ThreadRef) -> Message:
@@ -128,10 +128,10 @@ def list_gaps(tx: Transaction, channel: ChannelId, now: datetime) -> Sequence[Se
     for inquiry in Inquiries(tx).gaps_of(channel):
         groups.setdefault((inquiry.project, inquiry.gap_key), []).append(inquiry)
     in_work = {
-        (project, job.about.key)
+        (project, job.gap.key)
         for project in {project for project, _ in groups}
-        for job in Jobs(tx).about_gaps(ProjectId(project), now)
-        if job.about and job.channel == channel and is_in_work(job)
+        for job in Jobs(tx).list_from_gaps(ProjectId(project), now)
+        if job.gap and job.channel == channel and is_in_work(job)
     }
     return [rows for key, rows in groups.items() if key not in in_work]
 
@@ -262,10 +262,10 @@ def _answered_by(tx: Transaction, job: TrackedJob) -> Sequence[Inquiry]:
 
     These are gaps, and the questions under whose answers it was asked for.
     """
-    if job.about is None:
+    if job.gap is None:
         return ()
     answered: list[Inquiry] = []
-    for inquiry in Inquiries(tx).with_gap_key(job.project, job.about.key):
+    for inquiry in Inquiries(tx).with_gap_key(job.project, job.gap.key):
         is_answered = inquiry.state is InquiryState.ANSWERED
         if inquiry.state is InquiryState.GAP or (is_answered and _began(inquiry, job)):
             answered.append(inquiry)

@@ -56,8 +56,8 @@ def _buttons(inquiry: Inquiry, *, is_gap: bool = False, is_shared: bool = False)
 
 def _send_on(inquiry: Inquiry) -> list[Block]:
     """Return the button that sends a question to the job in whose thread it was said."""
-    draft = Unsent(inquiry.key, inquiry.thread_ts, from_plain(inquiry.text), inquiry.in_job)
-    if inquiry.in_job is None or len(draft.raw) > Unsent.LONGEST:
+    draft = Unsent(inquiry.key, inquiry.thread_ts, from_plain(inquiry.text), inquiry.thread_job)
+    if inquiry.thread_job is None or len(draft.raw) > Unsent.LONGEST:
         return []
     return [b.button("Send it to the agent", b.Action.SEND_ANYWAY, draft.dumps())]
 

@@ -74,7 +74,7 @@ class Inquiry:
     thread_ts: MessageTs | None = None
     """The thread of the answer; None for the answer to a command, which only its asker sees."""
     response_url: SecretStr | None = None
-    by_assistant: bool = False
+    is_by_assistant: bool = False
     """Whether the assistant answers, which costs credits."""
     audience: Audience = Audience.ASKER
     conversation: str | None = None
@@ -85,7 +85,7 @@ class Inquiry:
     """The job that has written the answer."""
     is_topic: bool = False
     """It names a topic and asks nothing: pages about it are shown."""
-    in_job: JobNumber | None = None
+    thread_job: JobNumber | None = None
     """The job in whose thread it was said.
 
     Only its asker sees the answer there, and may send it on.

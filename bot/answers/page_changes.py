@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from html import unescape
 
 from bot.docs_api.models import MAX_PAGE_LENGTH
-from bot.jobs.model.changes import MAX_PATCH_LENGTH, ChangedFile, title_of
+from bot.pulls.model.changes import MAX_PATCH_LENGTH, ChangedFile, title_of
 
 _MAX_FILES = 100
 _MAX_READ_LENGTH = 200_000

@@ -18,13 +18,7 @@ from html import unescape
 import structlog
 
 from bot.answers.model import InquiryState, Publication, PublicationState
-from bot.answers.page_changes import (
-    PageChange,
-    find_change,
-    matches,
-    may_be_at,
-    paths_on_site,
-)
+from bot.answers.page_changes import PageChange, find_change, matches, may_be_at, paths_on_site
 from bot.answers.publication_store import Publications
 from bot.answers.store import Inquiries
 from bot.context import Context, WorkerContext, make_claim
@@ -32,11 +26,11 @@ from bot.docs_api import DiscoveryClient, DocsApiError, NotFound
 from bot.engine import back_off_seconds, unless_taken_over
 from bot.github import GithubError, NotVisible
 from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.pull_requests import read_changed_files
 from bot.jobs.service_health import is_key_problem
 from bot.jobs.service_keys import assistants_key_accepted, assistants_key_refused
 from bot.jobs.store.jobs import Jobs
 from bot.logs import reason_of
+from bot.pulls.pull_requests import read_changed_files
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
@@ -111,7 +105,7 @@ async def _look(context: WorkerContext, publication: Publication) -> _Look:
             cited = await _addresses_cited(context, publication)
             return _Look(await _find_page(client, publication, change, cited), was_answered=True)
     except (DocsApiError, GithubError, TimeoutError) as error:
-        log.warning("page_not_looked_for", job=publication.job, reason=reason_of(error))
+        log.warning("page_not_searched", job=publication.job, reason=reason_of(error))
         if isinstance(error, DocsApiError) and is_key_problem(error):
             return _Look(publication, key_error=error)
         return _Look(publication)

@@ -61,13 +61,13 @@ inquiries = Table(
     Column("due_at", schema.Due(minutes=11), nullable=False),
     Column("thread_ts", schema.Id(40)),
     Column("response_url", schema.Secret),
-    Column("by_assistant", Boolean, nullable=False, server_default=text("false")),
+    Column("is_by_assistant", Boolean, nullable=False, server_default=text("false")),
     Column("audience", schema.Choice(Audience), nullable=False),
     Column("conversation", schema.Id(400)),
     Column("answer", schema.UserJson(Message)),
     Column("job", Integer),
     Column("is_topic", Boolean, nullable=False, server_default=text("false")),
-    Column("in_job", Integer),
+    Column("thread_job", Integer),
     Column("shared_ts", schema.Id(40)),
     Column("has_reply", Boolean, nullable=False, server_default=text("false")),
     *schema.lease(),
@@ -98,7 +98,7 @@ sent_questions = Table(
     Column("inquiry", Integer, nullable=False),
     Column("project", schema.Id(200), nullable=False),
     # A hash, so that nobody can read or guess them.
-    Column("words", schema.Id(40), nullable=False),
+    Column("text_hash", schema.Id(40), nullable=False),
     Column("sent_at", schema.UtcDateTime, nullable=False),
     Column("is_search", Boolean, nullable=False),
     Column("conversation", schema.Id(400)),
@@ -184,7 +184,7 @@ class Inquiries(Rows[Inquiry]):
         return self._newest(
             inquiries.c.channel == thread.channel,
             inquiries.c.thread_ts == thread.ts,
-            inquiries.c.in_job.is_(None),
+            inquiries.c.thread_job.is_(None),
             inquiries.c.state != InquiryState.DISMISSED,
             inquiries.c.user != "",
         )
@@ -210,7 +210,9 @@ class Inquiries(Rows[Inquiry]):
     def uses_of_assistant(self, project: ProjectId, since: datetime) -> Mapping[UserId, int]:
         """Return how many inquiries of each person the assistant has answered or answers."""
         of_project = and_(
-            inquiries.c.project == project, inquiries.c.asked_at >= since, inquiries.c.by_assistant
+            inquiries.c.project == project,
+            inquiries.c.asked_at >= since,
+            inquiries.c.is_by_assistant,
         )
         by_user = select(inquiries.c.user, func.count()).where(of_project)
         rows = self.connection.execute(by_user.group_by(inquiries.c.user))
@@ -269,17 +271,17 @@ _to_sent = schema.reader(SentQuestion, sent_questions, is_hidden=itemgetter("is_
 class SentQuestions(schema.Repository):
     """The questions that were sent to the docs service, within one transaction."""
 
-    def add(self, inquiry: Inquiry, words: str, now: datetime, *, is_search: bool) -> None:
+    def add(self, inquiry: Inquiry, text_hash: str, now: datetime, *, is_search: bool) -> None:
         """Note that a question is about to be sent, and drop notes that are too old.
 
-        ``words``: their hash.
+        ``text_hash``: see ``hash_text``.
         """
         too_old = sent_questions.c.sent_at < now - KEPT_FOR
         self.connection.execute(sent_questions.delete().where(too_old))
         values = {
             "inquiry": inquiry.id,
             "project": inquiry.project,
-            "words": words,
+            "text_hash": text_hash,
             "sent_at": now,
             "is_search": is_search,
             "conversation": None if is_search else inquiry.conversation,

@@ -1,1 +1,1 @@
-"""The commands of the bot, one file each."""
+"""Words, buttons and forms, and the features that bring them."""

@@ -35,7 +35,7 @@ class FormState:
     """The job that the form is about; None for a new one."""
     thread: MessageTs | None = None
     """The thread for a new job."""
-    about: tuple[str, str] | None = None
+    gap: tuple[str, str] | None = None
     """The key and the title of the row at which the form was opened."""
 
     @classmethod
@@ -54,7 +54,7 @@ class FormState:
             "job": self.job,
             "thread": self.thread,
         }
-        return json.dumps(values | {"about": self.about})
+        return json.dumps(values | {"gap": self.gap})
 
     @classmethod
     def loads(cls, text: str) -> FormState:
@@ -71,13 +71,13 @@ class FormState:
             return cls()
         url = values.get("response_url")
         job = values.get("job")
-        row = values.get("about")
+        row = values.get("gap")
         return cls(
             channel=ChannelId(values["channel"]) if values.get("channel") else None,
             response_url=SecretStr(url) if url else None,
             job=JobNumber(job) if isinstance(job, int) else None,
             thread=MessageTs(values["thread"]) if values.get("thread") else None,
-            about=(str(row[0]), str(row[1])) if isinstance(row, list) and len(row) == 2 else None,
+            gap=(str(row[0]), str(row[1])) if isinstance(row, list) and len(row) == 2 else None,
         )
 
 
@@ -123,10 +123,10 @@ class Invocation(_Request):
 
     command: str
     """The slash command; empty for words after a mention of the bot."""
-    text: str
+    full_text: str
     """Slack's wire text, with entities and ids."""
-    words: str = ""
-    """The text without the project that it names."""
+    text: str = ""
+    """The same without the project that it names."""
     project: Project | None = None
     """The project that the text names."""
     is_reworded: bool = False
@@ -179,9 +179,9 @@ class TooLong(Declined):
         super().__init__("a text is too long")
         self.most = most
 
-    def answer(self, typed: str, *, is_form: bool) -> Message:
+    def answer(self, text: str, *, is_form: bool) -> Message:
         """Return the limit. The text itself is too long to be shown, too."""
-        del typed, is_form
+        del text, is_form
         return too_long(self.most)
 
 
@@ -197,7 +197,7 @@ class Arrived(Generic[Request]):
     """Returns the request of the admitted sender."""
     channel: ChannelId | None = None
     """The channel for which the bot must be set up; None for any."""
-    typed: str = ""
+    text: str = ""
     """The text that Slack no longer shows, to copy."""
     is_form: bool = False
 
@@ -264,9 +264,11 @@ class Word:
             return _compiled(self.shape).fullmatch(plain)
         if self.after_mention is None:
             return None
-        if self.takes is not None and not self.takes(" ".join(plain.split()[1:])):
-            return None
-        return _compiled(self.after_mention or self.shape).fullmatch(plain)
+        # The shape first: a parser of options takes longer.
+        match = _compiled(self.after_mention or self.shape).fullmatch(plain)
+        if match is None or self.takes is None:
+            return match
+        return match if self.takes(" ".join(plain.split()[1:])) else None
 
 
 def _explain_nothing(_error: Exception, _projects: Projects, _text: str) -> None:
@@ -336,7 +338,7 @@ class Command:
 
     async def run(self, context: Context, invocation: Invocation) -> Answer:
         """Run the word and use the project that the text names."""
-        text = invocation.text
+        text = invocation.full_text
         project = None
         try:
             if self.takes_project:
@@ -345,9 +347,9 @@ class Command:
             if meaning is None:
                 raise LookupError(f"a text that no word of {self.name} takes")
             word, match = meaning
-            return await word.run(context, replace(invocation, words=text, project=project), match)
+            return await word.run(context, replace(invocation, text=text, project=project), match)
         except (UnknownProject, ValueError) as error:
-            answer = self.misunderstood(error, context.projects, invocation.text)
+            answer = self.misunderstood(error, context.projects, invocation.full_text)
             if answer is None:
                 raise
             return Answer(message=answer)
@@ -366,7 +368,7 @@ async def run_if_allowed(
         allowed = await admit(context, arrived.origin, channel=arrived.channel)
         return await run(context, arrived.request_of(allowed))
     except Declined as error:
-        return _told(arrived, error.answer(arrived.typed, is_form=arrived.is_form))
+        return _told(arrived, error.answer(arrived.text, is_form=arrived.is_form))
     except UnknownProject as unknown:
         text = slack_text.to_plain(unknown.text, {}, {})
         return _told(arrived, unknown_project(unknown.name, context.projects, text))
@@ -430,7 +432,7 @@ async def _short(context: Context, origin: Origin, command: Command) -> Answer:
             context.project_of(tx, origin.channel).name,
             in_thread=origin.thread is not None,
             is_direct=is_direct_message(origin.channel),
-            by_mention=Channels(tx).is_by_mention(origin.channel),
+            is_mention_only=Channels(tx).is_mention_only(origin.channel),
             can_answer=bool(context.discovery),
         )
 
@@ -446,7 +448,9 @@ async def _short(context: Context, origin: Origin, command: Command) -> Answer:
 
 
 async def _full(context: Context, origin: Origin, commands: Sequence[Command]) -> Answer:
-    by_mention = await context.store.read(lambda tx: Channels(tx).is_by_mention(origin.channel))
+    is_mention_only = await context.store.read(
+        lambda tx: Channels(tx).is_mention_only(origin.channel)
+    )
     pages = []
     for command in commands:
         rows = []
@@ -455,4 +459,4 @@ async def _full(context: Context, origin: Origin, commands: Sequence[Command]) -
                 typed = f"{command.name} {word.example or word.usage}".strip()
                 rows.append((typed, word.tells))
         pages.append(CommandHelp(command.name, command.summary, rows, command.full_help))
-    return Answer(modal=full_help(pages, context.projects, by_mention=by_mention))
+    return Answer(modal=full_help(pages, context.projects, is_mention_only=is_mention_only))

@@ -30,7 +30,7 @@ class Meaning:
         return self.decision.kind
 
     @property
-    def whole(self) -> str:
+    def full_text(self) -> str:
         """The part for the bot with the name of its project."""
         return with_project(self.project, self.text)
 

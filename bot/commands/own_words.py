@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.access.admit import Allowed
 from bot.commands.command import Answer, Command, Invocation, Word
 from bot.commands.meaning import find_meaning
-from bot.context import Context
+from bot.context import Context, Hooks
 from bot.intent.kinds import Kind, Place
 from bot.intent.own_words import FoundWord
 from bot.intent.vocabulary import OwnWord, Vocabulary
@@ -30,6 +30,14 @@ class Used:
     """The slash command after which it was typed; empty elsewhere."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordHooks(Hooks):
+    """The way to the commands of the bot, which know the subjects."""
+
+    run_word: Callable[[Context, Allowed, Used], Awaitable[Answer]]
+    """Runs one of the bot's own words by the command that has it."""
+
+
 def list_own_words(commands: Sequence[Command], projects: Projects) -> Vocabulary:
     """Return the words that the commands have at every door, and the labels of their buttons."""
     labels = [label for command in commands for label in command.labels]
@@ -45,19 +53,21 @@ def _own_words(commands: Sequence[Command], projects: Projects) -> Iterator[OwnW
 
 
 def _own_word(command: Command, word: Word, projects: Projects) -> OwnWord:
-    shape = word.after_mention or word.shape
-
     def is_match(text: str) -> bool:
-        # The shape first: a parser of options takes longer.
-        if re.fullmatch(shape, text, re.IGNORECASE | re.DOTALL) is None:
-            return False
         return word.match(text, projects, after_mention=True) is not None
 
     def is_typed_match(text: str) -> bool:
-        return word in command.words and word.match(text, projects) is not None
+        return word.match(text, projects) is not None
 
     name = (word.head or word.usage).split()[0]
+    if word is command.other:
+        # After its command it takes any text, which is no own word therefore.
+        return OwnWord(name, command.name, is_match, _match_nothing)
     return OwnWord(name, command.name, is_match, is_typed_match)
+
+
+def _match_nothing(_text: str) -> bool:
+    return False
 
 
 async def run_own_word(
@@ -84,7 +94,7 @@ async def run_other_word(context: Context, invocation: Invocation) -> Answer | N
         return None
     meaning = find_meaning(
         context,
-        invocation.text,
+        invocation.full_text,
         Place.COMMAND,
         author=invocation.allowed.user,
         command=invocation.command,
@@ -96,18 +106,17 @@ async def run_other_word(context: Context, invocation: Invocation) -> Answer | N
     if word.typed == plain and invocation.command in word.commands:
         return None  # its command has not understood just that
     used = Used(word, meaning.text, meaning.project, invocation.command)
-    for hooks in context.hooks:
-        if hooks.run_word is not None:
-            return await hooks.run_word(context, invocation.allowed, used)
+    for hooks in context.hooks_of(WordHooks):
+        return await hooks.run_word(context, invocation.allowed, used)
     return None
 
 
-def restore_entities(typed: str, raw: str) -> str:
+def restore_entities(text: str, raw: str) -> str:
     """Return the wire text of a word that was found in the plain form of ``raw``.
 
     "reviewers @U02BEN" names Ben by an entity: ``reviewers <@U02BEN>``.
     """
-    wire = slack_text.from_plain(typed)
+    wire = slack_text.from_plain(text)
     entities = {
         slack_text.to_plain(entity, {}, {}).casefold(): entity
         for entity in slack_text.entities_in(raw)

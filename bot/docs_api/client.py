@@ -179,13 +179,13 @@ class DocsClient(ServiceClient):
     closed.
     """
 
-    async def create_job(self, project_id: str, prompt: str) -> Job:
+    async def create_job(self, project_id: str, text: str) -> Job:
         """Start a job.
 
         After an `Unavailable` with ``sent`` it may or may not exist.
         """
         path = f"/v2/agent/{_wire.segment('project_id', project_id)}/job"
-        fields = {"prompt": _wire.checked_text("prompt", prompt)}
+        fields = {"prompt": _wire.checked_text("prompt", text)}
         answer = await self._send(_wire.Call(project_id, path, fields))
         return _wire.decode(answer, Job)
 
@@ -200,14 +200,14 @@ class DocsClient(ServiceClient):
         answer = await self._send(_wire.Call(project_id, path))
         return _wire.decode(answer, Job)
 
-    async def send_follow_up(self, project_id: str, job_id: str, prompt: str) -> Job:
+    async def send_follow_up(self, project_id: str, job_id: str, text: str) -> Job:
         """Send a further prompt to a job.
 
         The returned job may still show the state before the prompt.
         """
         project = _wire.segment("project_id", project_id)
         job = _wire.segment("job_id", job_id)
-        fields = {"prompt": _wire.checked_text("prompt", prompt)}
+        fields = {"prompt": _wire.checked_text("prompt", text)}
         path = f"/v2/agent/{project}/job/{job}/message"
         answer = await self._send(_wire.Call(project_id, path, fields))
         return _wire.decode(answer, Job)

@@ -26,7 +26,7 @@ from bot import __version__, read_commit
 from bot.context import Context
 from bot.health.checks import LIMIT_SECONDS, Finding, MetricsPage, free_bytes
 from bot.ids import ProjectId
-from bot.jobs.model.jobs import QueueWhy
+from bot.jobs.model.jobs import WaitReason
 from bot.jobs.service_health import is_refused, trouble_of
 from bot.jobs.service_keys import used_keys
 from bot.jobs.store.limits import BackOffs
@@ -154,7 +154,7 @@ def _failing_seconds(tx: Transaction, project: ProjectId, now: datetime) -> floa
     nobody asks, nothing more is known: one failed call in the evening is no failing night.
     """
     back_off = BackOffs(tx).of(project)
-    if back_off is None or trouble_of(back_off) is not QueueWhy.SERVICE:
+    if back_off is None or trouble_of(back_off) is not WaitReason.SERVICE:
         return 0.0
-    last_seen_at = min(back_off.until, now)
-    return max((last_seen_at - back_off.since).total_seconds(), 0.0)
+    last_seen_at = min(back_off.retry_at, now)
+    return max((last_seen_at - back_off.began_at).total_seconds(), 0.0)

@@ -29,13 +29,13 @@ from bot.inbox.store import Inbox
 from bot.inbox.withdraw import take_back_last
 from bot.intent.kinds import Kind
 from bot.jobs.access import Readable, if_visible
-from bot.jobs.decisions import keep_review
 from bot.jobs.gates import ask_first
 from bot.jobs.job_words import job_of
 from bot.jobs.messages import job_answers
 from bot.jobs.model.jobs import Review
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptRequest
 from bot.jobs.respond import respond
+from bot.jobs.reviews import keep_review
 from bot.jobs.store.jobs import Jobs
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.private_answers import private_answer
@@ -159,7 +159,7 @@ async def _respond(
 ) -> None:
     """Answer a message that is not for the agent. A question is answered by a worker."""
     if heard.kind in _QUESTIONS and message.request is not None:
-        raw, _ = then.projects.take(heard.text)
+        raw, _ = then.projects.take(heard.full_text)
         text = await asked_text(raw)
         if await context.write(partial(_keep_question, message, text)):
             return
@@ -267,7 +267,7 @@ async def _add(
         return False
     if prompt.kind is PromptKind.START:
         request = PromptRequest(content.text, files=content.files, project=prompt.project)
-        question = await ask_first(then, allowed, request, heard.text, besides=prompt.job)
+        question = await ask_first(then, allowed, request, heard.full_text, besides=prompt.job)
         if question is not None:
             await _answer(context, message, "sure", question)
             return True
@@ -286,8 +286,10 @@ def _joined(
     context: Context, tx: Transaction, prompt: Prompt, message: InboxMessage, heard: Heard
 ) -> Joined:
     """Join the words of a prompt and of a message."""
-    parts = [each for each in Inbox(tx).parts(RequestKey(prompt.key)) if each.id != message.id]
-    parts.append(replace(message, text=heard.text))
+    parts = [
+        each for each in Inbox(tx).messages_of(RequestKey(prompt.key)) if each.id != message.id
+    ]
+    parts.append(replace(message, text=heard.full_text))
     return join(context, prompt.kind, sorted(parts, key=lambda part: part.ts))
 
 

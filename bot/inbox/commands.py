@@ -22,14 +22,15 @@ from bot.intent.decision import Decision
 from bot.intent.kinds import Kind
 from bot.jobs.access import Readable, if_visible, may_steer, steerable
 from bot.jobs.ask import ask, follow_up, is_public_channel
-from bot.jobs.commands.job_lists import projects_to_choose
+from bot.jobs.commands.channel_choices import projects_to_choose
 from bot.jobs.commands.job_references import for_reader
 from bot.jobs.commands.unsent import at_message, earlier_blocks, offer_messages, on_text
 from bot.jobs.decisions import withdraw
 from bot.jobs.messages import forms, job_answers, unsent
-from bot.jobs.model.jobs import JobState, TakeThread, TrackedJob
+from bot.jobs.model.jobs import AttachThread, JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptRequest, PromptState, Unsent
-from bot.jobs.questions import DocsQuestion, ask_docs
+from bot.jobs.model.questions import DocsQuestion
+from bot.jobs.questions import ask_docs
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.messages.blocks import Action
@@ -119,7 +120,7 @@ async def _steer(context: Context, press: Press, draft: Unsent, place: _Place) -
 
     async def steer(target: Readable) -> Answer:
         request = PromptRequest(draft.raw, allow_duplicate=True, allow_key=True)
-        moved = moving(draft.key, allowed.user, _parts(place), draft.raw)
+        moved = moving(draft.key, allowed.user, _messages_of(place), draft.raw)
         result = await follow_up(context, target, request, moved)
         if not result.accepted:
             return Answer(message=job_answers.cannot_follow_up(target.job))
@@ -149,7 +150,7 @@ async def _send_said(context: Context, place: _Place, raw: str, *, allow_key: bo
     outgoing = Outgoing(
         Meaning(Decision(Kind.CHANGE, text), text, project),
         Door.FIRST,
-        _parts(place),
+        _messages_of(place),
         allow_key=allow_key,
         is_sure=True,
         is_moved=True,
@@ -157,7 +158,7 @@ async def _send_said(context: Context, place: _Place, raw: str, *, allow_key: bo
     await send(context, context, place.allowed, outgoing)
 
 
-def _parts(place: _Place) -> tuple[InboxMessage, ...]:
+def _messages_of(place: _Place) -> tuple[InboxMessage, ...]:
     return (place.message,) if place.message else ()
 
 
@@ -203,7 +204,7 @@ async def _ask_docs(context: Context, press: Press, draft: Unsent) -> Answer:
     place = await _find_place(context, press, draft)
     if place is None:
         return Answer(message=job_answers.CHANNEL_NOT_READ)
-    moved = moving(draft.key, place.allowed.user, _parts(place), None)
+    moved = moving(draft.key, place.allowed.user, _messages_of(place), None)
     question = DocsQuestion(replace(draft, job=None))
     message = await ask_docs(context, place.allowed, question, moved)
     return Answer(message=message or unsent.READING, replaces=True)
@@ -264,8 +265,8 @@ async def write_thread(context: Context, press: Press, draft: Unsent) -> Answer:
         return Answer(message=unsent.NO_MESSAGES, replaces=True)
     allowed = place.allowed
     if await is_public_channel(context, allowed.origin.channel):
-        request = PromptRequest(draft.raw, take_thread=TakeThread.IF_PUBLIC, is_sure=True)
-        moved = moving(draft.key, allowed.user, _parts(place), draft.raw)
+        request = PromptRequest(draft.raw, attach_thread=AttachThread.IF_PUBLIC, is_sure=True)
+        moved = moving(draft.key, allowed.user, _messages_of(place), draft.raw)
         asked = await ask(context, allowed, request, moved)
         if asked.same:
             return Answer(message=job_answers.same_job(asked.job), replaces=True)

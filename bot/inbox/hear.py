@@ -233,7 +233,7 @@ def _inform_of_edit(context: Context, message: InboxMessage, tx: Transaction) ->
 def _is_same(context: Context, tx: Transaction, message: InboxMessage, prompt: Prompt) -> bool:
     """Return whether a prompt contains the words of its edited message."""
     heard = interpret(context, tx, message)
-    text = heard.text if isinstance(heard, Heard) else message.text or ""
+    text = heard.full_text if isinstance(heard, Heard) else message.text or ""
     if isinstance(heard, Heard):
         text, _ = context.projects.take(text)
     return " ".join(text.split()) in " ".join(prompt.raw.split())

@@ -62,9 +62,9 @@ class Heard:
     """It asks for a change."""
 
     @property
-    def text(self) -> str:
+    def full_text(self) -> str:
         """The part for the bot as wire text, with the name of its project."""
-        return self.meaning.whole
+        return self.meaning.full_text
 
     @property
     def kind(self) -> Kind:
@@ -73,7 +73,7 @@ class Heard:
     @property
     def is_blank(self) -> bool:
         """Whether it has no words."""
-        return slack_text.is_blank(slack_text.to_plain(self.text, {}, {}))
+        return slack_text.is_blank(slack_text.to_plain(self.full_text, {}, {}))
 
 
 class Later(Enum):
@@ -190,11 +190,11 @@ def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot 
             return LATER
         # An app_mention, and a change, does not name the first author of its thread.
         is_begun_now = _begun_by(tx, message) is None and being_posted
-        if is_begun_now and message.parent in (None, context.bot_user):
+        if is_begun_now and message.parent_user in (None, context.bot_user):
             return LATER
     elif not is_mention:
         # A channel's choice about later replies does not concern an edit.
-        is_for_people = job.among_people or (job.by_mention and message.request is None)
+        is_for_people = job.among_people or (job.is_mention_only and message.request is None)
         return None if is_for_people else Spot(place_of_job(job), job, thread.is_named)
     if is_mention:
         named = _find_named(context, tx, message)
@@ -228,7 +228,7 @@ def _is_below_held_files(tx: Transaction, message: InboxMessage) -> bool:
     root = Inbox(tx).at(message.channel, message.thread) if message.thread else None
     if root is None or root.state is not MessageState.HELD:
         return False
-    return (root.place, root.user) == (message.place, message.user)
+    return (root.conversation_ts, root.user) == (message.conversation_ts, message.user)
 
 
 def _spot_without_job(

@@ -58,7 +58,7 @@ class InboxMessage:
     id: int
     channel: ChannelId
     ts: MessageTs
-    place: str
+    conversation_ts: str
     """Its conversation: the thread, or the one that may begin under it.
 
     Empty for direct messages.
@@ -68,12 +68,12 @@ class InboxMessage:
     state: MessageState
     said_at: datetime
     """When it was written or edited last, by the bot's clock."""
-    parent: UserId | None = None
+    parent_user: UserId | None = None
     """The author of the thread's first message, if Slack names one."""
     text: str | None = None
     """The wire text: all of it while it is new, the part for the agent until that is sent."""
     files: tuple[SharedFile, ...] = ()
-    omitted: tuple[str, ...] = ()
+    omitted_parts: tuple[str, ...] = ()
     """The names of its parts that cannot be read as text."""
     app: str | None = None
     """The app that posted it with the own token of ``user``; None without one."""
@@ -90,7 +90,7 @@ class InboxMessage:
     @property
     def thread(self) -> MessageTs | None:
         """The thread in which it stands; None outside of threads."""
-        return None if self.place in ("", self.ts) else MessageTs(self.place)
+        return None if self.conversation_ts in ("", self.ts) else MessageTs(self.conversation_ts)
 
     @property
     def key(self) -> RequestKey:
@@ -121,11 +121,11 @@ class Conversation(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class MissedSpan:
     """Messages that may have been missed, until their conversations have been read again."""
 
     id: int
-    since: MessageTs
+    since_ts: MessageTs
     due_at: datetime
     channel: ChannelId | None = None
     """The channel of a direct conversation, or of threads since then.

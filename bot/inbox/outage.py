@@ -16,7 +16,7 @@ from bot.context import Context, WorkerContext
 from bot.engine import back_off_seconds, unless_taken_over
 from bot.ids import ChannelId, MessageTs, is_direct_message
 from bot.inbox import messages as say
-from bot.inbox.model import Conversation, Missed
+from bot.inbox.model import Conversation, MissedSpan
 from bot.inbox.receive import receive, receive_change
 from bot.inbox.store import KNOWN_FOR, REDELIVERED_FOR, Inbox, MissedMessages
 from bot.outbox.private_answers import private_answer
@@ -32,7 +32,7 @@ from bot.ports import (
     ts_at,
 )
 from bot.store import Transaction
-from bot.store.upgrade import begun_at
+from bot.store.upgrade import installed_at
 
 log = structlog.get_logger(__name__)
 _MAX_ATTEMPTS = 10
@@ -83,7 +83,7 @@ class Outage:
         # The clock may have been set back since.
         due_at = min(max(now, self._goes_on_until), now + self._longest)
         newest = Inbox(tx).newest()
-        earliest = [now - KNOWN_FOR, begun_at(tx)]
+        earliest = [now - KNOWN_FOR, installed_at(tx)]
         if newest is not None:
             earliest.append(time_of(newest) - REDELIVERED_FOR)
         MissedMessages(tx).add(ts_at(max(earliest)), due_at)
@@ -109,11 +109,11 @@ class Reader:
 
     async def claim(
         self, context: WorkerContext, _limit: int, _full: Collection[str] = ()
-    ) -> Sequence[Missed]:
+    ) -> Sequence[MissedSpan]:
         """Claim the missed messages, if they are due and no other process reads them."""
         return await context.store.write(lambda tx: MissedMessages(tx).claim(context.claimer()))
 
-    async def read_again(self, context: WorkerContext, missed: Missed) -> None:
+    async def read_again(self, context: WorkerContext, missed: MissedSpan) -> None:
         """Read the conversations in which messages may have been missed."""
         with unless_taken_over("conversation", missed.id):
             if missed.is_invited:
@@ -127,16 +127,18 @@ class Reader:
             del self._readings[missed.id]
             await context.settle(lambda tx: MissedMessages(tx).end(missed, context.owner))
 
-    async def _read_next(self, context: WorkerContext, missed: Missed, reading: _Reading) -> bool:
+    async def _read_next(
+        self, context: WorkerContext, missed: MissedSpan, reading: _Reading
+    ) -> bool:
         """Read one conversation. Return False if the rest has to wait."""
         channel, thread = reading.left[0]
-        since = max(missed.since, ts_at(context.clock() - KNOWN_FOR))
+        since = max(missed.since_ts, ts_at(context.clock() - KNOWN_FOR))
         try:
             found = await context.messenger.read_messages_since(channel, thread=thread, since=since)
         except SlackError as error:
             return await _put_back(context, missed, reading, error)
         if found:
-            log.info("read_again", channel=channel, messages=len(found))
+            log.info("conversation_read_again", channel=channel, messages=len(found))
         said = [each for each in found if not isinstance(each, Changed)]
         await context.retry(partial(receive, context, said, is_missed=True))
         for change in found:
@@ -150,16 +152,16 @@ class Reader:
         return True
 
 
-async def _begin(context: WorkerContext, missed: Missed) -> _Reading:
+async def _begin(context: WorkerContext, missed: MissedSpan) -> _Reading:
     """List the conversations to read, the newest first."""
     if missed.channel is not None:
-        found = await context.store.read(partial(_find_in_channel, missed.channel, missed.since))
+        found = await context.store.read(partial(_find_in_channel, missed.channel, missed.since_ts))
         return _Reading(deque(found))
     conversations, left_out = await context.store.read(
         lambda tx: Inbox(tx).conversations(context.clock())
     )
     if conversations:
-        log.info("reading_again", conversations=len(conversations), left_out=left_out)
+        log.info("conversations_to_read_again", conversations=len(conversations), left_out=left_out)
     return _Reading(deque(conversations))
 
 
@@ -173,12 +175,14 @@ def _find_in_channel(
 
 
 async def _put_back(
-    context: WorkerContext, missed: Missed, reading: _Reading, error: SlackError
+    context: WorkerContext, missed: MissedSpan, reading: _Reading, error: SlackError
 ) -> bool:
     """Let the rest wait after an error. Return True where only one conversation cannot be read."""
     channel, _ = reading.left[0]
     reading.attempts += 1
-    log.warning("not_read_again", channel=channel, reason=str(error), attempts=reading.attempts)
+    log.warning(
+        "conversation_not_read_again", channel=channel, reason=str(error), attempts=reading.attempts
+    )
     needs_operator = isinstance(error, SlackRefused) and error.meaning.needs_operator
     is_unreadable = isinstance(error, SlackRefused) and not needs_operator
     is_given_up = isinstance(error, SlackUnclear) and reading.attempts > _MAX_ATTEMPTS
@@ -200,12 +204,12 @@ async def _put_back(
     return False
 
 
-async def _offer_mention(context: WorkerContext, missed: Missed) -> None:
+async def _offer_mention(context: WorkerContext, missed: MissedSpan) -> None:
     """Offer the newest mention that the bot missed in a channel to its author, once."""
     channel = missed.channel or ChannelId("")
     note = None
     try:
-        found = await context.messenger.read_mentions_since(channel, since=missed.since)
+        found = await context.messenger.read_mentions_since(channel, since=missed.since_ts)
         mention = await context.store.read(partial(_newest_unknown, found))
         if mention is not None:
             await admit(context, mention.origin, channel=channel)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import structlog
 
+from bot.answers.gaps import on_made_private
 from bot.context import Context
 from bot.ids import ChannelId
 from bot.inbox.store import KNOWN_FOR, MissedMessages
 from bot.ports import ts_at
-from bot.store import Transaction
 from bot.store.channels import move_channel
 
 log = structlog.get_logger(__name__)
@@ -26,12 +26,7 @@ async def follow_channel(context: Context, old: ChannelId, new: ChannelId) -> No
 
 async def keep_private(context: Context, channel: ChannelId) -> None:
     """Keep the words of a channel that was made private from everybody who is not in it."""
-
-    def make_private(tx: Transaction) -> None:
-        for hooks in context.hooks:
-            hooks.on_made_private(tx, channel)
-
-    await context.write(make_private)
+    await context.write(lambda tx: on_made_private(tx, channel))
     log.info("channel_made_private", channel=channel)
 
 

@@ -23,7 +23,7 @@ from bot.outbox.store import Outbox
 from bot.ports import Changed, Content, Mention, ThreadReply, time_of, ts_at
 from bot.store import Transaction
 from bot.store.trials import token_in
-from bot.store.upgrade import begun_at
+from bot.store.upgrade import installed_at
 
 Message = ThreadReply | Mention
 
@@ -95,7 +95,7 @@ def relevance_of(context: Context, message: Message, tx: Transaction) -> Relevan
         return _relevance_in_job(context, message, thread.job)
     # A change does not name the thread's first author, and a status message may have begun it just
     # now.
-    may_be_status_message = message.parent in (None, context.bot_user)
+    may_be_status_message = message.parent_user in (None, context.bot_user)
     if being_posted and may_be_status_message:
         return Relevance.ALL
     if is_direct_message(origin.channel) or Inbox(tx).is_undecided(origin.channel, origin.thread):
@@ -129,7 +129,7 @@ def _store(
     is_new = Inbox(tx).add(message, said_at)
     if is_new and is_first:
         # Others around it may have been missed by a bot that did not know of the conversation.
-        since = max(time_of(ts) - REDELIVERED_FOR, begun_at(tx))
+        since = max(time_of(ts) - REDELIVERED_FOR, installed_at(tx))
         MissedMessages(tx).add(ts_at(since), now, origin.channel)
     elif is_new and not is_missed:
         _read_thread_if_late(context, tx, message)
@@ -266,7 +266,7 @@ def _write_edit(tx: Transaction, message: InboxMessage, changed: Changed, now: d
         user=changed.origin.user,
         text=changed.text,
         files=content.files or None,
-        omitted=content.omitted or None,
+        omitted_parts=content.omitted_parts or None,
         version=changed.version,
         said_at=now,
         due_at=now,
@@ -285,7 +285,7 @@ def _delete(tx: Transaction, message: InboxMessage, now: datetime) -> bool:
         state=MessageState.NEW,
         text=None,
         files=None,
-        omitted=None,
+        omitted_parts=None,
         version=DELETED,
         due_at=now,
     )

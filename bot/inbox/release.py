@@ -26,7 +26,7 @@ from bot.inbox.requests import hold_end, stage_of_prompt
 from bot.inbox.store import Inbox
 from bot.jobs.decisions import refuse
 from bot.jobs.model import lifecycle
-from bot.jobs.model.jobs import JobProblem, QueueWhy
+from bot.jobs.model.jobs import JobProblem, WaitReason
 from bot.jobs.model.prompts import Prompt
 from bot.jobs.service_health import with_known_wait
 from bot.jobs.store.jobs import Jobs
@@ -50,7 +50,9 @@ claim_held = make_claim(
 async def release(context: WorkerContext, prompt: Prompt) -> None:
     """Let a prompt be sent, or hold it on while something is to be done about its messages."""
     with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
-        messages = await context.store.read(lambda tx: Inbox(tx).parts(RequestKey(prompt.key)))
+        messages = await context.store.read(
+            lambda tx: Inbox(tx).messages_of(RequestKey(prompt.key))
+        )
         if not _is_stale(context, prompt, messages):
             exclusion = await find_exclusion(context, prompt.origin)
             seconds = await context.settle(partial(_let_go, context, prompt, exclusion))
@@ -64,9 +66,9 @@ async def release(context: WorkerContext, prompt: Prompt) -> None:
 
 def _is_stale(context: WorkerContext, prompt: Prompt, messages: Sequence[InboxMessage]) -> bool:
     """Return whether the check of a prompt's messages and author is too old."""
-    seen_at = prompt.seen_at or prompt.asked_at
-    times = [seen_at, _hold_end(context, prompt, messages)]
-    return (context.clock() - max(times)).total_seconds() > context.timeouts.seen_seconds
+    verified_at = prompt.verified_at or prompt.asked_at
+    times = [verified_at, _hold_end(context, prompt, messages)]
+    return (context.clock() - max(times)).total_seconds() > context.timeouts.verified_seconds
 
 
 def _hold_end(context: WorkerContext, prompt: Prompt, messages: Sequence[InboxMessage]) -> datetime:
@@ -82,7 +84,7 @@ def _let_go(
 
     Return the seconds for which it stays held. ``exclusion``: why its author may no longer ask.
     """
-    messages = Inbox(tx).parts(RequestKey(prompt.key))
+    messages = Inbox(tx).messages_of(RequestKey(prompt.key))
     now = context.clock()
     until = _hold_end(context, prompt, messages)
     if _waits_for_words(tx, messages):
@@ -133,10 +135,10 @@ def _keep(
 
 def _delayed_since(prompt: Prompt, now: datetime) -> datetime:
     """Return since when the hold delays a prompt: before it was due, other things did."""
-    seen_at = prompt.seen_at or prompt.asked_at
+    verified_at = prompt.verified_at or prompt.asked_at
     if prompt.due_at is None or prompt.due_at > now:
-        return seen_at
-    return max(seen_at, prompt.due_at)
+        return verified_at
+    return max(verified_at, prompt.due_at)
 
 
 # ---- a prompt that has waited for long
@@ -165,9 +167,7 @@ async def _look_again(
         if not changes:
             seen = Sighting(obstacle=await find_obstacle(context, prompt.origin))
     except (SlackError, TimeoutError) as error:
-        log.info(
-            "prompt_not_looked_at", prompt=prompt.id, reason=str(error) or type(error).__name__
-        )
+        log.info("prompt_not_verified", prompt=prompt.id, reason=str(error) or type(error).__name__)
         if messages:
             seconds = error.retry_after_seconds if isinstance(error, SlackThrottled) else None
             return await context.settle(lambda tx: _keep(context, tx, prompt, seconds))
@@ -182,7 +182,7 @@ async def must_wait(context: WorkerContext, request: RequestKey, asks_slack: boo
     ``asks_slack``: the messages are read in Slack, too, and changes that were missed are stored.
     Raises a SlackError or TimeoutError.
     """
-    messages = await context.store.read(lambda tx: Inbox(tx).parts(request))
+    messages = await context.store.read(lambda tx: Inbox(tx).messages_of(request))
     if any(message.state is MessageState.NEW for message in messages):
         return True
     changes = await _find_changes(context, messages) if asks_slack else ()
@@ -225,7 +225,7 @@ def _settle(context: WorkerContext, prompt: Prompt, seen: Sighting, tx: Transact
         return 0.0
     if _is_refused(context, prompt, seen.obstacle, tx):
         return 0.0
-    messages = Inbox(tx).parts(RequestKey(prompt.key))
+    messages = Inbox(tx).messages_of(RequestKey(prompt.key))
     if _waits_for_words(tx, messages):
         return _keep(context, tx, prompt)
     _send(context, tx, prompt)
@@ -240,12 +240,12 @@ def _send(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
     now = context.clock()
     Prompts(tx).let_go(prompt, now, context.owner)
     job = Jobs(tx).get_or_raise(prompt.job)
-    if job.queue_why is not QueueWhy.HELD:
+    if job.wait_reason is not WaitReason.HELD:
         return
     back_off = BackOffs(tx).of(job.project)
     is_away = back_off is not None and back_off.lasts(now)
     if is_away or Sending(tx).stop() is not None:
-        Jobs(tx).save(job, with_known_wait(tx, lifecycle.not_queued(job), now))
+        Jobs(tx).save(job, with_known_wait(tx, lifecycle.without_wait(job), now))
 
 
 def _refuse(context: WorkerContext, prompt: Prompt, obstacle: Obstacle, tx: Transaction) -> None:
@@ -256,7 +256,7 @@ def _refuse(context: WorkerContext, prompt: Prompt, obstacle: Obstacle, tx: Tran
     # Raises LeaseLost if somebody else has the prompt by now.
     Prompts(tx).keep_held(prompt, now, context.owner)
     refuse(tx, prompt, now, problem)
-    for message in Inbox(tx).parts(RequestKey(prompt.key)):
+    for message in Inbox(tx).messages_of(RequestKey(prompt.key)):
         Inbox(tx).settle(message)
     if prompt.asked_by not in context.settings.allowed_bots:
         key = f"prompt:{prompt.id}:refused"

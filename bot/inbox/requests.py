@@ -18,8 +18,9 @@ from bot.ids import RequestKey, UserId
 from bot.inbox.meaning import Heard
 from bot.inbox.model import Door, InboxMessage, MessageState
 from bot.inbox.store import Inbox
-from bot.jobs.ask import Also, HasKey
+from bot.jobs.ask import HasKey
 from bot.jobs.decisions import refuse, take_back
+from bot.jobs.hooks import Also
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
@@ -173,14 +174,14 @@ def join(context: Context, kind: PromptKind, messages: Sequence[InboxMessage]) -
     """Join the words and files of messages, in order. Raises UnknownProject."""
     texts = [message.text or "" for message in messages]
     files = tuple(file for message in messages for file in message.files)
-    omitted = [name for message in messages for name in message.omitted]
+    omitted_parts = [name for message in messages for name in message.omitted_parts]
     project = None
     if kind is PromptKind.START:
         pairs = [context.projects.take(text) for text in texts]
         texts = [text for text, _ in pairs]
         project = next((named for _, named in pairs if named), None)
     raw = "\n\n".join(text.strip() for text in texts if text.strip())
-    return Joined(Content(raw, files, tuple(dict.fromkeys(omitted))), project)
+    return Joined(Content(raw, files, tuple(dict.fromkeys(omitted_parts))), project)
 
 
 def find_prompt_to_join(
@@ -209,7 +210,7 @@ def _may_be_remade(prompt: Prompt) -> bool:
 
 def _takes_additions(context: Context, prompt: Prompt, message: InboxMessage) -> bool:
     """Return whether a prompt has been held from the beginning: its author may add to it."""
-    if prompt.held_until is None or prompt.attempts or prompt.in_queue:
+    if prompt.held_until is None or prompt.attempts or prompt.is_awaiting_quota:
         return False
     latest = prompt.asked_at + timedelta(seconds=context.timeouts.hold_most_seconds)
     return stage_of_prompt(prompt) is Stage.WAITING and message.said_at <= latest
@@ -220,7 +221,7 @@ def _is_for_same_job(context: Context, heard: Heard, prompt: Prompt) -> bool:
         return False
     if prompt.kind is PromptKind.START or heard.door is Door.REPLY:
         return True
-    _, project = context.projects.take(heard.text)
+    _, project = context.projects.take(heard.full_text)
     return project is None or project.id == prompt.project
 
 
@@ -232,12 +233,12 @@ def add_to(
     Raises HasKey and UnknownProject.
     """
     key = RequestKey(prompt.key)
-    text = heard.text
+    text = heard.full_text
     if prompt.kind is PromptKind.FOLLOW_UP and heard.door is not Door.REPLY:
         text, _ = context.projects.take(text)
     leave(context, tx, message, joins=key)
     Inbox(tx).take(message, key, text.strip())
-    remake(context, tx, prompt, Inbox(tx).parts(key))
+    remake(context, tx, prompt, Inbox(tx).messages_of(key))
     if message.request is None:
         show_taken(tx, message, context.clock())
 
@@ -260,7 +261,7 @@ def remake(
     said_at = max(message.said_at for message in messages)
     until = hold_end(context, prompt.asked_at, said_at)
     moves_to = joined.project if joined.project and joined.project.id != prompt.project else None
-    if content == Content(prompt.raw, prompt.files, prompt.omitted) and moves_to is None:
+    if content == Content(prompt.raw, prompt.files, prompt.omitted_parts) and moves_to is None:
         is_waiting = stage_of_prompt(prompt) is Stage.WAITING
         Prompts(tx).set_hold(prompt.id, until if is_waiting else None)
         return
@@ -290,7 +291,7 @@ def leave(
     if prompt is None:
         take_back_question(tx, key)
     elif _may_be_remade(prompt):
-        others = [each for each in Inbox(tx).parts(key) if each.id != message.id]
+        others = [each for each in Inbox(tx).messages_of(key) if each.id != message.id]
         if others:
             remake(context, tx, prompt, others)
         else:

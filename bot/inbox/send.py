@@ -14,10 +14,11 @@ from bot.inbox.model import Door, InboxMessage
 from bot.inbox.requests import moving, settle, show_taken, taking
 from bot.intent.kinds import Kind
 from bot.jobs.access import Readable
-from bot.jobs.ask import Also, ask, follow_up
+from bot.jobs.ask import ask, follow_up
 from bot.jobs.gates import ask_first, note_start
+from bot.jobs.hooks import Also
 from bot.jobs.messages import job_answers, unsent
-from bot.jobs.model.jobs import TakeThread, TrackedJob
+from bot.jobs.model.jobs import AttachThread, TrackedJob
 from bot.jobs.model.prompts import PromptRequest, Unsent
 from bot.jobs.questions import find_answered
 from bot.jobs.thread import say as say_in_thread
@@ -48,9 +49,9 @@ class Outgoing:
     """A button sends them, so what had come of the messages before stays."""
 
     @property
-    def text(self) -> str:
+    def full_text(self) -> str:
         """The words, with the name of their project."""
-        return self.meaning.whole
+        return self.meaning.full_text
 
 
 async def send(context: Context, then: Context, allowed: Allowed, outgoing: Outgoing) -> None:
@@ -64,7 +65,7 @@ async def send(context: Context, then: Context, allowed: Allowed, outgoing: Outg
 
     Raises HasKey, TooManyWaiting, UnknownProject and NotAllowed.
     """
-    text = outgoing.text
+    text = outgoing.full_text
     project = None
     target = outgoing.target
     if outgoing.door is not Door.REPLY or target is None:
@@ -76,16 +77,16 @@ async def send(context: Context, then: Context, allowed: Allowed, outgoing: Outg
         nothing = job_answers.nothing_to_send([file.name for file in files])
         await _answer(context, allowed, outgoing, "greeting", nothing)
         return
-    omitted = [name for message in outgoing.messages for name in message.omitted]
+    omitted_parts = [name for message in outgoing.messages for name in message.omitted_parts]
     request = PromptRequest(
         text,
         files=files,
-        omitted=tuple(dict.fromkeys(omitted)),
+        omitted_parts=tuple(dict.fromkeys(omitted_parts)),
         project=project.id if project and target is None else None,
         allow_key=outgoing.allow_key,
         is_sure=outgoing.is_sure,
         held_until=outgoing.held_until,
-        seen_at=context.clock(),
+        verified_at=context.clock(),
     )
     if target is None or target.job.is_merged:
         merged = target.job if target else None
@@ -110,7 +111,7 @@ async def _start(
     request = await _with_background(context, origin, outgoing, request, merged)
     is_by_app = origin.user in context.settings.allowed_bots
     asks_first = merged is None and not is_by_app
-    question = await ask_first(then, allowed, request, outgoing.text) if asks_first else None
+    question = await ask_first(then, allowed, request, outgoing.full_text) if asks_first else None
     if question is not None:
         await _answer(context, allowed, outgoing, "sure", question)
         return
@@ -140,19 +141,19 @@ async def _with_background(
     """Return the request for a job, with the attached messages of its thread."""
     if origin.thread is None:
         return request
-    follows = merged.number if merged else None
-    request = replace(request, take_thread=TakeThread.IF_PUBLIC, follows=follows)
+    predecessor = merged.number if merged else None
+    request = replace(request, attach_thread=AttachThread.IF_PUBLIC, predecessor=predecessor)
     if outgoing.meaning.kind is not Kind.ANSWER_TO_PAGE:
         return request
     where = ThreadRef(origin.channel, origin.thread)
     answered = await context.store.read(lambda tx: find_answered(context, tx, where))
     if answered is None:
         return request
-    request = replace(request, about=answered.about)
+    request = replace(request, gap=answered.gap)
     if not is_direct_message(where.channel):
         return request
     # A direct conversation has only the words of its one person, and answers.
-    return replace(request, take_thread=TakeThread.GIVEN, given=answered.conversation)
+    return replace(request, attach_thread=AttachThread.GIVEN, given=answered.conversation)
 
 
 async def _follow_up(
@@ -164,7 +165,7 @@ async def _follow_up(
     target: Readable,
 ) -> None:
     if target.job.among_people and allowed.origin.thread is not None:
-        request = replace(request, take_thread=TakeThread.IF_PUBLIC)
+        request = replace(request, attach_thread=AttachThread.IF_PUBLIC)
     result = await follow_up(then, target, request, _taking(context, allowed, outgoing))
     job = result.job
     if not result.accepted:
@@ -188,7 +189,7 @@ async def _follow_up(
 
 def _taking(context: Context, allowed: Allowed, outgoing: Outgoing) -> Also:
     """Return the function that makes the messages parts of the new prompt, in its transaction."""
-    text = outgoing.text.strip()
+    text = outgoing.full_text.strip()
     if outgoing.target is not None and outgoing.door is not Door.REPLY:
         text, _ = context.projects.take(text)
     key = allowed.origin.key

@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 from bot.ids import ChannelId, MessageTs, RequestKey, UserId, is_direct_message
-from bot.inbox.model import Conversation, InboxMessage, MessageState, Missed
+from bot.inbox.model import Conversation, InboxMessage, MessageState, MissedSpan
 from bot.jobs.model.jobs import JobState
 from bot.jobs.model.prompts import PromptState
 from bot.jobs.store.tables import jobs, prompts
@@ -67,30 +67,30 @@ inbox = Table(
     Column("channel", Channel(40), nullable=False),
     Column("ts", Id(40), nullable=False),
     # Empty for the messages of direct conversations outside of threads.
-    Column("place", Id(40), nullable=False),
+    Column("conversation_ts", Id(40), nullable=False),
     Column("user", Owner(40), nullable=False),
     Column("state", Choice(MessageState), nullable=False),
     Column("said_at", UtcDateTime, nullable=False),
-    Column("parent", Person(40)),
+    Column("parent_user", Person(40)),
     Column("text", UserText),
     Column("files", UserJson(tuple[SharedFile, ...])),
-    Column("omitted", UserJson(tuple[str, ...])),
+    Column("omitted_parts", UserJson(tuple[str, ...])),
     Column("app", Id(40)),
     Column("version", Id(40), nullable=False, server_default=text("''")),
     Column("due_at", Due(minutes=11)),
     Column("request", Id(400)),
     *lease(),
     Index("ix_inbox_ts", "channel", "ts", unique=True),
-    Index("ix_inbox_place", "channel", "place", "user"),
+    Index("ix_inbox_conversation_ts", "channel", "conversation_ts", "user"),
     if_set("ix_inbox_due_at", "due_at"),
     if_set("ix_inbox_request", "request"),
     sqlite_autoincrement=True,
 )
-missed = Table(
-    "missed",
+missed_messages = Table(
+    "missed_messages",
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("since", Id(40), nullable=False),
+    Column("since_ts", Id(40), nullable=False),
     # Empty for all conversations.
     Column("channel", Channel(40)),
     Column("is_invited", Boolean, nullable=False, server_default=text("false")),
@@ -111,7 +111,9 @@ MAX_CONVERSATIONS = 200
 _c = inbox.c
 _OTHER = inbox.alias("other")
 _IS_BESIDE = and_(
-    _OTHER.c.channel == _c.channel, _OTHER.c.place == _c.place, _OTHER.c.user == _c.user
+    _OTHER.c.channel == _c.channel,
+    _OTHER.c.conversation_ts == _c.conversation_ts,
+    _OTHER.c.user == _c.user,
 )
 _HAS_NEW_BESIDE = exists().where(_IS_BESIDE, _OTHER.c.state == MessageState.NEW)
 _IS_IN_TURN = and_(
@@ -133,12 +135,12 @@ _UPDATE_AS_READ = inbox.update().where(
     _c.version == bindparam("as_read"),
     held(inbox),
 )
-MISSED_QUEUE = QueueTable("missed", missed, None, missed.c.due_at)
+MISSED_MESSAGES = QueueTable("missed_messages", missed_messages, None, missed_messages.c.due_at)
 _CLAIM_MISSED = claiming(
-    missed,
-    candidates=select(missed.c.id)
-    .where(MISSED_QUEUE.waits, MISSED_QUEUE.is_free)
-    .order_by(missed.c.id)
+    missed_messages,
+    candidates=select(missed_messages.c.id)
+    .where(MISSED_MESSAGES.waits, MISSED_MESSAGES.is_free)
+    .order_by(missed_messages.c.id)
     .limit(1),
 )
 _UNDECIDED = (MessageState.NEW, MessageState.HELD)
@@ -151,10 +153,10 @@ _UNSETTLED_PROMPTS = (
 SETTLED: dict[str, object] = {
     "state": MessageState.SETTLED,
     "user": "",
-    "parent": None,
+    "parent_user": None,
     "text": None,
     "files": None,
-    "omitted": None,
+    "omitted_parts": None,
     "app": None,
     "due_at": None,
     "request": None,
@@ -188,18 +190,18 @@ class Inbox(Rows[InboxMessage]):
         A mention in a thread comes as two events, of which one names the thread's first author.
         """
         origin = message.origin
-        parent = message.parent if isinstance(message, ThreadReply) else None
+        parent = message.parent_user if isinstance(message, ThreadReply) else None
         values = {
             "channel": origin.channel,
             "ts": origin.message_ts,
-            "place": place_of(origin),
+            "conversation_ts": place_of(origin),
             "user": origin.user,
             "state": MessageState.NEW,
             "said_at": said_at,
-            "parent": parent,
+            "parent_user": parent,
             "text": message.content.text,
             "files": message.content.files or None,
-            "omitted": message.content.omitted or None,
+            "omitted_parts": message.content.omitted_parts or None,
             "app": origin.app,
             "version": message.version,
             "due_at": said_at,
@@ -209,10 +211,10 @@ class Inbox(Rows[InboxMessage]):
             known = and_(
                 _c.channel == origin.channel,
                 _c.ts == origin.message_ts,
-                _c.parent.is_(None),
+                _c.parent_user.is_(None),
                 _c.state == MessageState.NEW,
             )
-            self.connection.execute(inbox.update().where(known).values(parent=parent))
+            self.connection.execute(inbox.update().where(known).values(parent_user=parent))
         return is_new
 
     def add_settled(self, origin: Origin, version: str, now: datetime) -> bool:
@@ -220,7 +222,7 @@ class Inbox(Rows[InboxMessage]):
         values = {
             "channel": origin.channel,
             "ts": origin.message_ts,
-            "place": place_of(origin),
+            "conversation_ts": place_of(origin),
             "user": "",
             "state": MessageState.SETTLED,
             "said_at": now,
@@ -271,14 +273,14 @@ class Inbox(Rows[InboxMessage]):
         ``text``: its part for the agent, until that is sent.
         """
         files = None if text is None else message.files or None
-        omitted = None if text is None else message.omitted or None
+        omitted_parts = None if text is None else message.omitted_parts or None
         self.save(
             message,
             state=MessageState.TAKEN,
             user=message.user or user,
             text=text,
             files=files,
-            omitted=omitted,
+            omitted_parts=omitted_parts,
             request=request,
             due_at=None,
         )
@@ -289,7 +291,7 @@ class Inbox(Rows[InboxMessage]):
         """Return the message that was written at this time; None for an unknown one."""
         return self._newest(_c.channel == channel, _c.ts == ts)
 
-    def parts(self, request: RequestKey) -> Sequence[InboxMessage]:
+    def messages_of(self, request: RequestKey) -> Sequence[InboxMessage]:
         """Return the messages of a request, oldest first."""
         return self._all(_c.request == request)
 
@@ -361,9 +363,9 @@ class Inbox(Rows[InboxMessage]):
 
     def _threads_of_jobs(self, now: datetime) -> tuple[Sequence[Conversation], int]:
         """Return the newest threads of jobs, and the number of others."""
-        thread = func.coalesce(jobs.c.thread_ts, jobs.c.root_ts).label("thread")
+        thread = func.coalesce(jobs.c.thread_ts, jobs.c.status_ts).label("thread")
         begun = select(jobs.c.number, jobs.c.channel, thread).where(
-            jobs.c.root_ts.is_not(None), is_set(jobs.c.requester)
+            jobs.c.status_ts.is_not(None), is_set(jobs.c.requester)
         )
         # Not joined with OR, for which SQLite would read all jobs.
         running = begun.where(jobs.c.ended_at.is_(None))
@@ -385,19 +387,22 @@ class Inbox(Rows[InboxMessage]):
         """Return the threads of messages that led, or may lead, to a request, newest first."""
         asks = or_(_c.request.is_not(None), one_of(_c.state, _UNDECIDED))
         places = (
-            select(_c.channel, _c.place)
-            .where(asks, *which, _c.place != "")
-            .group_by(_c.channel, _c.place)
+            select(_c.channel, _c.conversation_ts)
+            .where(asks, *which, _c.conversation_ts != "")
+            .group_by(_c.channel, _c.conversation_ts)
             .order_by(func.max(_c.ts).desc())
             .limit(MAX_CONVERSATIONS)
         )
-        return [Conversation(row.channel, row.place) for row in self.connection.execute(places)]
+        return [
+            Conversation(row.channel, row.conversation_ts)
+            for row in self.connection.execute(places)
+        ]
 
     def _direct_channels(self) -> Sequence[ChannelId]:
         """Return the channels of direct conversations, with messages or with jobs of a command."""
         spoken = (
             select(_c.channel)
-            .where(_c.place == "")
+            .where(_c.conversation_ts == "")
             .group_by(_c.channel)
             .order_by(func.max(_c.ts).desc())
             .limit(MAX_CONVERSATIONS)
@@ -426,25 +431,29 @@ class Inbox(Rows[InboxMessage]):
         )
         is_taken = and_(_c.state == MessageState.TAKEN, _c.text.is_not(None))
         self.connection.execute(
-            inbox.update().where(is_taken, ~waits).values(text=None, files=None, omitted=None)
+            inbox.update().where(is_taken, ~waits).values(text=None, files=None, omitted_parts=None)
         )
         newer = exists().where(
-            _OTHER.c.channel == _c.channel, _OTHER.c.place == "", _OTHER.c.ts > _c.ts
+            _OTHER.c.channel == _c.channel, _OTHER.c.conversation_ts == "", _OTHER.c.ts > _c.ts
         )
         old = and_(_c.state == MessageState.SETTLED, _c.ts < ts_at(now - KNOWN_FOR))
-        self.connection.execute(inbox.delete().where(old, or_(_c.place != "", newer)))
+        self.connection.execute(inbox.delete().where(old, or_(_c.conversation_ts != "", newer)))
 
 
 def _is_beside(message: InboxMessage) -> ColumnElement[bool]:
     """Return the condition that a message has the same author and place."""
-    return and_(_c.channel == message.channel, _c.place == message.place, _c.user == message.user)
+    return and_(
+        _c.channel == message.channel,
+        _c.conversation_ts == message.conversation_ts,
+        _c.user == message.user,
+    )
 
 
-class MissedMessages(Rows[Missed]):
+class MissedMessages(Rows[MissedSpan]):
     """The times from which on messages may have been missed, within one transaction."""
 
-    table = missed
-    read = staticmethod(reader(Missed, missed))
+    table = missed_messages
+    read = staticmethod(reader(MissedSpan, missed_messages))
 
     def add(
         self,
@@ -456,32 +465,34 @@ class MissedMessages(Rows[Missed]):
     ) -> None:
         """Let conversations be read again, unless they wait for that already."""
         same = and_(
-            missed.c.channel.is_not_distinct_from(channel),
-            missed.c.is_invited == is_invited,
-            missed.c.claimed_by.is_(None),
+            missed_messages.c.channel.is_not_distinct_from(channel),
+            missed_messages.c.is_invited == is_invited,
+            missed_messages.c.claimed_by.is_(None),
         )
-        earlier = case((missed.c.since < since, missed.c.since), else_=since)
-        waiting = missed.update().where(same).values(since=earlier)
+        earlier = case(
+            (missed_messages.c.since_ts < since, missed_messages.c.since_ts), else_=since
+        )
+        waiting = missed_messages.update().where(same).values(since_ts=earlier)
         if self.connection.execute(waiting).rowcount:
             return
-        values = {"since": since, "channel": channel, "is_invited": is_invited, "due_at": due_at}
-        self.connection.execute(missed.insert(), values)
+        values = {"since_ts": since, "channel": channel, "is_invited": is_invited, "due_at": due_at}
+        self.connection.execute(missed_messages.insert(), values)
 
-    def claim(self, claimer: Claimer) -> Sequence[Missed]:
+    def claim(self, claimer: Claimer) -> Sequence[MissedSpan]:
         """Claim the oldest, if its time has come."""
-        return read_rows(missed, claim(self.connection, _CLAIM_MISSED, claimer), self.read)
+        return read_rows(missed_messages, claim(self.connection, _CLAIM_MISSED, claimer), self.read)
 
-    def renew(self, row: Missed, claimer: Claimer) -> None:
+    def renew(self, row: MissedSpan, claimer: Claimer) -> None:
         """Hold a lease for longer. Raises LeaseLost."""
         until = claimer.now + timedelta(seconds=claimer.lease_seconds)
         self._write(row.id, claimer.owner, {"claimed_until": until})
 
-    def put_back(self, row: Missed, owner: str, due_at: datetime) -> None:
+    def put_back(self, row: MissedSpan, owner: str, due_at: datetime) -> None:
         """Let the reading go on later. Raises LeaseLost."""
         self._write(row.id, owner, {"due_at": due_at, **FREE})
 
-    def end(self, row: Missed, owner: str) -> None:
+    def end(self, row: MissedSpan, owner: str) -> None:
         """Delete it, since all has been read. Raises LeaseLost."""
-        mine = and_(missed.c.id == row.id, missed.c.claimed_by == owner)
-        if self.connection.execute(missed.delete().where(mine)).rowcount != 1:
+        mine = and_(missed_messages.c.id == row.id, missed_messages.c.claimed_by == owner)
+        if self.connection.execute(missed_messages.delete().where(mine)).rowcount != 1:
             raise LeaseLost(f"missed messages {row.id}")

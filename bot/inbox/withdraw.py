@@ -46,7 +46,7 @@ def _take_back_last(
             raise BeingSent
         if consequence is Consequence.TAKE_BACK:
             # Direct messages go on for ever, so an answer there is over.
-            is_over = stage is Stage.ANSWERED and message.place == ""
+            is_over = stage is Stage.ANSWERED and message.conversation_ts == ""
             return None if is_over else _take_back(context, tx, key, user)
         if stage not in (Stage.WITHDRAWN, Stage.REFUSED):
             return None

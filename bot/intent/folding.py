@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 Phrase = tuple[str, ...]
 """The words of a phrase: ``("never", "mind")``."""
@@ -24,10 +25,13 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 
 def fold(text: str) -> str:
     """Return a text in lower case with straight quotes: ``Don’t`` becomes ``don't``."""
+    if text.isascii():
+        return text.lower()  # the other steps change no ASCII
     visible = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
     return visible.casefold().translate(_STRAIGHT)
 
 
+@lru_cache(maxsize=512)
 def tokenize(folded: str) -> Phrase:
     """Return the words and emoji of a folded text: ``ok, thanks 🎉`` has three."""
     return tuple(_TOKEN.findall(folded))

@@ -87,11 +87,8 @@ class _Word:
 
     weights: Mapping[str, int]
     known_to: frozenset[str]
-
-    @property
-    def is_foreign(self) -> bool:
-        """Return whether a text has letters of no language."""
-        return all(weight < 0 for weight in self.weights.values())
+    is_foreign: bool
+    """It has letters of no language."""
 
 
 def _beginnings(word: str) -> Iterator[str]:
@@ -167,9 +164,11 @@ def _is_judged(word: str) -> bool:
 @lru_cache(maxsize=4_096)
 def _look_up(word: str) -> _Word:
     spaced = [language for language in LANGUAGES if not language.is_unspaced]
+    weights = {language.code: language.weigh(word) for language in spaced}
     return _Word(
-        weights={language.code: language.weigh(word) for language in spaced},
+        weights=weights,
         known_to=frozenset(language.code for language in spaced if language.has_word(word)),
+        is_foreign=all(weight < 0 for weight in weights.values()),
     )
 
 

@@ -59,7 +59,11 @@ def find_own_word(utterance: Utterance, vocabulary: Vocabulary, command: str) ->
         is_help = utterance.place in ALONE_IS_HELP and not utterance.has_files
         return _found("help", vocabulary, command) if is_help else None
     wanted = _strip_request(folded, utterance.lexicon)
-    for text in dict.fromkeys((plain, folded, wanted, _strip_article(wanted, utterance.lexicon))):
+    texts = dict[str, str]()
+    for text in (plain, folded, wanted, _strip_article(wanted, utterance.lexicon)):
+        # Own words are the same in any case.
+        texts.setdefault(text.lower(), text)
+    for text in texts.values():
         words = vocabulary.find(text, command) if text else ()
         if words:
             return FoundWord(words[0].name, text, tuple(word.command for word in words))

@@ -169,7 +169,12 @@ class Words:
 
     def match(self, text: str) -> str:
         """Return the longest phrase at the beginning of a text; "" if there is none."""
-        return max((words.match(text) for words in self._lists), key=len, default="")
+        longest = ""
+        for words in self._lists:
+            phrase = words.match(text)
+            if len(phrase) > len(longest):
+                longest = phrase
+        return longest
 
     def opens(self, text: str) -> bool:
         """Return whether a text begins with a phrase."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -12,6 +11,7 @@ from bot.access.admit import Allowed, Declined, asking_slack, check_channel
 from bot.context import Context
 from bot.ids import ChannelId, JobNumber, Message, PromptId
 from bot.jobs.access import Readable
+from bot.jobs.hooks import Also
 from bot.jobs.messages.job_answers import too_many_waiting
 from bot.jobs.messages.unsent import key_found
 from bot.jobs.model.jobs import JobState, TrackedJob
@@ -26,7 +26,6 @@ from bot.projects import with_project
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
-Also = Callable[[Transaction], None]
 SAME_WITHIN = timedelta(minutes=1)
 """Period in which an equal request counts as a duplicate, which needs the person's confirmation."""
 
@@ -56,9 +55,9 @@ class TooManyWaiting(Declined):
         self.limit = limit
         self.raw = raw
 
-    def answer(self, typed: str, *, is_form: bool) -> Message:
+    def answer(self, text: str, *, is_form: bool) -> Message:
         """Return the limit, with the prompt to copy, which a form still contains."""
-        del typed
+        del text
         prompt = "" if is_form else slack_text.to_plain(self.raw, {}, {})
         return too_many_waiting(self.limit, prompt)
 
@@ -73,9 +72,9 @@ class HasKey(Declined):
         super().__init__("a key in a prompt")
         self.draft = draft
 
-    def answer(self, typed: str, *, is_form: bool) -> Message:
+    def answer(self, text: str, *, is_form: bool) -> Message:
         """Return the warning, with the button that sends the prompt anyway."""
-        return key_found(None if is_form else self.draft, typed)
+        return key_found(None if is_form else self.draft, text)
 
 
 def check_key(
@@ -87,7 +86,7 @@ def check_key(
         return
     docs = context.projects.shown(request.project) if request.project else None
     raw = with_project(docs, request.raw)
-    is_more = request.files or request.given or request.about or len(raw) > Unsent.LONGEST
+    is_more = request.files or request.given or request.gap or len(raw) > Unsent.LONGEST
     raise HasKey(None if is_more else Unsent(origin.key, origin.thread, raw, job))
 
 
@@ -139,10 +138,10 @@ def _store_job(
         request.raw,
         now,
         thread_ts=origin.thread_for_job,
-        again_of=request.again_of,
-        follows=request.follows,
+        rerun_of=request.rerun_of,
+        predecessor=request.predecessor,
         project_label=docs.label if docs else None,
-        about=request.about,
+        gap=request.gap,
     )
     prompt = Prompt.new(origin, request, job.number, project, PromptKind.START, now)
     earlier = Prompts(tx).earlier(prompt, now - SAME_WITHIN)

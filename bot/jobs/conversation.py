@@ -14,8 +14,9 @@ from bot.commands.meaning import find_meaning
 from bot.context import Context, WorkerContext
 from bot.ids import ChannelId, MessageTs, ProjectId, Refusal, UserId, is_direct_message
 from bot.intent.kinds import SILENT, STARTS_JOB, Kind, Place
+from bot.jobs.hooks import JobHooks
 from bot.jobs.messages import agent_text
-from bot.jobs.model.jobs import NotTaken, OmitReason, TakeThread, ThreadContext
+from bot.jobs.model.jobs import AttachThread, NotTaken, OmitReason, ThreadContext
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.names import names_in
 from bot.jobs.store.jobs import Jobs
@@ -54,7 +55,7 @@ async def conversation_of(
 
     The numbers are None where no messages are taken.
     """
-    if prompt.take_thread in (TakeThread.GIVEN, TakeThread.ANSWER):
+    if prompt.attach_thread in (AttachThread.GIVEN, AttachThread.ANSWER):
         text = prompt.attachments or ""
         taken = [line for line in text.splitlines() if line.strip()]
         return text, ThreadContext(len(taken))
@@ -214,7 +215,7 @@ def _find_handled(
     for ts, occasion in Outbox(tx).answers_about(place, first, last):
         if occasion not in _NOT_TAKEN:
             handled.add(ts)
-    for hooks in context.hooks:
+    for hooks in context.hooks_of(JobHooks):
         handled.update(hooks.find_sent(tx, place, first, last))
     return handled
 
@@ -309,7 +310,7 @@ async def _with_names(
         name = names.users.get(message.user, message.user) if message.user else ""
         if message.user == context.bot_user:
             name = context.bot_name
-        return _Line(message.ts, name, masked(_beginning(names.plain(message.text))))
+        return _Line(message.ts, name, masked(_beginning(names.resolve(message.text))))
 
     # In a thread, because long messages take a tenth of a second to mask.
     return await asyncio.to_thread(lambda: [line_of(message) for message in messages])

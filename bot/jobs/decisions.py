@@ -1,32 +1,24 @@
-"""Decisions about a job by button: run again, send, dismiss, withdraw, review, remind."""
+"""Decisions about a job by button: run again, send, dismiss, withdraw, stop watching."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from datetime import datetime
 
-import structlog
-
 from bot.access.admit import check_channel
-from bot.context import Context, WorkerContext
+from bot.context import Context
 from bot.ids import JobNumber, RequestKey, UserId
-from bot.jobs import thread
 from bot.jobs.access import Readable, Steerable
 from bot.jobs.ask import Asked, FollowedUp, ask, follow_up
 from bot.jobs.messages import jobs as messages
-from bot.jobs.messages.jobs import fix_preview_prompt
 from bot.jobs.model import lifecycle
-from bot.jobs.model.jobs import JobProblem, JobState, Review, TrackedJob
+from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Act, Prompt, PromptKind, PromptRequest, PromptState
-from bot.jobs.model.pull_requests import PreviewState
 from bot.jobs.settle_prompt import drop_follow_ups, show_decision
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.store.pull_requests import Previews
-from bot.jobs.thread import say, update_status_message
-from bot.messages.slack_text import from_plain
+from bot.jobs.thread import say
 from bot.store import Transaction
 
 
@@ -51,13 +43,13 @@ async def run_again(
         words,
         allow_duplicate=True,
         allow_key=raw in (None, prompt.raw),
-        take_thread=prompt.take_thread,
+        attach_thread=prompt.attach_thread,
         files=prompt.files,
-        again_of=job.number,
+        rerun_of=job.number,
         project=None if context.projects.serves_former else job.project,
-        about=job.about,
+        gap=job.gap,
     )
-    pressed = _sent_by_button(readable, f"again:{job.number}:{occasion}")
+    pressed = sent_by_button(readable, f"again:{job.number}:{occasion}")
     return await ask(context, pressed.allowed, again)
 
 
@@ -65,30 +57,12 @@ async def follow_up_anyway(
     context: Context, readable: Readable, prompt: Prompt, occasion: str
 ) -> FollowedUp:
     """Send an equal follow-up again, as the person has confirmed."""
-    sent = _sent_by_button(readable, f"anyway:follow_up:{prompt.id}:{occasion}")
+    sent = sent_by_button(readable, f"anyway:follow_up:{prompt.id}:{occasion}")
     again = PromptRequest(prompt.raw, allow_duplicate=True, allow_key=True)
     return await follow_up(context, sent, again)
 
 
-async def fix_preview(context: Context, readable: Readable) -> FollowedUp | None:
-    """Give the agent the log of the job's preview, whose build has failed.
-
-    Return None if it has not.
-
-    A second press sends nothing.
-    """
-    job = readable.job
-    preview = await context.store.read(lambda tx: Previews(tx).get(job.number))
-    if preview is None or preview.state is not PreviewState.BROKEN:
-        return None
-    if preview.iteration != job.iteration:
-        return None
-    sent = _sent_by_button(readable, f"fix:{job.number}:{preview.asked_at.isoformat()}")
-    prompt = from_plain(fix_preview_prompt(preview))
-    return await follow_up(context, sent, PromptRequest(prompt, mends_preview=True))
-
-
-def _sent_by_button(readable: Readable, key: str) -> Readable:
+def sent_by_button(readable: Readable, key: str) -> Readable:
     """Return the request of a prompt that a button sends.
 
     It has no message: the person pressed the bot's.
@@ -201,44 +175,6 @@ async def stop_watching(context: Context, steerable: Steerable) -> bool:
     return await context.write(stop)
 
 
-async def review(context: Context, readable: Readable, choice: Review | None) -> bool:
-    """Write the outcome of a job's pull request; None removes it.
-
-    Return False if the job goes on, or has no pull request. Raises NotAllowed for a job in a
-    channel that the bot is not set up for.
-    """
-    check_channel(context, readable.job.channel)
-    return await context.write(lambda tx: keep_review(context, tx, readable, choice))
-
-
-def keep_review(
-    context: Context, tx: Transaction, readable: Readable, choice: Review | None
-) -> bool:
-    """Write the outcome of a pull request as ``review`` does, within a transaction."""
-    now = context.clock()
-    job = Jobs(tx).get_or_raise(readable.job.number)
-    if job.is_forgotten or job.state is not JobState.PULL_REQUEST:
-        return False
-    if job.review is choice:
-        # Somebody was faster, or pressed twice.
-        return True
-    if job.sees_pull_request:
-        # The button is of before.
-        update_status_message(tx, job, now)
-        return True
-    if choice is None:
-        remind_at = context.remind_at(now)
-        new = replace(job, review=None, reviewed_by=None, reviewed_at=None, remind_at=remind_at)
-    else:
-        by = readable.allowed.user
-        new = replace(job, review=choice, reviewed_by=by, reviewed_at=now, remind_at=None)
-    Jobs(tx).save(job, new)
-    if choice is Review.REVIEWED:
-        for hooks in context.hooks:
-            hooks.on_merged(context, tx, job.number)
-    return True
-
-
 def take_back(
     tx: Transaction,
     prompt: Prompt,
@@ -263,7 +199,7 @@ def take_back(
         job = Jobs(tx).save(job, lifecycle.withdrawn(job, now, end, by))
         drop_follow_ups(tx, job, now, has_thread=is_shown)
     elif is_shown and not is_dismissed:
-        job = Jobs(tx).save(job, lifecycle.not_queued(job))
+        job = Jobs(tx).save(job, lifecycle.without_wait(job))
         message = messages.follow_up_withdrawn(job, prompt, end, by)
         say(tx, job, f"withdrawn:{prompt.id}", message, now)
 
@@ -288,24 +224,4 @@ def refuse(
         job = Jobs(tx).save(job, lifecycle.job_refused(job, problem, now))
         drop_follow_ups(tx, job, now, has_thread=is_shown)
     else:
-        Jobs(tx).save(job, lifecycle.not_queued(job))
-
-
-log = structlog.get_logger(__name__)
-_AT_ONCE = 20
-
-
-async def remind_threads(context: WorkerContext) -> int:
-    """Remind the threads of pull requests that wait for review. Return their number."""
-
-    def tell(tx: Transaction) -> int:
-        now = context.clock()
-        due = Jobs(tx).to_remind(now, _AT_ONCE)
-        for job in due:
-            reminded = Jobs(tx).save(job, replace(job, remind_at=None))
-            thread.post_reminder(context, tx, reminded, now)
-        return len(due)
-
-    if not await context.store.read(lambda tx: Jobs(tx).to_remind(context.clock(), 1)):
-        return 0
-    return await context.write(tell)
+        Jobs(tx).save(job, lifecycle.without_wait(job))

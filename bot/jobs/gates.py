@@ -12,7 +12,7 @@ from bot.intent.kinds import LIKELY_CHANGES
 from bot.jobs.conversation import find_unreviewed_words
 from bot.jobs.files import describe_files, fitting_files
 from bot.jobs.messages import unsent
-from bot.jobs.model.jobs import TakeThread
+from bot.jobs.model.jobs import AttachThread
 from bot.jobs.model.prompts import PromptRequest, Unsent
 from bot.jobs.rivals import find_rival
 from bot.jobs.store.jobs import Jobs
@@ -27,22 +27,23 @@ async def ask_first(
     context: Context,
     allowed: Allowed,
     request: PromptRequest,
-    whole: str,
+    full_text: str,
     besides: JobNumber | None = None,
 ) -> Message | None:
     """Return the question to its author before a prompt starts a job; None if there is none.
 
-    ``whole``: the prompt with its project. ``besides``: the job that it starts already.
+    ``full_text``: the prompt with its project. ``besides``: the job that it starts already.
     """
-    if request.is_sure or len(whole) > Unsent.LONGEST:
+    if request.is_sure or len(full_text) > Unsent.LONGEST:
         return None
-    draft = Unsent(allowed.origin.key, allowed.origin.thread, whole.strip())
-    files = await describe_files(context, request.files)
-    if files and not fitting_files(files):
-        return unsent.files_cannot_go([file.name for file in files], draft)
+    draft = Unsent(allowed.origin.key, allowed.origin.thread, full_text.strip())
+    if request.files:
+        files = await describe_files(context, request.files)
+        if not fitting_files(files):
+            return unsent.files_cannot_go([file.name for file in files], draft)
     rival = await find_rival(context, allowed, request.raw, request.project, besides)
     if rival is None:
-        wants_thread = request.take_thread is TakeThread.IF_PUBLIC
+        wants_thread = request.attach_thread is AttachThread.IF_PUBLIC
         if not (wants_thread and _may_take_thread(context, allowed)):
             return None
         is_private = await _is_in_private_channel(context, allowed)
@@ -69,7 +70,7 @@ async def note_start(
         job: The job that it has started.
         is_held: It waits a few seconds before it is sent.
     """
-    draft = Unsent(allowed.origin.key, allowed.origin.thread, meaning.whole.strip())
+    draft = Unsent(allowed.origin.key, allowed.origin.thread, meaning.full_text.strip())
     if meaning.kind in LIKELY_CHANGES:
         can_answer = bool(context.discovery)
         return unsent.taken_as_change(draft, can_answer=can_answer, is_held=is_held)

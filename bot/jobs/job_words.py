@@ -9,13 +9,14 @@ from bot.context import Context
 from bot.ids import JobNumber, Message
 from bot.intent.own_words import FoundWord
 from bot.jobs.access import Readable, if_visible, may_steer, steerable
-from bot.jobs.decisions import review, run_again, to_withdraw, withdraw
+from bot.jobs.decisions import run_again, to_withdraw, withdraw
+from bot.jobs.hooks import JobHooks
 from bot.jobs.messages import job_answers, unsent
 from bot.jobs.model.jobs import Review, TrackedJob
+from bot.jobs.reviews import review
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.store.waits import Waits
-from bot.jobs.thread import can_preview
 from bot.store import Transaction
 
 JOB_WORDS = frozenset({"status", "stop", "retry", "merge", "reviewed", "changes", "preview"})
@@ -61,11 +62,7 @@ async def run_job_word(
             return unsent.cannot_merge(target.job)
         case "reviewed":
             return await _mark_reviewed(context, target)
-        case "changes":
-            return await show_changes(context, target)
-        case "preview":
-            return await _offer_preview(context, target)
-    return await answer_status(context, target.job)
+    return await answer_by_hook(context, target, word.name)
 
 
 async def _find_job(
@@ -116,17 +113,12 @@ async def _mark_reviewed(context: Context, target: Readable) -> Message:
     return unsent.reviewed(job)
 
 
-async def show_changes(context: Context, target: Readable) -> Message:
-    """Return the way to a job's changed words, or its status while there are none."""
-    if target.job.pull_request is None:
-        return await answer_status(context, target.job)
-    return unsent.changes_of(target.job)
-
-
-async def _offer_preview(context: Context, target: Readable) -> Message:
-    job = target.job
-    is_possible = await context.store.read(lambda tx: can_preview(context, tx, job))
-    return unsent.offer_preview(job) if is_possible else unsent.NO_PREVIEW
+async def answer_by_hook(context: Context, target: Readable, word: str) -> Message:
+    """Answer a word about what has become of a job; its status where no subject answers it."""
+    for hooks in context.hooks_of(JobHooks):
+        if word in hooks.answer_words:
+            return await hooks.answer_words[word](context, target)
+    return await answer_status(context, target.job)
 
 
 async def answer_status(context: Context, job: TrackedJob) -> Message:

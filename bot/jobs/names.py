@@ -34,7 +34,7 @@ class Names:
     groups: dict[str, str] = field(default_factory=dict)
     """The handles of user groups by their ids."""
 
-    def plain(self, raw: str) -> str:
+    def resolve(self, raw: str) -> str:
         """Return a text with these names in the place of ids."""
         return visible(slack_text.to_plain(raw, self.users, self.channels, self.groups))
 
@@ -57,7 +57,7 @@ async def names_in(context: Context, raw: str, place: ChannelId | None, seconds:
                 return _PRIVATE
         except SlackRefused as refusal:
             # Slack does not show the bot every private channel.
-            log.info("channel_not_told", id=channel, reason=refusal.code)
+            log.info("channel_not_read", id=channel, reason=refusal.code)
             return _PRIVATE
         return needed.channels[channel] or await context.messenger.channel_name(channel)
 
@@ -77,7 +77,7 @@ async def _look_up(key: Id, look_up: Callable[[Id], Awaitable[str]], names: dict
     try:
         names[key] = one_line(await look_up(key), _NAME_LENGTH)
     except SlackError as error:
-        log.warning("name_not_told", reason=str(error))
+        log.warning("name_not_read", reason=str(error))
 
 
 async def _look_up_groups(context: Context, names: Names) -> None:
@@ -85,4 +85,4 @@ async def _look_up_groups(context: Context, names: Names) -> None:
         handles = await context.messenger.group_handles()
         names.groups.update({of: one_line(name, _NAME_LENGTH) for of, name in handles.items()})
     except SlackError as error:
-        log.warning("name_not_told", reason=str(error))
+        log.warning("name_not_read", reason=str(error))

@@ -13,11 +13,11 @@ from bot.context import WorkerContext
 from bot.docs_api import DocsApiError, Job, JobStatus, NotConfigured, NotFound, Unavailable
 from bot.engine import unless_taken_over
 from bot.ids import Message, ProjectId
+from bot.jobs.hooks import JobHooks
 from bot.jobs.messages import jobs as messages
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.previews import ask_for
-from bot.jobs.pull_requests import watch
+from bot.jobs.reviews import remind_at
 from bot.jobs.service_health import (
     is_about_service,
     is_key_problem,
@@ -57,7 +57,7 @@ async def claim_polls(
 async def poll(context: WorkerContext, job: TrackedJob) -> None:
     """Poll one job and write the answer. An answer that cannot be written is a failed poll, too."""
     # One that could not be read gets as long as any call.
-    limit_seconds = None if job.unread_since else context.timeouts.poll_seconds
+    limit_seconds = None if job.poll_failing_since else context.timeouts.poll_seconds
     with unless_taken_over("job", job.number):
         try:
             has_news = await _poll(context, job, limit_seconds)
@@ -116,9 +116,9 @@ _TURNS = 15
 
 _HOURLY_SECONDS = 3_600.0
 """Pause between two polls of a job that has run for long."""
-_MISSES_MEAN_LOST = 5
-"""A job is lost after at least so many 404 answers in a row, over ``Timeouts.missing_seconds``."""
-_MISSING_CAP_SECONDS = 600.0
+_MIN_NOT_FOUND = 5
+"""A job is lost after at least so many 404 answers in a row, over ``Timeouts.not_found_seconds``."""
+_NOT_FOUND_CAP_SECONDS = 600.0
 """Longest pause between two polls of a job that gets 404 answers."""
 _UNREAD_CAP_SECONDS = 3_600.0
 """Longest pause between two polls of a job that cannot be read."""
@@ -139,7 +139,7 @@ def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer
     now = context.clock()
     age_seconds = (now - (job.iteration_started_at or job.asked_at)).total_seconds()
     wait_seconds = poll_wait_seconds(context.settings, age_seconds, context.chance())
-    if job.told_running_at:
+    if job.long_run_notice_at:
         wait_seconds = max(_HOURLY_SECONDS, context.settings.poll_max_seconds)
     read = lifecycle.polled(with_details(job, answer), context.after(wait_seconds))
     service_is_well(context, tx, job.project, wrote=False)
@@ -156,12 +156,14 @@ def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer
     if until is not None and not now < until <= latest:
         # The follow-up did not begin an iteration, so there is no message.
         Jobs(tx).save(job, lifecycle.not_polled(read), owner=context.owner)
-    elif until is not None or (not job.saw_active and age_seconds < context.timeouts.stale_seconds):
+    elif until is not None or (
+        not job.has_been_active and age_seconds < context.timeouts.stale_seconds
+    ):
         # The follow-up is undecided yet, or the end may be that of the previous iteration.
         Jobs(tx).save(job, read, owner=context.owner)
     else:
-        remind_at = context.remind_at(now) if web_address(link) else None
-        over = lifecycle.iteration_ended(read, end, now, pr_link=link, remind_at=remind_at)
+        reminder_at = remind_at(context, now) if web_address(link) else None
+        over = lifecycle.iteration_ended(read, end, now, pr_link=link, remind_at=reminder_at)
         _end_iteration(context, tx, job, over)
     return True
 
@@ -171,7 +173,7 @@ def _settle_running(
 ) -> bool:
     now = context.clock()
     quiet_seconds = context.timeouts.running_seconds
-    if job.told_running_at:
+    if job.long_run_notice_at:
         quiet_seconds = context.timeouts.unwatched_seconds
     if job.unconfirmed_until is not None:
         follow_up = Prompts(tx).perhaps_carried_out(job.number)
@@ -181,18 +183,20 @@ def _settle_running(
             return True
         poll_at = context.after(context.settings.poll_min_seconds)
         begun = lifecycle.iteration_started(
-            read, follow_up.asked_by, now, poll_at=poll_at, saw_active=True
+            read, follow_up.asked_by, now, poll_at=poll_at, has_been_active=True
         )
         Jobs(tx).save(job, begun, owner=context.owner)
-        take_buttons(tx, job, now)
+        take_buttons(context, tx, job, now)
     elif age_seconds < quiet_seconds:
         usual = None if job.is_slow else Jobs(tx).usual_time(job.project)
         is_slow = job.is_slow or (usual is not None and age_seconds > usual.total_seconds())
-        running = replace(read, saw_active=True, is_slow=is_slow)
+        running = replace(read, has_been_active=True, is_slow=is_slow)
         Jobs(tx).save(job, running, owner=context.owner)
         return is_slow and not job.is_slow
-    elif job.told_running_at is None:
-        Jobs(tx).save(job, replace(read, saw_active=True, told_running_at=now), owner=context.owner)
+    elif job.long_run_notice_at is None:
+        Jobs(tx).save(
+            job, replace(read, has_been_active=True, long_run_notice_at=now), owner=context.owner
+        )
         say(tx, job, f"iteration:{job.iteration}:running", messages.still_running(job, now), now)
     else:
         _stop_polling(context, tx, job, messages.unwatched_message(job, now))
@@ -216,13 +220,11 @@ def _end_iteration(
 ) -> None:
     now = context.clock()
     job = Jobs(tx).save(before, over, owner=context.owner)
-    take_buttons(tx, before, now)
-    if Prompts(tx).mends_preview(job):
-        ask_for(context, tx, job, job.recipient)
-    elif context.settings.previews == "always":
-        ask_for(context, tx, job, job.recipient, notifies=False)
+    take_buttons(context, tx, before, now)
+    for hooks in context.hooks_of(JobHooks):
+        hooks.on_ended(context, tx, job)
+    job = Jobs(tx).get_or_raise(job.number)
     say_end(tx, job, result_message(context, tx, job), now)
-    watch(context, tx, job)
     log.info("job_ended", job=job.number, state=job.state, iteration=job.iteration)
 
 
@@ -237,7 +239,7 @@ def settle_failed_poll(
     if isinstance(error, NotFound):
         _settle_missing(context, tx, job)
         return
-    since = job.unread_since or now
+    since = job.poll_failing_since or now
     if job.state is JobState.WORKING:
         begun = job.iteration_started_at or job.asked_at
         most_seconds = context.timeouts.unwatched_seconds
@@ -248,7 +250,7 @@ def settle_failed_poll(
         _stop_polling(context, tx, job, messages.unread(job, since, now))
         return
     poll_at = _retry_at(context, tx, job, error)
-    Jobs(tx).save(job, replace(job, poll_at=poll_at, unread_since=since), owner=context.owner)
+    Jobs(tx).save(job, replace(job, poll_at=poll_at, poll_failing_since=since), owner=context.owner)
 
 
 def _retry_at(
@@ -258,15 +260,17 @@ def _retry_at(
 
     An error about the project backs off from it.
     """
-    failing_seconds = (context.clock() - (job.unread_since or context.clock())).total_seconds()
+    failing_seconds = (
+        context.clock() - (job.poll_failing_since or context.clock())
+    ).total_seconds()
     own_seconds = poll_retry_seconds(
         context.settings, failing_seconds, context.chance(), cap=_UNREAD_CAP_SECONDS
     )
     own = context.after(max(own_seconds, wait_asked_for(error)))
     answered_at = context.answered.get(job.project)
     recently = context.after(-_ANSWERED_SECONDS)
-    is_own = answered_at is not None and answered_at > (job.unread_since or recently)
-    fails_for_long = job.unread_since is not None and job.unread_since < recently
+    is_own = answered_at is not None and answered_at > (job.poll_failing_since or recently)
+    fails_for_long = job.poll_failing_since is not None and job.poll_failing_since < recently
     if is_key_problem(error):
         if not is_own:
             return settle_refused_key(context, tx, job.project, error, wrote=False)
@@ -285,17 +289,19 @@ def _retry_at(
 def _settle_missing(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """Write a 404 answer. A job that stays unknown for long enough is lost, and polling stops."""
     now = context.clock()
-    misses = job.misses + 1
-    since = job.missing_since or now
-    missing_seconds = (now - since).total_seconds()
+    count = job.not_found_count + 1
+    since = job.not_found_since or now
+    not_found_seconds = (now - since).total_seconds()
     if job.state is JobState.GONE:
         Jobs(tx).save(job, lifecycle.not_polled(job), owner=context.owner)
-    elif misses >= _MISSES_MEAN_LOST and missing_seconds >= context.timeouts.missing_seconds:
+    elif count >= _MIN_NOT_FOUND and not_found_seconds >= context.timeouts.not_found_seconds:
         _end_iteration(context, tx, job, lifecycle.lost(job, now))
     else:
         wait_seconds = poll_retry_seconds(
-            context.settings, missing_seconds, context.chance(), cap=_MISSING_CAP_SECONDS
+            context.settings, not_found_seconds, context.chance(), cap=_NOT_FOUND_CAP_SECONDS
         )
         poll_at = context.after(wait_seconds)
-        missing = replace(lifecycle.polled(job, poll_at), misses=misses, missing_since=since)
+        missing = replace(
+            lifecycle.polled(job, poll_at), not_found_count=count, not_found_since=since
+        )
         Jobs(tx).save(job, missing, owner=context.owner)

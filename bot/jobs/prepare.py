@@ -1,20 +1,15 @@
-"""The worker that prepares new prompts: their names, their files and messages, their threads."""
+"""The worker that prepares new prompts: their names and attachments, and their job's thread."""
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bot.context import WorkerContext, make_claim
 from bot.engine import unless_taken_over
-from bot.ids import Message
-from bot.jobs.conversation import conversation_of
-from bot.jobs.files import read_files
-from bot.jobs.messages import agent_text, status_message
+from bot.jobs.attachments import Attachments, attachments_of
 from bot.jobs.messages.jobs import FIXING_PREVIEW, follow_up_by_command
 from bot.jobs.model import lifecycle
-from bot.jobs.model.jobs import QueueWhy, TakeThread, ThreadContext, TrackedJob
+from bot.jobs.model.jobs import WaitReason
 from bot.jobs.model.prompts import Act, Prompt, PromptKind
 from bot.jobs.names import names_in
 from bot.jobs.service_health import FIRST_BACK_OFF_SECONDS, with_known_wait
@@ -25,65 +20,7 @@ from bot.jobs.store.limits import BackOffs
 from bot.jobs.store.prompts import Prompts
 from bot.jobs.thread import open_thread, say
 from bot.logs import about_request
-from bot.messages.quotations import Quotation, QuoteSource
-from bot.ports import SlackError
 from bot.store import LeaseLost, Transaction
-
-
-@dataclass(frozen=True, slots=True)
-class Attachments:
-    """The attachments of a prompt."""
-
-    text: str = ""
-    """For the agent, after the text of the prompt."""
-    earlier: ThreadContext | None = None
-    not_sent: Message | None = None
-    """The thread's message about files and other parts that do not go along; None if all do."""
-
-
-async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
-    """Return the attachments of a prompt that Slack returns in time."""
-    conversation = ""
-    earlier = None
-    if prompt.take_thread is not None:
-        conversation, earlier = await conversation_of(context, prompt)
-    signed = await _signature(context, prompt) if context.settings.prompt_signature else ""
-    files = await read_files(context, prompt.files)
-    not_sent = None
-    if files.other or files.unread or prompt.omitted:
-        not_sent = status_message.parts_not_sent(files.other, files.unread, prompt.omitted)
-    quotations = list(agent_text.quote_files(files.texts))
-    if conversation:
-        is_answer = prompt.take_thread is TakeThread.ANSWER
-        source = QuoteSource.ANSWER if is_answer else QuoteSource.THREAD
-        quotations.insert(0, Quotation(source, conversation))
-    merged = await context.store.read(lambda tx: _find_merged(tx, prompt))
-    if merged is not None:
-        quotations.insert(0, agent_text.quote_merged_pull_request(merged))
-    return Attachments(agent_text.attachments(signed, quotations), earlier, not_sent)
-
-
-async def _signature(context: WorkerContext, prompt: Prompt) -> str:
-    """Return the sentence with the requester and the channel, as far as Slack returns them."""
-    name = None
-    where = None
-    with suppress(SlackError, TimeoutError):
-        async with asyncio.timeout(context.timeouts.names_seconds):
-            name = await context.messenger.user_name(prompt.asked_by)
-            # Private channels and direct messages stay unnamed.
-            if prompt.channel and await context.messenger.is_public(prompt.channel):
-                where = await context.messenger.channel_name(prompt.channel)
-    return agent_text.signature(name, where)
-
-
-def _find_merged(tx: Transaction, prompt: Prompt) -> TrackedJob | None:
-    """Return the merged job in whose thread a new job was asked for; None for another prompt."""
-    if prompt.kind is not PromptKind.START:
-        return None
-    follows = Jobs(tx).get_or_raise(prompt.job).follows
-    merged = Jobs(tx).get(follows) if follows is not None else None
-    return None if merged is None or merged.is_forgotten else merged
-
 
 _AT_ONCE = 20
 claim_new_prompts = make_claim(
@@ -102,7 +39,7 @@ async def prepare(context: WorkerContext, prompt: Prompt) -> None:
     """
     with about_request(prompt.key), unless_taken_over("prompt", prompt.id):
         names = await names_in(context, prompt.raw, prompt.channel, context.timeouts.names_seconds)
-        text = names.plain(prompt.raw)
+        text = names.resolve(prompt.raw)
         attachments = await attachments_of(context, prompt)
         try:
             await context.settle(lambda tx: _write(context, tx, prompt, text, attachments))
@@ -127,19 +64,19 @@ def _write(
         # Otherwise its message was edited, and the act is recorded.
         act = Act.ASKED if prompt.kind is PromptKind.START else Act.STEERED
         Audit(tx).decided(act, prompt.asked_by, job, prompt.asked_at, prompt.id, prompt.app)
-    earlier = attachments.earlier or job.earlier
+    earlier = attachments.earlier or job.thread_context
     if prompt.kind is PromptKind.START:
-        new = replace(job, text=text, earlier=earlier)
+        new = replace(job, text=text, thread_context=earlier)
         if prompt.held_until is not None:
-            new = replace(new, queue_until=prompt.held_until, queue_why=QueueWhy.HELD)
+            new = replace(new, wait_until=prompt.held_until, wait_reason=WaitReason.HELD)
         job = Jobs(tx).save(job, with_known_wait(tx, new, now))
         open_thread(tx, job, now)
     else:
-        new = replace(job, earlier=earlier)
+        new = replace(job, thread_context=earlier)
         job = Jobs(tx).save(job, with_known_wait(tx, new, now))
         if prompt.message_ts is None:
             message = FIXING_PREVIEW
-            if not prompt.mends_preview:
+            if not prompt.is_preview_fix:
                 message = follow_up_by_command(job, text, prompt.asked_by)
             say(tx, job, f"follow_up:{prompt.id}", message, now)
         tell_behind_unconfirmed(tx, job, prompt, now)

@@ -2,49 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from bot.access.admit import Allowed
 from bot.context import Context
 from bot.ids import Message
-from bot.jobs.ask import Also, write_nothing
+from bot.jobs.ask import write_nothing
+from bot.jobs.hooks import Also, JobHooks
 from bot.jobs.messages.unsent import cannot_answer
-from bot.jobs.model.jobs import About
-from bot.jobs.model.prompts import Unsent
+from bot.jobs.model.questions import Answered, DocsQuestion
 from bot.ports import ThreadRef
 from bot.store import Transaction
 
 
-@dataclass(frozen=True, slots=True)
-class DocsQuestion:
-    """A text to answer from the docs."""
-
-    draft: Unsent
-    """The text, and the request that it came by."""
-    is_topic: bool = False
-    """It names a topic and asks nothing: pages about it are shown, which costs nothing."""
-    is_private: bool = False
-    """Only its author sees the answer, where they wrote."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """The newest question that was answered in a thread."""
-
-    about: About
-    """The question as a row of the content gaps, whose askers are told when the docs answer it."""
-    conversation: str
-    """Question and answer, as background of a prompt."""
-
-
 def can_ask_docs(context: Context) -> bool:
     """Return whether the bot has a feature that answers questions."""
-    return any(hooks.ask_docs is not None for hooks in context.hooks)
+    return any(hooks.ask_docs is not None for hooks in context.hooks_of(JobHooks))
 
 
 def find_answered(context: Context, tx: Transaction, thread: ThreadRef) -> Answered | None:
     """Return the newest question that was answered in a thread; None if there is none."""
-    for hooks in context.hooks:
+    for hooks in context.hooks_of(JobHooks):
         answered = hooks.find_answered(tx, thread)
         if answered is not None:
             return answered
@@ -58,7 +34,7 @@ async def ask_docs(
 
     ``also`` is written with the question.
     """
-    for hooks in context.hooks:
+    for hooks in context.hooks_of(JobHooks):
         if hooks.ask_docs is not None:
             return await hooks.ask_docs(context, allowed, question, also)
     return cannot_answer(question.draft)
@@ -69,7 +45,7 @@ async def note_no_help(context: Context, allowed: Allowed, thread: ThreadRef) ->
 
     Return the answer; None in a bot that answers none.
     """
-    for hooks in context.hooks:
+    for hooks in context.hooks_of(JobHooks):
         if hooks.did_not_help is not None:
             return await hooks.did_not_help(context, allowed, thread)
     return None

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from bot.access.admit import Allowed
 from bot.commands.meaning import Meaning, find_meaning
-from bot.commands.own_words import Used
+from bot.commands.own_words import Used, WordHooks
 from bot.context import Context
 from bot.ids import Message
 from bot.intent.kinds import ANSWER_THREADS, WITHOUT_CONTEXT, Kind, Place
 from bot.intent.own_words import FoundWord
 from bot.jobs.access import Readable
-from bot.jobs.ask import Also, write_nothing
-from bot.jobs.job_words import answer_status, run_job_word, show_changes, takes_job_word
+from bot.jobs.ask import write_nothing
+from bot.jobs.hooks import Also
+from bot.jobs.job_words import answer_by_hook, answer_status, run_job_word, takes_job_word
 from bot.jobs.messages import unsent
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.prompts import Unsent
-from bot.jobs.questions import DocsQuestion, ask_docs, can_ask_docs, note_no_help
+from bot.jobs.model.questions import DocsQuestion
+from bot.jobs.questions import ask_docs, can_ask_docs, note_no_help
 from bot.jobs.welcome import greet
 from bot.ports import ThreadRef
 
@@ -60,7 +62,7 @@ def draft_of(allowed: Allowed, meaning: Meaning, target: Readable | None = None)
     """Return the text of a request, as a button may send it or ask it."""
     origin = allowed.origin
     job = target.job.number if target else None
-    return Unsent(origin.key, origin.thread, meaning.whole.strip(), job)
+    return Unsent(origin.key, origin.thread, meaning.full_text.strip(), job)
 
 
 async def respond(
@@ -149,10 +151,9 @@ async def _run_word(
     if takes_job_word(word):
         return await run_job_word(context, allowed, word, target)
     used = Used(word, meaning.text, meaning.project, command)
-    for hooks in context.hooks:
-        if hooks.run_word is not None:
-            answer = await hooks.run_word(context, allowed, used)
-            return answer.message
+    for hooks in context.hooks_of(WordHooks):
+        answer = await hooks.run_word(context, allowed, used)
+        return answer.message
     raise LookupError("a bot that knows words runs them")
 
 
@@ -185,7 +186,7 @@ async def _answer_about_job(context: Context, meaning: Meaning, target: Readable
         return unsent.CANNOT_SEE
     match meaning.kind:
         case Kind.CHANGES_QUESTION:
-            return await show_changes(context, target)
+            return await answer_by_hook(context, target, "changes")
         case Kind.REASON_QUESTION:
             return unsent.no_reasons(target.job)
     return await answer_status(context, target.job)

@@ -11,14 +11,8 @@ from bot.context import Context
 from bot.ids import ChannelId, JobNumber, ProjectId
 from bot.jobs.ask import is_public_channel
 from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.model.prompts import pages_named, pages_of, subject_of
-from bot.jobs.model.subjects import (
-    Subject,
-    find_new_subject,
-    find_subject,
-    is_about,
-    is_same_subject,
-)
+from bot.jobs.model.subjects import Subject, find_subject, is_about
+from bot.jobs.model.topics import topic_of
 from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
 from bot.messages import slack_text
 from bot.store import Transaction
@@ -50,34 +44,26 @@ async def find_rival(
     ``besides``: the prompt's own job.
     """
     place = allowed.origin.channel
-    plain = slack_text.to_plain(raw, {}, {})
-    pages = pages_named(plain)
-    subject = find_new_subject(subject_of(plain))
-    if not pages and not subject:
+    topic = topic_of(slack_text.to_plain(raw, {}, {}))
+    if not topic.pages and not topic.subject:
         return None
 
-    def find_going(tx: Transaction) -> Sequence[TrackedJob]:
+    def find_rivals(tx: Transaction) -> Sequence[Rival]:
         of_project = project or context.project_of(tx, place).id
-        return Jobs(tx).going(of_project, _MAX_RIVALS)
+        rivals = []
+        for job in Jobs(tx).list_topics(of_project, _MAX_RIVALS):
+            is_own = job.requester == allowed.user
+            if job.number == besides or (is_own and job.text.strip() == raw.strip()):
+                continue
+            has_page = job.has_page_of(topic)
+            if has_page or (not is_own and job.has_subject_of(topic)):
+                rivals.append(Rival(Jobs(tx).get_or_raise(job.number), has_page))
+        return rivals
 
-    for job in await context.store.read(find_going):
-        is_own = job.requester == allowed.user
-        if job.number == besides or (is_own and job.text.strip() == raw.strip()):
-            continue
-        has_page = bool(pages & pages_of(job))
-        if not has_page and (is_own or not _wants_the_same(job, subject)):
-            continue
-        if await _may_be_named(context, place, job):
-            return Rival(job, has_page)
+    for rival in await context.store.read(find_rivals):
+        if await _may_be_named(context, place, rival.job):
+            return rival
     return None
-
-
-def _wants_the_same(job: TrackedJob, subject: Subject) -> bool:
-    """Return whether a job also writes the new page about a subject."""
-    titles = [job.about.title if job.about else subject_of(job.text)]
-    if job.pull_request is not None:
-        titles.append(job.pull_request.title)
-    return any(is_same_subject(subject, find_new_subject(title)) for title in titles)
 
 
 async def _may_be_named(context: Context, channel: ChannelId, job: TrackedJob) -> bool:
@@ -111,7 +97,7 @@ def list_open_jobs(
     for job in Jobs(tx).list_unreviewed(project, _MAX_JOBS):
         if _is_known_open(job, now):
             titles = [job.pull_request.title] if job.pull_request else []
-            titles.append(job.about.title if job.about else job.text)
+            titles.append(job.gap.title if job.gap else job.text)
             found.append((job, [find_subject(title) for title in titles]))
     return found
 

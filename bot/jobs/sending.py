@@ -11,7 +11,7 @@ import structlog
 
 from bot.context import Context
 from bot.jobs.access import AdminRequest
-from bot.jobs.model.lifecycle import not_queued
+from bot.jobs.model.lifecycle import without_wait
 from bot.jobs.model.prompts import Act
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
@@ -35,7 +35,7 @@ async def switch_off(context: Context, admin: AdminRequest) -> SendingStop:
         return Sending(tx).stop() or SendingStop(now, origin.user)
 
     stop = await context.store.write(change)
-    log.warning("sending_switched_off", since=stop.at.isoformat())
+    log.warning("sending_switched_off", since=stop.stopped_at.isoformat())
     return stop
 
 
@@ -50,7 +50,7 @@ async def switch_on(context: Context, admin: AdminRequest) -> bool:
         Audit(tx).switched(Act.SENDING_ON, origin, now)
         for number in Prompts(tx).resume_sending(now, now + _LOOK):
             job = Jobs(tx).get_or_raise(number)
-            Jobs(tx).save(job, not_queued(job))
+            Jobs(tx).save(job, without_wait(job))
         return True
 
     is_switched = await context.write(change)

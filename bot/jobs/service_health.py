@@ -13,7 +13,7 @@ from bot.docs_api import DocsApiError, Forbidden, RateLimited, Unauthorized, Una
 from bot.engine import back_off_seconds
 from bot.ids import ChannelId, JobNumber, Message, ProjectId
 from bot.jobs.messages import job_answers as say
-from bot.jobs.model.jobs import QueueWhy, TrackedJob
+from bot.jobs.model.jobs import TrackedJob, WaitReason
 from bot.jobs.model.quota import MAY_NOT_WRITE, BackOff, Budget
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import AnalyticsQuota, BackOffs
@@ -62,22 +62,22 @@ def is_refused(tx: Transaction, project: ProjectId) -> bool:
     return back_off is not None and back_off.is_refusal
 
 
-def trouble_of(back_off: BackOff) -> QueueWhy | None:
+def trouble_of(back_off: BackOff) -> WaitReason | None:
     """Return the trouble of a back-off; None for a service that only asks to wait."""
     if back_off.is_refusal:
-        return QueueWhy.KEY
-    return None if back_off.reason == RateLimited.__name__ else QueueWhy.SERVICE
+        return WaitReason.KEY
+    return None if back_off.reason == RateLimited.__name__ else WaitReason.SERVICE
 
 
 def failing_since(tx: Transaction, project: ProjectId, now: datetime) -> datetime | None:
     """Return the time since which the service fails, for people; None if it answers."""
     back_off = BackOffs(tx).of(project)
-    if back_off is None or trouble_of(back_off) is not QueueWhy.SERVICE:
+    if back_off is None or trouble_of(back_off) is not WaitReason.SERVICE:
         return None
     if back_off.attempts < _SHOWN_FAILURES:
         return None
-    is_recent = back_off.until + _KNOWN_FOR > now
-    return back_off.since if is_recent or Jobs(tx).has_failed_polls(project) else None
+    is_recent = back_off.retry_at + _KNOWN_FOR > now
+    return back_off.began_at if is_recent or Jobs(tx).has_failed_polls(project) else None
 
 
 def with_known_wait(tx: Transaction, job: TrackedJob, now: datetime) -> TrackedJob:
@@ -87,14 +87,14 @@ def with_known_wait(tx: Transaction, job: TrackedJob, now: datetime) -> TrackedJ
     """
     stop = Sending(tx).stop()
     if stop is not None:
-        return replace(job, queue_until=stop.at, queue_why=QueueWhy.SWITCHED_OFF)
+        return replace(job, wait_until=stop.stopped_at, wait_reason=WaitReason.SWITCHED_OFF)
     back_off = BackOffs(tx).of(job.project)
     if back_off is None or not back_off.lasts(now):
         return job
     if not back_off.is_refusal and failing_since(tx, job.project, now) is None:
         return job
     why = trouble_of(back_off)
-    return replace(job, queue_until=back_off.until, queue_why=why)
+    return replace(job, wait_until=back_off.retry_at, wait_reason=why)
 
 
 def service_failed(
@@ -111,7 +111,7 @@ def service_failed(
     attempts = back_off.attempts
     wait_seconds = wait_asked_for(error)
     if back_off.lasts(now):
-        until = max(back_off.until, context.after(wait_seconds))
+        until = max(back_off.retry_at, context.after(wait_seconds))
     else:
         attempts += 1
         wait_seconds = wait_seconds or back_off_seconds(attempts, context.chance())
@@ -120,7 +120,7 @@ def service_failed(
         )
         until = context.after(wait_seconds)
     cause = back_off.reason if back_off.is_refusal else reason
-    BackOffs(tx).put(project, BackOff(cause, back_off.since, until, attempts))
+    BackOffs(tx).put(project, BackOff(cause, back_off.began_at, until, attempts))
     return until
 
 
@@ -138,7 +138,7 @@ def settle_refused_key(
     if back_off is None or is_first:
         back_off = BackOff(MAY_NOT_WRITE, now, now, 0)
     attempts = back_off.attempts
-    until = back_off.until
+    until = back_off.retry_at
     if wrote or not back_off.lasts(now):
         # Otherwise reads that are refused at the same moment would each double the wait.
         attempts += 1
@@ -151,7 +151,7 @@ def settle_refused_key(
         until = context.after(wait_seconds)
     # Only a read shows whether the key is bad for reading too.
     reason = back_off.reason if wrote else type(error).__name__
-    BackOffs(tx).put(project, BackOff(reason, back_off.since, until, attempts))
+    BackOffs(tx).put(project, BackOff(reason, back_off.began_at, until, attempts))
     log.error("key_refused", project=project, reason=reason_of(error), attempts=attempts)
     if is_first:
         message = say.key_notice(
@@ -175,7 +175,7 @@ def postpone_prompts(
     numbers = {refused, *Prompts(tx).postpone(project, now, until)}
     for number in sorted(numbers):
         job = Jobs(tx).get_or_raise(number)
-        Jobs(tx).save(job, replace(job, queue_until=until, queue_why=QueueWhy.KEY))
+        Jobs(tx).save(job, replace(job, wait_until=until, wait_reason=WaitReason.KEY))
 
 
 def service_is_well(
@@ -195,7 +195,7 @@ def service_is_well(
     if not BackOffs(tx).clear(project) or not back_off.is_refusal:
         return
     now = context.clock()
-    Prompts(tx).resume(project, QueueWhy.KEY, now)
+    Prompts(tx).resume(project, WaitReason.KEY, now)
     log.info("key_accepted_again", project=project)
     message = say.key_accepted(project, context.projects.shown(project))
     tell_admins(context, tx, f"key:{project}:accepted:{now.isoformat()}", message, now)

@@ -23,7 +23,7 @@ from bot.settings import Settings
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
-TOLD_AT_DAYS = (76, 87)
+WARNED_AT_DAYS = (76, 87)
 """The ages at which admins are told: two weeks and three days before the usual end."""
 EXPIRES_AFTER_DAYS = 90
 
@@ -62,10 +62,10 @@ async def check_key_ages(context: WorkerContext) -> None:
         def check(tx: Transaction, used: UsedKey = used) -> None:
             known = _known(context, tx, used)
             age_days = (context.clock() - known.first_used_at).days
-            due = [days for days in TOLD_AT_DAYS if known.told_days < days <= age_days]
+            due = [days for days in WARNED_AT_DAYS if known.warned_at_days < days <= age_days]
             if not due or age_days > EXPIRES_AFTER_DAYS:
                 return
-            ServiceKeys(tx).save(replace(known, told_days=due[-1]))
+            ServiceKeys(tx).save(replace(known, warned_at_days=due[-1]))
             log.warning("key_may_expire", key=used.name, days=age_days)
             docs = context.projects.shown(used.project)
             entry = context.projects.entry(used.project)

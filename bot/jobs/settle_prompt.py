@@ -1,4 +1,4 @@
-"""Write the outcome of a prompt, or of a message of its thread, and the messages about it."""
+"""Write the outcome of a prompt, and the messages about it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from bot.jobs.messages import job_answers, problems
 from bot.jobs.messages import jobs as messages
 from bot.jobs.messages.problems import Problem
 from bot.jobs.model import lifecycle
-from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
+from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
 from bot.jobs.service_health import poll_wait_seconds, service_is_well
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.thread import edit, link_from_earlier, say, take_buttons, update_status_message
-from bot.messages import slack_text
-from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
+from bot.jobs.thread import edit, say, take_buttons
+from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
 from bot.projects import Project
 from bot.store import Transaction
@@ -48,13 +47,13 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
         poll_at=context.after(poll_wait_seconds(context.settings, 0, context.chance())),
         # A new job cannot be stale; after a follow-up the answer may still be the previous
         # iteration's.
-        saw_active=is_start or answer.is_running,
+        has_been_active=is_start or answer.is_running,
         service_id=ServiceJobId(answer.id) if is_start else None,
         # Shown when a fifth of the hour's uses is left, or less.
         uses_left=free if free * 5 <= limit else None,
     )
     Jobs(tx).save(job, begun)
-    take_buttons(tx, job, now)
+    take_buttons(context, tx, job, now)
 
 
 def _settle_asked(
@@ -88,8 +87,8 @@ def with_details(job: TrackedJob, answer: Job) -> TrackedJob:
         repository=answer.source.repository or job.repository,
         ref=answer.source.ref or job.ref,
         model=answer.model or job.model,
-        created_at=answer.created_at or job.created_at,
-        archived_at=answer.archived_at or job.archived_at,
+        service_created_at=answer.created_at or job.service_created_at,
+        service_archived_at=answer.archived_at or job.service_archived_at,
     )
 
 
@@ -126,7 +125,7 @@ def settle_unconfirmed(
         Jobs(tx).save(job, lifecycle.job_unconfirmed(job))
     elif job.state.is_open:
         # The running iteration may be the one of this follow-up.
-        Jobs(tx).save(job, lifecycle.with_asker(lifecycle.not_queued(job), prompt.asked_by))
+        Jobs(tx).save(job, lifecycle.with_recipient(lifecycle.without_wait(job), prompt.asked_by))
     else:
         _poll_for_a_while(context, tx, job)
     job = Jobs(tx).get_or_raise(prompt.job)
@@ -178,7 +177,7 @@ def _poll_for_a_while(context: WorkerContext, tx: Transaction, job: TrackedJob) 
     until = context.after(context.timeouts.quiet_seconds)
     soon = context.after(context.settings.poll_min_seconds)
     # Takes the lease from a poll that runs for an earlier unconfirmed follow-up.
-    Jobs(tx).save(job, replace(lifecycle.not_queued(job), unconfirmed_until=until, poll_at=soon))
+    Jobs(tx).save(job, replace(lifecycle.without_wait(job), unconfirmed_until=until, poll_at=soon))
 
 
 def settle_refused(
@@ -206,7 +205,7 @@ def settle_refused(
         # One such answer is not enough to call the job lost.
         _poll_for_a_while(context, tx, job)
     else:
-        Jobs(tx).save(job, lifecycle.not_queued(job))
+        Jobs(tx).save(job, lifecycle.without_wait(job))
     job = Jobs(tx).get_or_raise(job.number)
     say(tx, job, f"refused:{prompt.id}", messages.follow_up_refused(prompt.asked_by, problem), now)
 
@@ -245,72 +244,3 @@ def _problem(prompt: Prompt, error: DocsApiError, entry: Project | None) -> Prob
             return problems.JOB_UNKNOWN
         case _:
             return problems.service_rejected(error.text or "")
-
-
-# ---- when Slack has taken or refused a message of the thread
-
-
-def _job_of(tx: Transaction, delivery: Delivery, kind: DeliveryKind) -> TrackedJob | None:
-    """Return the job of a delivery of this kind; None for others."""
-    number = delivery.what.job
-    if number is None or delivery.what.kind is not kind:
-        return None
-    return Jobs(tx).get(number)
-
-
-def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
-    job = _job_of(tx, delivery, DeliveryKind.ROOT)
-    if job is not None:
-        thread = None if delivery.is_loose else job.thread_ts
-        job = Jobs(tx).save(job, replace(job, root_ts=delivery.posted_ts, thread_ts=thread))
-        link_from_earlier(context, tx, job)
-        return
-    job = _job_of(tx, delivery, DeliveryKind.REPLY)
-    if job is not None and delivery.is_loose:
-        Jobs(tx).save(job, replace(job, thread_ts=delivery.posted_ts))
-
-
-def on_refused(
-    context: WorkerContext, tx: Transaction, delivery: Delivery, refusal: NotPosted
-) -> None:
-    job = _job_of(tx, delivery, DeliveryKind.ROOT)
-    if job is not None:
-        _refuse(context, tx, job, refusal)
-        return
-    job = _job_of(tx, delivery, DeliveryKind.REPLY)
-    if job is not None:
-        message = job_answers.reply_undelivered(job, refusal, context.bot_name)
-        for user in job.recipients:
-            key = f"{delivery.what.key}:undelivered:{user}"
-            note = NewDelivery.private(key, job.channel, user, message, job=job.number)
-            Outbox(tx).add(note, refusal.at)
-
-
-def _refuse(context: WorkerContext, tx: Transaction, job: TrackedJob, refusal: NotPosted) -> None:
-    """Refuse a job whose status message cannot be posted, and give each sender the prompt back."""
-    if job.state is not JobState.WAITING:
-        # Withdrawn meanwhile, so there is nothing to refuse.
-        return
-    now = refusal.at
-    Jobs(tx).save(job, lifecycle.job_refused(job, JobProblem.SLACK_REFUSED, now))
-    for prompt in Prompts(tx).unsettled_of(job.number):
-        Prompts(tx).save(prompt, lifecycle.prompt_refused(prompt))
-        text = job.text
-        if prompt.kind is not PromptKind.START:
-            text = slack_text.to_plain(prompt.raw, {}, {})
-        note = NewDelivery.private(
-            f"prompt:{prompt.id}:cannot_post",
-            job.channel,
-            prompt.asked_by,
-            job_answers.cannot_post(refusal, context.bot_name, text),
-            job=job.number,
-            response_url=prompt.response_url,
-        )
-        Outbox(tx).add(note, now)
-
-
-def on_blocks_refused(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
-    job = _job_of(tx, delivery, DeliveryKind.ROOT)
-    if job is not None:
-        # A waiting edit was drawn with rich text, which the plain status message does not have.
-        update_status_message(tx, job, context.clock())

@@ -26,7 +26,7 @@ from bot.engine import back_off_seconds, unless_taken_over
 from bot.ids import ProjectId
 from bot.jobs.messages import problems
 from bot.jobs.messages.agent_text import REPLY_NOTE
-from bot.jobs.model.jobs import QueueWhy, TrackedJob
+from bot.jobs.model.jobs import TrackedJob, WaitReason
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.model.quota import (
     QUOTA_PERIOD,
@@ -120,8 +120,8 @@ def _is_stale(context: WorkerContext, item: Queued) -> bool:
 
     Its messages are read, and its author is checked.
     """
-    seen_at = item.seen_at or item.asked_at
-    return (context.clock() - seen_at).total_seconds() > context.timeouts.seen_seconds
+    verified_at = item.verified_at or item.asked_at
+    return (context.clock() - verified_at).total_seconds() > context.timeouts.verified_seconds
 
 
 def _set_times(
@@ -136,14 +136,14 @@ def _set_times(
     has_moved = False
     until = max(next_at, context.after(1.0))
     for waiting in rest:
-        last = waiting.told_until or now
-        is_shown = not waiting.in_queue or abs(until - last) >= _MOVED
+        last = waiting.displayed_until or now
+        is_shown = not waiting.is_awaiting_quota or abs(until - last) >= _MOVED
         if not is_shown and waiting.due_at > now:
             continue
         has_moved = True
         Prompts(tx).put_in_queue(waiting.id, min(until, now + QUOTA_PERIOD))
         if is_shown:
-            show_wait(tx, waiting.job, until, QueueWhy.LIMIT)
+            show_wait(tx, waiting.job, until, WaitReason.LIMIT)
     return has_moved
 
 
@@ -184,7 +184,9 @@ async def _send(context: WorkerContext, prompt: Prompt) -> None:
     try:
         answer = await _call(context, job, prompt)
     except DocsApiError as error:
-        log.warning("prompt_not_taken", prompt=prompt.id, job=prompt.job, reason=reason_of(error))
+        log.warning(
+            "prompt_not_accepted", prompt=prompt.id, job=prompt.job, reason=reason_of(error)
+        )
         knows = isinstance(error, NotFound) and await _knows_job(context, job)
         write = partial(_write_error, context, prompt, job.project, error, knows_job=knows)
         await context.settle(write)
@@ -234,7 +236,7 @@ def _text_for_agent(job: TrackedJob, prompt: Prompt) -> str:
     parts = [prompt.text or "", prompt.attachments or ""]
     if prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None:
         parts.append(REPLY_NOTE)
-    is_about_readers = prompt.kind is PromptKind.START and job.about is not None
+    is_about_readers = prompt.kind is PromptKind.START and job.gap is not None
     return join_for_agent(parts, has_quotes=is_about_readers)
 
 
@@ -291,7 +293,7 @@ def _retry_unreached(
     due_at = context.after(back_off_seconds(prompt.attempts, context.chance()))
     back_to_waiting(context, tx, prompt, due_at)
     if failing_since(tx, project, context.clock()) is not None:
-        show_wait(tx, prompt.job, due_at, QueueWhy.SERVICE)
+        show_wait(tx, prompt.job, due_at, WaitReason.SERVICE)
 
 
 def _write_key_problem(

@@ -12,14 +12,13 @@ from datetime import datetime
 
 from bot.context import Context
 from bot.ids import JobNumber, Message
+from bot.jobs.hooks import JobHooks
 from bot.jobs.messages import jobs as messages
 from bot.jobs.messages import status_message
-from bot.jobs.model.jobs import JobState, QueueWhy, TrackedJob
-from bot.jobs.model.pull_requests import Preview, PreviewState
+from bot.jobs.model.jobs import JobState, TrackedJob, WaitReason
 from bot.jobs.model.quota import frees_at
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.store.pull_requests import PreviewLimits, Previews
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import Clock
@@ -31,10 +30,10 @@ def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     if Outbox(tx).status_message(job.number) is None:
         tx.changed.pop(job.number, None)
         message = status_message.format_status_message(job)
-        root = NewDelivery(
-            _key(job, "root"), DeliveryKind.ROOT, job.channel, job=job.number, message=message
+        status = NewDelivery(
+            _key(job, "status"), DeliveryKind.STATUS, job.channel, job=job.number, message=message
         )
-        Outbox(tx).add(root, now)
+        Outbox(tx).add(status, now)
 
 
 def say(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
@@ -49,12 +48,6 @@ def say_end(tx: Transaction, job: TrackedJob, message: Message, now: datetime) -
     # An iteration may end and then be lost: both have a message.
     lost = ":lost" if job.state is JobState.GONE else ""
     say(tx, job, f"iteration:{job.iteration}{lost}:end", message, now)
-
-
-def post_reminder(context: Context, tx: Transaction, job: TrackedJob, now: datetime) -> None:
-    """Remind the thread of the job's pull request, once for each iteration."""
-    reminder = messages.reminder(job, status_message_link(context, job), now)
-    say(tx, job, f"remind:{job.iteration}", reminder, now)
 
 
 def update_status_messages(clock: Clock, tx: Transaction) -> None:
@@ -96,13 +89,15 @@ def _redraw(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     _edit(tx, job, None, status_message.redrawn(drawn, posted_plain=posted.is_plain), now)
 
 
-def show_wait(tx: Transaction, number: JobNumber, until: datetime, reason: QueueWhy | None) -> None:
+def show_wait(
+    tx: Transaction, number: JobNumber, until: datetime, reason: WaitReason | None
+) -> None:
     """Write the time and the reason of a job's wait."""
     job = Jobs(tx).get_or_raise(number)
-    Jobs(tx).save(job, replace(job, queue_until=until, queue_why=reason))
+    Jobs(tx).save(job, replace(job, wait_until=until, wait_reason=reason))
 
 
-def take_buttons(tx: Transaction, before: TrackedJob, now: datetime) -> None:
+def take_buttons(context: Context, tx: Transaction, before: TrackedJob, now: datetime) -> None:
     """Take the buttons from a job's last end, which the next iteration overtakes, if it has any.
 
     ``before`` is the job as of that end.
@@ -111,40 +106,28 @@ def take_buttons(tx: Transaction, before: TrackedJob, now: datetime) -> None:
         return
     end = Outbox(tx).newest_end(before.number, before.iteration)
     if end is not None:
-        outdated = messages.outdated_end(before, Prompts(tx).subject(before))
-        _edit(tx, before, end, outdated, now)
-    preview = Previews(tx).get(before.number)
-    is_of_end = preview is not None and preview.iteration == before.iteration
-    if preview and is_of_end and preview.notifies and preview.state is PreviewState.BROKEN:
-        edit(tx, before, preview_occasion(preview), messages.outdated_preview(preview), now)
+        _edit(tx, before, end, _outdated_end(context, tx, before), now)
+    for hooks in context.hooks_of(JobHooks):
+        hooks.on_overtaken(context, tx, before)
+
+
+def _outdated_end(context: Context, tx: Transaction, before: TrackedJob) -> Message:
+    subject = Prompts(tx).subject(before)
+    for hooks in context.hooks_of(JobHooks):
+        drawn = hooks.draw_outdated_end(before, subject)
+        if drawn is not None:
+            return drawn
+    return messages.outdated_end(before, subject)
 
 
 def result_message(context: Context, tx: Transaction, job: TrackedJob) -> Message:
-    """Return the end of the job's iteration, with its preview."""
+    """Return the end of the job's iteration."""
     subject = Prompts(tx).subject(job)
-    if job.state is not JobState.PULL_REQUEST:
-        return messages.format_result(job, subject)
-    mends_preview = Prompts(tx).mends_preview(job)
-    preview = Previews(tx).get(job.number)
-    if preview is not None and preview.iteration != job.iteration and not preview.outlasts:
-        preview = None
-    return messages.format_result(
-        job,
-        subject,
-        is_newcomer=Prompts(tx).is_first_job(job),
-        is_first=not Jobs(tx).offers_pull_request(job),
-        preview=preview,
-        offers_preview=can_preview(context, tx, job),
-        mends_preview=mends_preview,
-    )
-
-
-def can_preview(context: Context, tx: Transaction, job: TrackedJob) -> bool:
-    """Return whether a preview of the job's branch may be asked for."""
-    has_ended = job.pull_request is not None and job.pull_request.ended_at is not None
-    if context.settings.previews == "off" or job.branch is None or has_ended:
-        return False
-    return PreviewLimits(tx).exhausted_until(job.project, context.clock()) is None
+    for hooks in context.hooks_of(JobHooks):
+        drawn = hooks.draw_end(context, tx, job, subject)
+        if drawn is not None:
+            return drawn
+    return messages.format_result(job, subject)
 
 
 def update_result(context: Context, tx: Transaction, job: TrackedJob) -> None:
@@ -152,11 +135,6 @@ def update_result(context: Context, tx: Transaction, job: TrackedJob) -> None:
     end = Outbox(tx).newest_end(job.number, job.iteration)
     if end is not None and job.state is JobState.PULL_REQUEST:
         _edit(tx, job, end, result_message(context, tx, job), context.clock())
-
-
-def preview_occasion(preview: Preview) -> str:
-    """Return the occasion of the reply about a preview that is built, or does not build."""
-    return f"preview:{preview.asked_at.isoformat()}:built"
 
 
 def edit(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
@@ -181,7 +159,7 @@ def _edit(
         job.channel,
         job=job.number,
         message=message,
-        edits=key,
+        edited_key=key,
     )
     Outbox(tx).add(new, now)
 
@@ -191,16 +169,18 @@ def status_message_link(context: Context, job: TrackedJob) -> str | None:
 
     The message may be a reply in its thread.
     """
-    if job.thread is None or job.root_ts is None or not context.workspace_url:
+    if job.thread is None or job.status_ts is None or not context.workspace_url:
         return None
-    return context.permalink(job.thread, job.root_ts)
+    return context.permalink(job.thread, job.status_ts)
 
 
-def link_from_earlier(context: Context, tx: Transaction, job: TrackedJob) -> None:
+def link_from_earlier(
+    context: Context, tx: Transaction, job: TrackedJob, rerun_of: JobNumber
+) -> None:
     """Post a link to a rerun job in the other thread of its earlier job."""
-    earlier = Jobs(tx).get(job.again_of) if job.again_of is not None else None
+    earlier = Jobs(tx).get(rerun_of)
     if earlier is None or earlier.thread in (None, job.thread) or earlier.is_forgotten:
         return
-    if job.root_ts is not None:
+    if job.status_ts is not None:
         message = messages.run_again_as(job, status_message_link(context, job))
         say(tx, earlier, f"again:{job.number}", message, context.clock())

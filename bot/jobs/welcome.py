@@ -48,4 +48,4 @@ async def _note_for_admins(context: Context, allowed: Allowed) -> str:
     if admin_request(context, allowed) is None:
         return ""
     stop = await find_stop(context)
-    return note_for_admins(stop.at, stop.user) if stop else ""
+    return note_for_admins(stop.stopped_at, stop.stopped_by) if stop else ""

@@ -63,9 +63,9 @@ def may_not_choose(project: Project, channel: ChannelId) -> Message:
     )
 
 
-def replies_setting(*, by_mention: bool) -> Message:
+def replies_setting(*, is_mention_only: bool) -> Message:
     """Return which replies steer the channel's jobs, and the other choice."""
-    if by_mention:
+    if is_mention_only:
         return b.words(
             "Here only replies that mention me are follow-ups. "
             "`/docs-agent replies on` takes every reply in a job's thread."
@@ -76,9 +76,9 @@ def replies_setting(*, by_mention: bool) -> Message:
     )
 
 
-def replies_chosen(*, by_mention: bool) -> Message:
+def replies_chosen(*, is_mention_only: bool) -> Message:
     """Return the confirmation of which replies steer a channel's jobs."""
-    which = "only replies that mention me" if by_mention else "all replies in a job's thread"
+    which = "only replies that mention me" if is_mention_only else "all replies in a job's thread"
     return b.words(f":white_check_mark: From now on, {which} are follow-ups in this channel.")
 
 

@@ -68,7 +68,7 @@ class Here:
     """Slack allows no slash commands in threads."""
     is_direct: bool = False
     """It is a direct message with the bot."""
-    by_mention: bool = False
+    is_mention_only: bool = False
     """See ``TrackedJob``."""
     can_answer: bool = False
     """The bot answers questions about the docs."""
@@ -87,7 +87,7 @@ def _typed(text: str) -> str:
 
 def about_replies(place: Here) -> str:
     """Return the lines of a command's help about threads and mentions, in mrkdwn."""
-    way = "only replies that mention me are follow-ups" if place.by_mention else "just reply"
+    way = "only replies that mention me are follow-ups" if place.is_mention_only else "just reply"
     where = "Here" if place.is_direct else "Anywhere"
     typed = _typed(place.mentioned(EXAMPLE))
     other_way = f"{typed} starts a job, too."
@@ -125,15 +125,15 @@ def _paragraph(command: CommandHelp) -> str:
 
 
 def full_help(
-    commands: Sequence[CommandHelp], projects: Projects, *, by_mention: bool = False
+    commands: Sequence[CommandHelp], projects: Projects, *, is_mention_only: bool = False
 ) -> Block:
     """Return the view of the whole help.
 
     It has all commands with examples, and the other ways to use the bot.
 
-    ``by_mention``: see ``TrackedJob``.
+    ``is_mention_only``: see ``TrackedJob``.
     """
-    in_threads = (_BY_MENTION if by_mention else _EVERY_REPLY) + _IN_THREADS
+    in_threads = (_BY_MENTION if is_mention_only else _EVERY_REPLY) + _IN_THREADS
     paragraphs = [_paragraph(command) for command in commands]
     paragraphs += [command.options for command in commands if command.options]
     paragraphs += [in_threads, _ELSEWHERE]

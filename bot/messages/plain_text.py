@@ -59,6 +59,8 @@ def visible(text: str) -> str:
     More than `_MAX_MARKS` combining marks on a character, which would cover the lines around it,
     are dropped, too.
     """
+    if text.isascii() and text.isprintable():
+        return text
     lines = _LINE_END.sub("\n", text)
     signs = set(lines)
     changes = {ord(sign): _replacement_of(sign) for sign in signs if _replacement_of(sign) != sign}

@@ -90,6 +90,8 @@ def to_plain(
     A name in ``channels`` goes before the one that Slack wrote into the text. ``groups``: the
     handles of user groups. An unknown one is "a group".
     """
+    if "<" not in raw and "&" not in raw:
+        return raw
     parts = _ENTITY.split(raw)
     parts[1::2] = [_entity(entity, users, channels, groups) for entity in parts[1::2]]
     # Each by itself: once joined, two parts may form an entity that nobody wrote.

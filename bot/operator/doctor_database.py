@@ -19,7 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 import bot.app  # noqa: F401 - declares the tables of all subjects
 from bot.health.checks import Finding
-from bot.jobs.service_keys import EXPIRES_AFTER_DAYS, TOLD_AT_DAYS
+from bot.jobs.service_keys import EXPIRES_AFTER_DAYS, WARNED_AT_DAYS
 from bot.jobs.store.sending import Sending
 from bot.jobs.store.tables import jobs, service_keys
 from bot.jobs.store.waits import Waits
@@ -141,8 +141,8 @@ def _check_sending(connection: Connection) -> list[Finding]:
     stop = Sending(Transaction(connection)).stop()
     if stop is None:
         return []
-    by = f" by {stop.user}" if stop.user else ""
-    text = f"switched off{by} since {stop.at:%Y-%m-%d %H:%M} UTC: nothing goes to the agent"
+    by = f" by {stop.stopped_by}" if stop.stopped_by else ""
+    text = f"switched off{by} since {stop.stopped_at:%Y-%m-%d %H:%M} UTC: nothing goes to the agent"
     advice = "An admin types `/docs-agent sending on` in Slack, and what waits goes in order."
     return [Finding("sending", True, text, advice)]
 
@@ -152,7 +152,7 @@ def _old_keys(connection: Connection, now: datetime) -> list[Finding]:
     findings: list[Finding] = []
     for row in connection.execute(select(service_keys.c.name, service_keys.c.first_used_at)):
         days = (now - row.first_used_at).days
-        if TOLD_AT_DAYS[0] <= days <= EXPIRES_AFTER_DAYS:
+        if WARNED_AT_DAYS[0] <= days <= EXPIRES_AFTER_DAYS:
             kind, _, project = row.name.partition(":")
             text = f"the key for {project} ({kind}) has been in use for {days} days"
             advice = "Keys expire after 90 days by default: make a new one if yours do."

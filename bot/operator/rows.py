@@ -13,7 +13,7 @@ from typing import TextIO, Unpack
 from bot.ids import JobNumber, UserId
 from bot.inbox.withdraw import forget_open_requests
 from bot.jobs.messages.problems import problem_title
-from bot.jobs.model.jobs import JobFilter, QueueWhy, TrackedJob, Wait
+from bot.jobs.model.jobs import JobFilter, TrackedJob, Wait, WaitReason
 from bot.jobs.model.prompts import AuditRow
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
@@ -34,12 +34,12 @@ _BATCH_SIZE = 1_000
 _USER = re.compile(r"[UW][A-Z0-9]{2,38}")
 AUDIT_COLUMNS = tuple(field.name for field in fields(AuditRow))
 _REASONS = {
-    QueueWhy.HELD: " for further words of its author",
-    QueueWhy.LIMIT: " for the hourly limit",
-    QueueWhy.SERVICE: " for the docs service, which fails",
-    QueueWhy.KEY: " for a key that the docs service accepts",
-    QueueWhy.SWITCHED_OFF: " for an admin to switch sending on",
-    QueueWhy.PERSON: " for a person: Send again or Dismiss",
+    WaitReason.HELD: " for further words of its author",
+    WaitReason.LIMIT: " for the hourly limit",
+    WaitReason.SERVICE: " for the docs service, which fails",
+    WaitReason.KEY: " for a key that the docs service accepts",
+    WaitReason.SWITCHED_OFF: " for an admin to switch sending on",
+    WaitReason.PERSON: " for a person: Send again or Dismiss",
     None: "",
 }
 
@@ -97,7 +97,7 @@ async def retry_letter(store: Store, letter: int, now: datetime) -> str:
 
 def format_wait(wait: Wait) -> str:
     """Return pending work as a text, with its reason and times."""
-    reason = _REASONS[wait.why]
+    reason = _REASONS[wait.reason]
     until = f" until {wait.until:%Y-%m-%d %H:%M:%S} UTC" if wait.until else ""
     return f"{wait.what} waits{reason}{until} (since {wait.since:%Y-%m-%d %H:%M:%S} UTC)"
 
@@ -130,7 +130,7 @@ def _format_details(job: TrackedJob) -> list[str]:
 
 
 def _format_act(row: AuditRow) -> str:
-    parts = ("", _format_time(row.at), row.act, row.user or "-", row.end or "")
+    parts = ("", _format_time(row.acted_at), row.act, row.user or "-", row.outcome or "")
     return "  ".join(parts).rstrip()
 
 
@@ -253,5 +253,5 @@ async def _read_audit(
 
 
 def _cells(row: AuditRow) -> list[str | int]:
-    cells = asdict(row) | {"at": _timestamp(row.at)}
+    cells = asdict(row) | {"acted_at": _timestamp(row.acted_at)}
     return ["" if cell is None else cell for cell in cells.values()]

@@ -17,12 +17,8 @@ from bot.context import WorkerContext
 from bot.engine import unless_taken_over
 from bot.ids import ChannelId, Message, MessageTs, Refusal
 from bot.logs import about_request
-from bot.outbox.delivery_errors import (
-    MAX_TRIES,
-    give_up,
-    hold_pace,
-    settle_failed_delivery,
-)
+from bot.outbox.delivery_errors import MAX_TRIES, give_up, hold_pace, settle_failed_delivery
+from bot.outbox.hooks import OutboxHooks
 from bot.outbox.model import PACED, CsvFile, Delivery, DeliveryKind, DeliveryState, delivered
 from bot.outbox.store import Outbox
 from bot.ports import (
@@ -112,7 +108,7 @@ def _settle_sent(
     ts = posted and posted.ts
     Outbox(tx).save(delivery, delivered(delivery, context.clock(), ts), owner=context.owner)
     is_loose = posted is not None and posted.is_loose
-    for hooks in context.hooks:
+    for hooks in context.hooks_of(OutboxHooks):
         hooks.on_posted(context, tx, replace(delivery, posted_ts=ts, is_loose=is_loose))
 
 
@@ -132,14 +128,14 @@ async def _carry_out(context: WorkerContext, delivery: Delivery) -> Posted | Non
     # A suspended process must neither repeat nor overwrite another process's posts.
     check_lease(context, delivery)
     match draft.kind:
-        case DeliveryKind.ROOT | DeliveryKind.REPLY | DeliveryKind.POST:
+        case DeliveryKind.STATUS | DeliveryKind.REPLY | DeliveryKind.POST:
             return await _post(context, delivery)
         case DeliveryKind.FILE:
             await share_file(context, delivery)
         case DeliveryKind.EDIT:
             if delivery.edited_ts is not None:
                 await messenger.edit(draft.channel, delivery.edited_ts, message_of(delivery))
-            elif draft.edits is None:
+            elif draft.edited_key is None:
                 raise SlackRefused.not_found("message")
         case DeliveryKind.PRIVATE:
             await _send_privately(context, delivery)
@@ -158,7 +154,7 @@ _PRIVATE = frozenset({DeliveryKind.PRIVATE, DeliveryKind.WHISPER})
 """Messages to one person, which become direct messages if Slack refuses the first way."""
 
 
-_SEARCHED = frozenset({DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST})
+_SEARCHED = frozenset({DeliveryKind.STATUS, DeliveryKind.REPLY, DeliveryKind.POST})
 
 
 async def _find(context: WorkerContext, delivery: Delivery) -> Posted | None:
@@ -194,10 +190,10 @@ async def _find_in_thread(context: WorkerContext, delivery: Delivery) -> Posted 
 def _thread_of(delivery: Delivery) -> MessageTs | None:
     """Return the thread in which a delivery is posted; None for the channel."""
     match delivery.what.kind:
-        case DeliveryKind.ROOT:
+        case DeliveryKind.STATUS:
             return delivery.thread_ts
         case DeliveryKind.REPLY:
-            return delivery.thread_ts or delivery.root_ts
+            return delivery.thread_ts or delivery.status_ts
         case DeliveryKind.POST:
             return delivery.what.message_ts
         case _:
@@ -231,7 +227,7 @@ async def _post(context: WorkerContext, delivery: Delivery) -> Posted:
     """
     messenger = context.messenger
     channel = delivery.what.channel
-    if delivery.what.kind is DeliveryKind.REPLY and delivery.root_ts is None:
+    if delivery.what.kind is DeliveryKind.REPLY and delivery.status_ts is None:
         raise SlackRefused.not_found("thread", Refusal.THREAD_GONE)
     thread = _thread_of(delivery)
     message = message_of(delivery)
@@ -250,7 +246,7 @@ def message_of(delivery: Delivery) -> Message:
     message = delivery.what.message
     if message is None:
         raise ValueError(f"delivery {delivery.id} has nothing to say")
-    return Message(message.text, message.plain_blocks) if delivery.plain else message
+    return Message(message.text, message.plain_blocks) if delivery.is_plain else message
 
 
 async def _send_privately(context: WorkerContext, delivery: Delivery) -> None:
@@ -263,7 +259,7 @@ async def _send_privately(context: WorkerContext, delivery: Delivery) -> None:
         try:
             await context.messenger.answer(draft.response_url, message_of(delivery))
         except SlackRefused as refusal:
-            if refusal.meaning is Refusal.BLOCKS and not delivery.plain:
+            if refusal.meaning is Refusal.BLOCKS and not delivery.is_plain:
                 raise
             log.info("response_url_refused", delivery=delivery.id, reason=refusal.code)
         else:
@@ -307,7 +303,7 @@ def check_lease(context: WorkerContext, delivery: Delivery) -> None:
     process's post. The delivery is claimed again when its lease has run out.
     """
     needed = timedelta(seconds=context.timeouts.lease_seconds * _CALL_SHARE)
-    if delivery.held_until is not None and context.clock() + needed > delivery.held_until:
+    if delivery.claimed_until is not None and context.clock() + needed > delivery.claimed_until:
         raise LeaseLost(f"delivery {delivery.id}")
 
 
@@ -390,7 +386,7 @@ async def share_file(context: WorkerContext, delivery: Delivery) -> None:
 
 def _make_file(context: WorkerContext, delivery: Delivery, tx: Transaction) -> CsvFile | None:
     """Return the file of a delivery; None if nothing makes it."""
-    for hooks in context.hooks:
+    for hooks in context.hooks_of(OutboxHooks):
         file = hooks.make_file(context, tx, delivery)
         if file is not None:
             return file

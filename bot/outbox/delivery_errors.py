@@ -9,6 +9,7 @@ import structlog
 from bot.context import WorkerContext
 from bot.engine import back_off_seconds
 from bot.ids import Refusal, is_direct_message
+from bot.outbox.hooks import OutboxHooks
 from bot.outbox.model import (
     PACED,
     Delivery,
@@ -50,9 +51,9 @@ def give_up(
     draft = delivery.what
     refusal = NotPosted(meaning, draft.channel, now, draft.job)
     Outbox(tx).save(delivery, delivery_dead(delivery, now, code), owner=context.owner)
-    if draft.kind is DeliveryKind.ROOT and draft.job is not None:
+    if draft.kind is DeliveryKind.STATUS and draft.job is not None:
         Outbox(tx).dead_letter_thread(draft.job, code, now)
-    for hooks in context.hooks:
+    for hooks in context.hooks_of(OutboxHooks):
         hooks.on_refused(context, tx, delivery, refusal)
 
 
@@ -94,7 +95,7 @@ def settle_failed_delivery(
             _retry(context, tx, delivery, asked_seconds)
         case _ if waits and delivery.what.kind is DeliveryKind.REACTION:
             give_up(context, tx, delivery, Refusal.PERMANENT, "unreachable")
-        case SlackRefused(meaning=Refusal.BLOCKS) if not delivery.plain:
+        case SlackRefused(meaning=Refusal.BLOCKS) if not delivery.is_plain:
             log.error(
                 "blocks_refused", delivery=delivery.id, reason=error.code, details=error.details
             )
@@ -143,10 +144,10 @@ def _retry(
 ) -> None:
     """Try a delivery again later that certainly had no effect."""
     due_at = context.after(seconds)
-    postponed = delivery_postponed(delivery, due_at, plain=delivery.plain or plain)
+    postponed = delivery_postponed(delivery, due_at, plain=delivery.is_plain or plain)
     Outbox(tx).save(delivery, postponed, owner=context.owner)
     if plain:
-        for hooks in context.hooks:
+        for hooks in context.hooks_of(OutboxHooks):
             hooks.on_blocks_refused(context, tx, delivery)
 
 

@@ -28,8 +28,8 @@ from bot.ports import Method
 class DeliveryKind(StrEnum):
     """The kind of Slack call that a delivery makes."""
 
-    ROOT = "root"
-    """A job's status message: the root of its thread, or a reply in one.
+    STATUS = "status"
+    """A job's status message: it begins its thread, or is a reply in one.
 
     The job keeps its timestamp.
     """
@@ -59,7 +59,7 @@ class DeliveryKind(StrEnum):
 
 
 CALLS: Mapping[DeliveryKind, tuple[Method, ...]] = {
-    DeliveryKind.ROOT: (Method.POST,),
+    DeliveryKind.STATUS: (Method.POST,),
     DeliveryKind.EDIT: (Method.EDIT,),
     DeliveryKind.REPLY: (Method.POST,),
     DeliveryKind.PRIVATE: (Method.OPEN, Method.POST),
@@ -71,7 +71,7 @@ CALLS: Mapping[DeliveryKind, tuple[Method, ...]] = {
 """The methods that each kind of delivery calls."""
 SEARCHES: Mapping[DeliveryKind, Method] = {
     DeliveryKind.REPLY: Method.SEARCH_THREAD,
-    DeliveryKind.ROOT: Method.SEARCH_THREAD,
+    DeliveryKind.STATUS: Method.SEARCH_THREAD,
 }
 """Where a delivery of unclear outcome is searched for, if not in its channel."""
 REPEATABLE = (
@@ -82,11 +82,11 @@ REPEATABLE = (
     DeliveryKind.FILE,
 )
 """Kinds that an operator may have tried again. The others show a state that may have changed."""
-PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
+PACED = (DeliveryKind.STATUS, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
 """Kinds that count against Slack's limit of one post a second in a channel."""
 QUIET = (DeliveryKind.EDIT, DeliveryKind.REACTION)
 """Kinds without a notification."""
-_JOINING = (DeliveryKind.ROOT, DeliveryKind.POST, DeliveryKind.FILE)
+_JOINING = (DeliveryKind.STATUS, DeliveryKind.POST, DeliveryKind.FILE)
 
 
 class DeliveryState(StrEnum):
@@ -125,9 +125,9 @@ class NewDelivery:
     response_url: SecretStr | None = None
     subscription: SubscriptionId | None = None
     question: QuestionId | None = None
-    edits: str | None = None
+    edited_key: str | None = None
     """The key of the post that an edit changes; None for the job's status message."""
-    may_join: bool = False
+    can_join: bool = False
     """Whether the bot may join the channel for a scheduled digest.
 
     It may until its subscription's first post.
@@ -218,16 +218,16 @@ class Delivery:
     """The delivery as it was added."""
     created_at: datetime
     attempts: int
-    root_ts: MessageTs | None = None
+    status_ts: MessageTs | None = None
     """The job's status message at the claim, once it is posted."""
     thread_ts: MessageTs | None = None
     """The thread in which the status message is a reply; None if it begins its thread."""
     edited_ts: MessageTs | None = None
     """The message that an edit changes; None if it was never posted."""
     state: DeliveryState = DeliveryState.SENDING
-    plain: bool = False
+    is_plain: bool = False
     """Whether Slack refused the blocks, so that it is sent without them."""
-    held_until: datetime | None = None
+    claimed_until: datetime | None = None
     """When the lease ends."""
     request: str | None = None
     """The key of the request that began the job."""
@@ -250,7 +250,7 @@ class Delivery:
         digest.
         """
         is_scheduled = self.what.subscription is not None and self.what.question is not None
-        return self.what.kind in _JOINING and (self.what.may_join or not is_scheduled)
+        return self.what.kind in _JOINING and (self.what.can_join or not is_scheduled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +294,7 @@ def delivery_dead(delivery: Delivery, at: datetime, error: str) -> Delivery:
 
 def delivery_postponed(delivery: Delivery, due_at: datetime, *, plain: bool) -> Delivery:
     """Try a delivery again that certainly failed. ``plain``: without the blocks."""
-    return replace(delivery, state=DeliveryState.PENDING, due_at=due_at, plain=plain)
+    return replace(delivery, state=DeliveryState.PENDING, due_at=due_at, is_plain=plain)
 
 
 def delivery_unclear(delivery: Delivery, look_at: datetime) -> Delivery:

@@ -30,7 +30,7 @@ def private_answer(
     A log line names the app and the occasion, without any words.
     """
     if origin.user in context.settings.allowed_bots:
-        log.info("app_not_told", user=origin.user, occasion=occasion)
+        log.info("app_not_answered", user=origin.user, occasion=occasion)
         return None
     key = f"{origin.key}:{occasion}"
     return NewDelivery.whisper(key, origin.channel, origin.user, message, thread=origin.thread)

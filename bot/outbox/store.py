@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 
 from sqlalchemy import (
     Boolean,
@@ -15,6 +15,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    Select,
     String,
     Table,
     and_,
@@ -29,7 +30,6 @@ from sqlalchemy import (
 from sqlalchemy.engine import RowMapping
 
 from bot.ids import ChannelId, DeliveryId, JobNumber, Message, MessageTs, can_be_id
-from bot.jobs.store.tables import AWAITS_STATUS_MESSAGE, STARTS_JOB, jobs, prompts
 from bot.outbox.model import (
     CALLS,
     PACED,
@@ -41,6 +41,7 @@ from bot.outbox.model import (
     DeliveryState,
     NewDelivery,
 )
+from bot.outbox.threads import job_threads
 from bot.ports import Method, ThreadRef, message_key
 from bot.store.leases import (
     FREE,
@@ -91,7 +92,7 @@ deliveries = Table(
     Column("message_ts", Id(40)),
     Column("reaction", Id(80)),
     Column("response_url", Secret),
-    Column("plain", Boolean, nullable=False, server_default=text("false")),
+    Column("is_plain", Boolean, nullable=False, server_default=text("false")),
     Column("created_at", UtcDateTime, nullable=False),
     Column("due_at", Due(minutes=11), nullable=False),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
@@ -101,8 +102,8 @@ deliveries = Table(
     Column("settled_at", UtcDateTime),
     Column("subscription", Integer),
     Column("question", Integer),
-    Column("edits", Id(400)),
-    Column("may_join", Boolean, nullable=False, server_default=text("false")),
+    Column("edited_key", Id(400)),
+    Column("can_join", Boolean, nullable=False, server_default=text("false")),
     Index("ix_deliveries_state", "state", "due_at"),
     Index("ix_deliveries_job", "job", "state"),
     Index("ix_deliveries_channel", "channel", "state"),
@@ -122,7 +123,7 @@ UNCLEAR_DELIVERIES = QueueTable(
     "deliveries", deliveries, DeliveryState.UNCLEAR, deliveries.c.due_at
 )
 
-THREAD_POSTS = (DeliveryKind.ROOT, DeliveryKind.REPLY)
+THREAD_POSTS = (DeliveryKind.STATUS, DeliveryKind.REPLY)
 OPEN_STATES = (DeliveryState.PENDING, DeliveryState.SENDING, DeliveryState.UNCLEAR)
 """The states of deliveries with work left to do."""
 _END = ":end"
@@ -150,12 +151,16 @@ def waits_in_thread() -> ColumnElement[bool]:
     is_open = exists().where(other.c.job == deliveries.c.job, one_of(other.c.state, OPEN_STATES))
     is_earlier = other.c.seq < deliveries.c.seq
     is_post = one_of(other.c.kind, THREAD_POSTS)
-    goes_before_reply = or_(other.c.kind == DeliveryKind.ROOT, and_(is_post, is_earlier))
+    goes_before_reply = or_(other.c.kind == DeliveryKind.STATUS, and_(is_post, is_earlier))
     edits_the_same = and_(
-        other.c.kind == DeliveryKind.EDIT, other.c.edits.is_not_distinct_from(deliveries.c.edits)
+        other.c.kind == DeliveryKind.EDIT,
+        other.c.edited_key.is_not_distinct_from(deliveries.c.edited_key),
     )
     # A job that waits to be sent gets its status message before that.
-    lacks_status_message = exists().where(jobs.c.number == deliveries.c.job, AWAITS_STATUS_MESSAGE)
+    threads = job_threads()
+    lacks_status_message = exists().where(
+        threads.number == deliveries.c.job, threads.awaits_status_message
+    )
     reply_waits = or_(is_open.where(goes_before_reply), lacks_status_message)
     edit_waits = or_(
         is_open.where(is_post), is_open.where(edits_the_same, is_earlier), lacks_status_message
@@ -167,32 +172,49 @@ def waits_in_thread() -> ColumnElement[bool]:
 
 
 _EDITED = deliveries.alias("edited")
-_PLACES = (
-    select(deliveries.c.seq, jobs.c.root_ts, jobs.c.thread_ts, prompts.c.key, _EDITED.c.posted_ts)
-    .outerjoin(jobs, jobs.c.number == deliveries.c.job)
-    .outerjoin(prompts, and_(prompts.c.job == deliveries.c.job, STARTS_JOB))
-    .outerjoin(_EDITED, _EDITED.c.key == deliveries.c.edits)
-    .where(deliveries.c.seq.in_(bindparam("chosen", expanding=True)))
-)
-_READY = (
-    select(
-        *deliveries.c["seq", "kind", "channel", "state"],
-        deliveries.c.response_url.is_not(None).label("by_url"),
-    )
-    .where(
-        one_of(deliveries.c.state, OPEN_STATES), deliveries.c.due_at <= NOW, unclaimed(deliveries)
-    )
-    .where(~waits_in_thread())
-    .where(
-        or_(
-            ~one_of(deliveries.c.kind, PACED),
-            deliveries.c.channel.not_in(bindparam("busy", expanding=True)),
+
+
+# Built once, when they are used first: building takes longer than running them, and the threads
+# are declared by a subject that imports the outbox.
+@cache
+def _places() -> Select[*tuple[object, ...]]:
+    """Return the statement that finds the threads of the chosen deliveries."""
+    threads = job_threads()
+    return (
+        select(
+            deliveries.c.seq,
+            threads.status_ts.label("status_ts"),
+            threads.thread_ts.label("thread_ts"),
+            threads.request.label("request"),
+            _EDITED.c.posted_ts,
         )
+        .outerjoin(threads.table, threads.number == deliveries.c.job)
+        .outerjoin(_EDITED, _EDITED.c.key == deliveries.c.edited_key)
+        .where(deliveries.c.seq.in_(bindparam("chosen", expanding=True)))
     )
-    # Posts first: people wait for them, and an edit notifies nobody.
-    .order_by(deliveries.c.kind == DeliveryKind.EDIT, deliveries.c.seq)
-    .limit(_MAX_READY)
-)
+
+
+@cache
+def _ready() -> Select[*tuple[object, ...]]:
+    """Return the statement that finds the deliveries that may go out."""
+    is_open = one_of(deliveries.c.state, OPEN_STATES)
+    is_quick = or_(
+        ~one_of(deliveries.c.kind, PACED),
+        deliveries.c.channel.not_in(bindparam("busy", expanding=True)),
+    )
+    return (
+        select(
+            *deliveries.c["seq", "kind", "channel", "state"],
+            deliveries.c.response_url.is_not(None).label("by_url"),
+        )
+        .where(is_open, deliveries.c.due_at <= NOW, unclaimed(deliveries))
+        .where(~waits_in_thread(), is_quick)
+        # Posts first: people wait for them, and an edit notifies nobody.
+        .order_by(deliveries.c.kind == DeliveryKind.EDIT, deliveries.c.seq)
+        .limit(_MAX_READY)
+    )
+
+
 _CLAIM = claiming(
     deliveries,
     candidates=select(deliveries.c.seq).where(
@@ -220,13 +242,13 @@ def _to_delivery(row: RowMapping, places: Mapping[int, RowMapping]) -> Delivery:
         what=draft,
         created_at=row["created_at"],
         attempts=row["attempts"],
-        root_ts=place["root_ts"],
+        status_ts=place["status_ts"],
         thread_ts=place["thread_ts"],
-        edited_ts=place["posted_ts"] if draft.edits else place["root_ts"],
+        edited_ts=place["posted_ts"] if draft.edited_key else place["status_ts"],
         state=DeliveryState(row["state"]),
-        plain=row["plain"],
-        held_until=row["claimed_until"],
-        request=place["key"],
+        is_plain=row["is_plain"],
+        claimed_until=row["claimed_until"],
+        request=place["request"],
     )
 
 
@@ -275,7 +297,7 @@ class Outbox(Repository):
             values[member.name] = getattr(new, member.name)
         is_added = insert_unless_there(self.connection, deliveries, values)
         if is_added and new.kind is DeliveryKind.EDIT:
-            older = {"of_job": new.job, "edited": new.edits, "newest": new.key}
+            older = {"of_job": new.job, "edited": new.edited_key, "newest": new.key}
             self.connection.execute(_DROP_EDITS, older)
 
     def state_of(self, key: str) -> DeliveryState | None:
@@ -332,7 +354,7 @@ class Outbox(Repository):
         A post waits for the earlier posts in its thread, and an edit of the status message for all
         of them.
         """
-        rows = self.connection.execute(_READY, {NOW.key: now, "busy": list(busy_channels)})
+        rows = self.connection.execute(_ready(), {NOW.key: now, "busy": list(busy_channels)})
         ready = list[Ready]()
         for row in rows:
             kind = DeliveryKind(row.kind)
@@ -349,7 +371,7 @@ class Outbox(Repository):
         A delivery is unclear if it may have been sent already.
         """
         rows = claim(self.connection, _CLAIM, claimer, chosen=list(chosen))
-        mappings = self.connection.execute(_PLACES, {"chosen": list(chosen)}).mappings()
+        mappings = self.connection.execute(_places(), {"chosen": list(chosen)}).mappings()
         places = {place["seq"]: place for place in mappings}
         return read_rows(deliveries, rows, partial(_to_delivery, places=places))
 
@@ -387,7 +409,7 @@ class Outbox(Repository):
         """
         statement = select(deliveries.c.seq).where(
             deliveries.c.channel == channel,
-            deliveries.c.kind == DeliveryKind.ROOT,
+            deliveries.c.kind == DeliveryKind.STATUS,
             deliveries.c.state.in_((DeliveryState.SENDING, DeliveryState.UNCLEAR)),
         )
         return self.connection.execute(statement.limit(1)).first() is not None
@@ -397,13 +419,13 @@ class Outbox(Repository):
 
         Returns None before there is one, and if Slack refused it.
         """
-        is_root = and_(
+        is_status = and_(
             deliveries.c.job == job,
-            deliveries.c.kind == DeliveryKind.ROOT,
+            deliveries.c.kind == DeliveryKind.STATUS,
             deliveries.c.state != DeliveryState.DEAD,
         )
-        row = self.connection.execute(select(deliveries.c.plain).where(is_root)).one_or_none()
-        return None if row is None else StatusMessage(row.plain)
+        row = self.connection.execute(select(deliveries.c.is_plain).where(is_status)).one_or_none()
+        return None if row is None else StatusMessage(row.is_plain)
 
     def answers_about(
         self, channel: ChannelId, first: MessageTs, last: MessageTs
@@ -482,7 +504,7 @@ _DROP_OUTDATED = deliveries.delete().where(
         _NEWER.c.job == deliveries.c.job,
         _NEWER.c.kind == DeliveryKind.EDIT,
         _NEWER.c.state == DeliveryState.PENDING,
-        _NEWER.c.edits.is_not_distinct_from(deliveries.c.edits),
+        _NEWER.c.edited_key.is_not_distinct_from(deliveries.c.edited_key),
         _NEWER.c.seq > deliveries.c.seq,
     ),
 )
@@ -492,7 +514,7 @@ _DROP_EDITS = deliveries.delete().where(
     deliveries.c.job == bindparam("of_job"),
     deliveries.c.kind == DeliveryKind.EDIT,
     deliveries.c.state == DeliveryState.PENDING,
-    deliveries.c.edits.is_not_distinct_from(bindparam("edited", type_=String)),
+    deliveries.c.edited_key.is_not_distinct_from(bindparam("edited", type_=String)),
     deliveries.c.key != bindparam("newest"),
 )
 _REMOVE = deliveries.delete().where(_STILL_HELD)

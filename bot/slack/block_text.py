@@ -61,7 +61,7 @@ class BlockText:
     """The text of blocks, and the names of the blocks that cannot be read as text."""
 
     lines: list[str] = field(default_factory=list)
-    omitted: list[str] = field(default_factory=list)
+    omitted_parts: list[str] = field(default_factory=list)
     _room: int = MAX_CHARACTERS + 2
     """The characters that still fit.
 
@@ -84,9 +84,9 @@ class BlockText:
 
     def omit(self, noun: str, name: str) -> None:
         """Add the name of something that cannot be read as text."""
-        if len(self.omitted) < _MAX_OMITTED:
+        if len(self.omitted_parts) < _MAX_OMITTED:
             shown = one_line(name, _MAX_NAME_CHARACTERS)
-            self.omitted.append(f"{noun}: {shown}" if shown else noun)
+            self.omitted_parts.append(f"{noun}: {shown}" if shown else noun)
 
 
 def objects_in(of: Object, key: str) -> list[Object]:

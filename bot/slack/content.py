@@ -57,7 +57,7 @@ class _Parts:
 
     texts: list[str] = field(default_factory=list)
     files: list[SharedFile] = field(default_factory=list)
-    omitted: list[str] = field(default_factory=list)
+    omitted_parts: list[str] = field(default_factory=list)
 
     def add_body(self, message: Object, *, is_by_app: bool) -> None:
         """Add the text of a message, or the text of its blocks."""
@@ -78,7 +78,7 @@ class _Parts:
 
     def _read(self, blocks: Sequence[Object]) -> str:
         read = read_blocks(blocks)
-        self.omitted += read.omitted
+        self.omitted_parts += read.omitted_parts
         return read.text
 
     def add_files(self, message: Object) -> None:
@@ -109,20 +109,20 @@ class _Parts:
             texts = (text for text in _texts_of(attachment) if text.strip(": "))
             self.texts.append("\n".join(texts))
         if is_by_app and attachment.get("image_url"):
-            self.omitted.append("image")
+            self.omitted_parts.append("image")
 
     def content(self) -> Content:
         """Return the parts as a value, clipped to Slack's limit for a message."""
         text = "\n\n".join(part for part in self.texts if part.strip())
-        omitted = list(dict.fromkeys(self.omitted))
+        omitted_parts = list(dict.fromkeys(self.omitted_parts))
         if len(text) > MAX_CHARACTERS:
-            omitted.append("the end of the text")
+            omitted_parts.append("the end of the text")
         if len(self.files) > _MAX_FILES:
-            omitted.append(f"{len(self.files) - _MAX_FILES} of the files")
+            omitted_parts.append(f"{len(self.files) - _MAX_FILES} of the files")
         return Content(
             text=clip(text, MAX_CHARACTERS),
             files=tuple(self.files[:_MAX_FILES]),
-            omitted=tuple(omitted),
+            omitted_parts=tuple(omitted_parts),
         )
 
 

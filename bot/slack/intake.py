@@ -59,12 +59,12 @@ async def say_privately(
                 log.warning("answer_refused", way=way.name, reason=refusal.code)
                 return
             else:
-                log.info("way_refused", way=way.name, reason=refusal.code)
+                log.info("answer_way_refused", way=way.name, reason=refusal.code)
                 del ways[0]
         except SlackError as error:
             failures += 1
             if failures == _MAX_FAILURES:
-                log.warning("answer_not_said", reason=str(error))
+                log.warning("answer_not_posted", reason=str(error))
                 return
             wait_seconds = pause_seconds * failures
             if isinstance(error, SlackThrottled):

@@ -256,7 +256,7 @@ class _Listeners:
                 except Exception as error:
                     # One reference is in the person's message and in the operator's log.
                     broken = _broke(error, kind=kind, what=name)
-                    answer = _answer(with_prompt(broken, arrived.typed), body)
+                    answer = _answer(with_prompt(broken, arrived.text), body)
                 if isinstance(answer, FormErrors) and _has_no_input(body["view"]):
                     self._show_errors(answer, arrived.origin)
                     answer = None
@@ -316,7 +316,7 @@ class _Listeners:
             self._outage.begin(_LIMITED_SECONDS)
         if body.get("type") not in _CONTROLS and "command" not in body:
             return ""
-        log.warning("unknown_to_this_version", type=body.get("type", "command"))
+        log.warning("request_of_other_version", type=body.get("type", "command"))
         return self._acknowledgement(_answer(problems.UNKNOWN_COMMAND, body), body)
 
     async def _open(

@@ -95,14 +95,14 @@ def invocation(body: Payload) -> Arrived[Invocation]:
     command = body["command"]
     whole = body.get("text") or ""
     text = clip(whole, MAX_CHARACTERS)
-    typed = f"{command} {slack_text.to_plain(text, {}, {})}".strip()
+    text_to_copy = f"{command} {slack_text.to_plain(text, {}, {})}".strip()
 
     def request_of(allowed: Allowed) -> Invocation:
         if text != whole:
             raise TooLong(MAX_CHARACTERS)
         return Invocation(allowed, command, text)
 
-    return Arrived(origin, request_of, origin.channel, typed)
+    return Arrived(origin, request_of, origin.channel, text_to_copy)
 
 
 def press(body: Payload) -> Arrived[Press]:

@@ -24,7 +24,7 @@ channels = Table(
     Column("id", Channel(40), primary_key=True),
     # Empty for the default.
     Column("project", Id(200)),
-    Column("by_mention", Boolean, nullable=False, server_default=text("false")),
+    Column("is_mention_only", Boolean, nullable=False, server_default=text("false")),
 )
 
 
@@ -63,18 +63,18 @@ class Channels(Repository):
         chosen = select(channels.c.project).where(channels.c.id == channel)
         return self.connection.execute(chosen).scalar_one_or_none()
 
-    def is_by_mention(self, channel: ChannelId) -> bool:
+    def is_mention_only(self, channel: ChannelId) -> bool:
         """Return whether only replies that mention the bot steer the channel's jobs."""
-        chosen = select(channels.c.by_mention).where(channels.c.id == channel)
+        chosen = select(channels.c.is_mention_only).where(channels.c.id == channel)
         return bool(self.connection.execute(chosen).scalar_one_or_none())
 
     def choose_project(self, channel: ChannelId, project: ProjectId) -> None:
         """Remember the project that a channel has chosen."""
         self._choose(channel, {"project": project})
 
-    def choose_replies(self, channel: ChannelId, *, by_mention: bool) -> None:
+    def choose_replies(self, channel: ChannelId, *, is_mention_only: bool) -> None:
         """Remember whether only replies that mention the bot steer a channel's jobs."""
-        self._choose(channel, {"by_mention": by_mention})
+        self._choose(channel, {"is_mention_only": is_mention_only})
 
     def _choose(self, channel: ChannelId, chosen: dict[str, object]) -> None:
         if not insert_unless_there(self.connection, channels, {"id": channel, **chosen}):

@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import closing, suppress
 from datetime import UTC, datetime
@@ -23,10 +23,10 @@ from bot.logs import mask
 from bot.store.deadline import (
     OutcomeUnknown,
     TooLate,
-    Work,
     WorkQueue,
     commit_together,
     current_deadline,
+    read_together,
 )
 from bot.store.sqlite_files import (
     Identity,
@@ -66,8 +66,8 @@ locks.
 """
 _BUSY_SECONDS = 10.0
 _LOG_MILLISECONDS = 100
-_MAX_TOGETHER = 20
-"""How many changes that wait for the writer are committed together."""
+MAX_TOGETHER = 20
+"""How many changes that wait for the writer are committed together, and reads on SQLite run."""
 _WRITE_LOCK = 7_203_115
 """Key of the PostgreSQL advisory lock of the one transaction that writes; an arbitrary number."""
 _CLOSE_SECONDS = 0.5
@@ -168,10 +168,12 @@ class Database:
         if self.is_postgresql or self._reader is not self._writer:
             self._read_pool = self._pool(self._threads, "database read")
         self._writing = WorkQueue(
-            self._write_pool, partial(commit_together, self._writer), most=_MAX_TOGETHER
+            self._write_pool, partial(commit_together, self._writer), most=MAX_TOGETHER
         )
         reader = self._reader.execution_options(**_READING[self._reader.dialect.name])
-        self._reading = WorkQueue(self._read_pool, partial(_read, reader))
+        # Several threads of PostgreSQL's would each wait for the reads of another one.
+        together = 1 if self.is_postgresql else MAX_TOGETHER
+        self._reading = WorkQueue(self._read_pool, partial(read_together, reader), most=together)
 
     @classmethod
     def open(
@@ -303,11 +305,6 @@ def _passed_seconds() -> float:
     It also counts while the machine sleeps.
     """
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
-
-
-def _read(engine: Engine, works: Iterator[Work[object]]) -> None:
-    for work in works:
-        work.settle(engine.connect)
 
 
 def _empty_log(engine: Engine) -> None:

@@ -200,6 +200,26 @@ async def _wait_for_end(done: asyncio.Future[Result]) -> None:
             await asyncio.wait({done}, timeout=until - monotonic())
 
 
+def read_together(engine: Engine, works: Iterator[Work[object]]) -> None:
+    """Run functions that only read on one state of the database.
+
+    All are taken before the transaction begins, so that each sees what was committed before it was
+    asked for. If one raises, it fails alone, and the others run in transactions of their own, since
+    PostgreSQL refuses all that follows an error in one.
+    """
+    begun = deque(works)
+    try:
+        with engine.connect() as connection:
+            while begun:
+                result = begun[0].function(connection)
+                begun.popleft().outcome.set_result(result)
+    except BaseException as error:  # re-raised in the caller
+        if begun:
+            begun.popleft().fail(error)
+    for work in begun:
+        work.settle(engine.connect)
+
+
 def commit_together(engine: Engine, works: Iterator[Work[object]]) -> None:
     """Run functions in one transaction, with one wait for the disk.
 

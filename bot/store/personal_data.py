@@ -18,7 +18,7 @@ from sqlalchemy import Column, ColumnElement, null, select
 from sqlalchemy.engine import RowMapping
 
 from bot.ids import UserId
-from bot.store.retention import RULES, MentionRule, RetentionRule, mentions_of
+from bot.store.retention import MentionRule, RetentionRule, mentions_of, parts_of
 from bot.store.schema import OthersText, People, Person, Repository, Transaction, emptied_values
 from bot.store.store import Store
 
@@ -72,13 +72,11 @@ class PersonalData(Repository):
         rows = self._rows(rule, rule.key.in_(keys))
         found = [_to_row(rule, row, _values_of(user, rule, row)) for row in rows]
         open_rows = {row[rule.key] for row in rows if not row[_FINISHED]}
-        for part in RULES:
-            if part.name in rule.parts:
-                refers = rule.parts[part.name]
-                for row in self._rows(part, refers.in_(keys)):
-                    if part.owner is None or row[part.owner] != user:  # else read by its own rule
-                        made = _to_row(part, row, _values_of_part(user, part, row))
-                        found.append(replace(made, is_under_way=row[refers] in open_rows))
+        for part, refers in parts_of(rule):
+            for row in self._rows(part, refers.in_(keys)):
+                if part.owner is None or row[part.owner] != user:  # else read by its own rule
+                    made = _to_row(part, row, _values_of_part(user, part, row))
+                    found.append(replace(made, is_under_way=row[refers] in open_rows))
         return found
 
     def _rows(self, rule: RetentionRule, where: ColumnElement[bool]) -> Sequence[RowMapping]:

@@ -68,11 +68,8 @@ class RetentionRule:
     """The condition for old rows to be deleted; None for rows that are emptied."""
     extra_values: Mapping[str, object] = field(default_factory=dict)
     """Further values of an emptied row."""
-    parts: Mapping[str, Column[int]] = field(default_factory=dict)
-    """The columns of other tables that refer to a row, by the names of these tables' rules.
-
-    The parts are forgotten with the row.
-    """
+    part_of: tuple[RetentionRule, Column[int]] | None = None
+    """The rule of the rows with which these are forgotten, and the column that refers to them."""
     names_person: Callable[[UserId], Mapping[str, ColumnElement[bool]]] = _in_no_column
     """Returns columns that may contain a person in another form than their id alone, with the
     conditions.
@@ -186,12 +183,12 @@ class Retention(Repository):
         Return how many rows were changed.
         """
         counts = RowCounts({rule.name: 0})
-        if keys and rule.parts:
+        parts = list(parts_of(rule)) if keys else []
+        if parts:
             # A follow-up may have come meanwhile.
             keys = self._first(rule, and_(rule.key.in_(keys), rule.is_finished))
-            for part in RULES:
-                if part.name in rule.parts:
-                    counts.update(self._empty(part, rule.parts[part.name].in_(keys)))
+        for part, refers in parts:
+            counts.update(self._empty(part, refers.in_(keys)))
         if keys and (deletes or (rule.owner is not None and rule.owner.primary_key)):
             deletion = rule.table.delete().where(rule.key.in_(keys))
             counts[rule.name] = self.connection.execute(deletion).rowcount
@@ -220,6 +217,15 @@ class Retention(Repository):
     ) -> int:
         """Write values into the rows that match; return their number."""
         return self.connection.execute(table.update().where(where).values(values)).rowcount
+
+
+def parts_of(rule: RetentionRule) -> Iterator[tuple[RetentionRule, Column[int]]]:
+    """Yield the rules of the parts of a row, each with the column that refers to the row."""
+    for part in RULES:
+        if part.part_of is not None:
+            whole, refers = part.part_of
+            if whole is rule:
+                yield part, refers
 
 
 def mentions_of(user: UserId) -> Iterator[MentionRule]:

@@ -72,7 +72,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.before_commit: Callable[[Transaction], None] = _add_nothing
-        """Completes each transaction with what follows from its changes."""
+        """Completes a transaction that has changed rows with what follows from that."""
 
     @classmethod
     def open(
@@ -96,7 +96,8 @@ class Store:
         def run(connection: Connection) -> Result:
             tx = Transaction(connection)
             result = change(tx)
-            self.before_commit(tx)
+            if tx.changed:
+                self.before_commit(tx)
             return result
 
         try:
@@ -133,7 +134,7 @@ class Store:
             async with asyncio.timeout(_RELEASE_SECONDS):
                 await self.database.try_writing(lambda connection: _release_all(connection, owner))
         except (DatabaseTrouble, TimeoutError) as error:
-            log.warning("not_released", reason=type(error).__name__)
+            log.warning("leases_not_freed", reason=type(error).__name__)
             return ["leases"]
         return []
 

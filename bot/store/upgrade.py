@@ -34,9 +34,9 @@ INSTALLATION = Table(
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=False),
     # Earlier messages are not read again after an outage.
-    Column("begun_at", UtcDateTime, nullable=False),
+    Column("installed_at", UtcDateTime, nullable=False),
     # The key of hashes of people's words, which nobody has to keep or to change.
-    Column("words_key", Id(64), nullable=False),
+    Column("hash_key", Id(64), nullable=False),
     # When a process last checked that the database can be written.
     Column("checked_at", UtcDateTime),
 )
@@ -132,14 +132,14 @@ def _refusal(connection: Connection) -> UnusableDatabase:
     )
 
 
-def begun_at(tx: Transaction) -> datetime:
+def installed_at(tx: Transaction) -> datetime:
     """Return when the database was made."""
-    return cast("datetime", tx.connection.execute(select(INSTALLATION.c.begun_at)).scalar_one())
+    return cast("datetime", tx.connection.execute(select(INSTALLATION.c.installed_at)).scalar_one())
 
 
-def words_key(tx: Transaction) -> bytes:
+def hash_key(tx: Transaction) -> bytes:
     """Return the random key of the database's hashes of people's words."""
-    key = tx.connection.execute(select(INSTALLATION.c.words_key)).scalar_one()
+    key = tx.connection.execute(select(INSTALLATION.c.hash_key)).scalar_one()
     return bytes.fromhex(cast("str", key))
 
 
@@ -208,5 +208,5 @@ def revision_config(connection: Connection, folder: Path = REVISIONS) -> Config:
 
 def insert_installation(connection: Connection, now: datetime) -> None:
     """Insert the row about a new database, with its time and key."""
-    row = {"id": 1, "begun_at": now, "words_key": token_hex(32)}
+    row = {"id": 1, "installed_at": now, "hash_key": token_hex(32)}
     connection.execute(INSTALLATION.insert(), row)

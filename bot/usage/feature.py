@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from bot.commands.command import Answer, Invocation, Word
+from bot.commands.feature import Feature
 from bot.context import Context
-from bot.feature import Feature
 from bot.ids import Message
 from bot.store import Transaction
-from bot.store.upgrade import begun_at
+from bot.store.upgrade import installed_at
 from bot.usage.messages import MonthUsage, usage_report
 from bot.usage.model import Month, UsageScope
 from bot.usage.store import UsageCounts
@@ -23,7 +23,7 @@ async def _show_usage(context: Context, invocation: Invocation, _match: re.Match
     this_month = Month.of(context.clock())
 
     def look(tx: Transaction) -> Message:
-        counted_since = begun_at(tx)
+        counted_since = installed_at(tx)
         months = []
         for month in (this_month, this_month.before()):
             usage = None

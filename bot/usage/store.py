@@ -14,7 +14,8 @@ from bot.answers.model import InquiryState
 from bot.answers.store import inquiries
 from bot.jobs.model.jobs import JobState, Review
 from bot.jobs.model.prompts import PromptKind, PromptState
-from bot.jobs.store.tables import jobs, prompts, pull_requests
+from bot.jobs.store.tables import jobs, prompts
+from bot.pulls.store.tables import pull_requests
 from bot.store.schema import Repository
 from bot.usage.model import Usage, UsageScope, median_time
 
@@ -90,7 +91,7 @@ class UsageCounts(Repository):
     def _time_to_merge(self, scope: UsageScope) -> timedelta | None:
         in_month = _in_month(scope, jobs.c.project, jobs.c.asked_at, jobs.c.channel)
         query = (
-            select(pull_requests.c.since, jobs.c.reviewed_at)
+            select(pull_requests.c.reported_at, jobs.c.reviewed_at)
             .join(jobs, jobs.c.number == pull_requests.c.job)
             .where(
                 in_month,
@@ -126,7 +127,7 @@ class UsageCounts(Repository):
             _number_of(inquiries.c.state == InquiryState.GAP).label("unanswered"),
             _number_of(_IS_WRITTEN).label("written"),
             func.count(distinct(case((_IS_WRITTEN, inquiries.c.job)))).label("gaps_closed"),
-            _number_of(inquiries.c.by_assistant).label("assistant_messages"),
+            _number_of(inquiries.c.is_by_assistant).label("assistant_messages"),
         )
         counting = counting.where(in_month, ~inquiries.c.is_topic)
         return self.connection.execute(counting).mappings().one()

@@ -287,4 +287,4 @@ def make_csv_file(context: Context, tx: Transaction, question: Question) -> tupl
     if question.query.topic.is_gaps:
         return gap_row_messages.gap_file(numbers)
     first = numbers.readings[0]
-    return answer_messages.csv_file(question.query, first.pages or {}, complete=first.complete)
+    return answer_messages.csv_file(question.query, first.pages or {}, complete=first.is_complete)

@@ -14,9 +14,10 @@ from bot.commands.own_words import run_other_word
 from bot.context import Context
 from bot.ids import Block, Message, ProjectId, QuestionId
 from bot.intent.vocabulary import ButtonLabel
-from bot.jobs.commands.job_lists import projects_to_choose, see_page
+from bot.jobs.commands.channel_choices import projects_to_choose
+from bot.jobs.commands.job_lists import see_page
 from bot.jobs.messages import forms
-from bot.jobs.model.jobs import About
+from bot.jobs.model.jobs import GapRef
 from bot.jobs.rivals import find_open_job
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import status_message_link
@@ -210,7 +211,7 @@ async def _improve(context: Context, press: Press) -> Answer:
         return Answer(message=row)
     text, project, reference = row
     channel = press.origin.channel
-    state = replace(FormState.at(press.origin), about=(reference.key, reference.title))
+    state = replace(FormState.at(press.origin), gap=(reference.key, reference.title))
     offered = await projects_to_choose(context, channel, context.projects.with_id(project))
     rival = await find_open_job(context, channel, project, reference.title)
     notes = [forms.job_note(rival, status_message_link(context, rival))] if rival else []
@@ -229,7 +230,7 @@ def _find_row(
     question: Question,
     numbers: Numbers,
     key: str,
-) -> tuple[str, ProjectId, About] | Message:
+) -> tuple[str, ProjectId, GapRef] | Message:
     """Return the prompt about a row, its project and its reference; a message if it is not kept."""
     if question.kind is QuestionKind.DIGEST:
         items = list_recommendations(context, tx, question, numbers)

@@ -21,7 +21,8 @@ from bot.jobs.thread import status_message_link
 from bot.outbox.model import DeliveryKind, NewDelivery
 from bot.outbox.store import Outbox
 from bot.store import Transaction
-from bot.store.upgrade import words_key
+from bot.store.upgrade import hash_key
+from bot.visitors.hooks import DigestHooks
 from bot.visitors.messages import digests as digest_messages
 from bot.visitors.messages.gap_rows import compare_unmet
 from bot.visitors.model.digests import Digest, Outcome
@@ -32,11 +33,7 @@ from bot.visitors.model.questions import Numbers, Query, Question, QuestionState
 from bot.visitors.model.readings import ReadingProblem
 from bot.visitors.model.reports import Report, build_report
 from bot.visitors.model.subscriptions import Subscription, SubscriptionState
-from bot.visitors.recommendations import (
-    MAX_RECOMMENDED,
-    drop_taken,
-    list_recommendations,
-)
+from bot.visitors.recommendations import MAX_RECOMMENDED, drop_taken, list_recommendations
 from bot.visitors.store import Questions, Readings, Subscriptions
 
 log = structlog.get_logger(__name__)
@@ -90,9 +87,9 @@ def send_digest(
     post = NewDelivery.post(
         answer_key(question.id), question.channel, question.user or None, message
     )
-    may_join = subscription is not None and subscription.posted_at is None
+    can_join = subscription is not None and subscription.posted_at is None
     post = replace(
-        post, subscription=question.subscription, question=question.id, may_join=may_join
+        post, subscription=question.subscription, question=question.id, can_join=can_join
     )
     Outbox(tx).add(post, context.clock())
     keys = tuple(item.key for item in digest.recommendations)
@@ -134,7 +131,7 @@ def _miss(
 def show_asked(context: Context, tx: Transaction, job: TrackedJob) -> None:
     """Show in the channel's digests that a job was asked for at one of their recommendations."""
     now = context.clock()
-    key = job.about.key if job.about else ""
+    key = job.gap.key if job.gap else ""
     for question in Questions(tx).list_digests(job.project, job.channel, now - GAP_IN_WORK):
         if key not in question.query.recommended:
             continue
@@ -146,7 +143,7 @@ def show_asked(context: Context, tx: Transaction, job: TrackedJob) -> None:
             kind=DeliveryKind.EDIT,
             channel=job.channel,
             message=digest_messages.digest(digest, question.id),
-            edits=post,
+            edited_key=post,
         )
         Outbox(tx).add(edit, now)
 
@@ -164,23 +161,21 @@ def read_numbers(context: Context, tx: Transaction, question: Question) -> Numbe
     since = day_start(question.query.period.first, zone) - _DAY
     before = day_start(question.query.period.end, zone) + _DAY
     sent = list[SentQuestion]()
-    for hooks in context.hooks:
+    for hooks in context.hooks_of(DigestHooks):
         sent += hooks.list_sent(tx, question.project, question.channel, since, before)
-    return Numbers(question.query, readings, OwnQuestions(words_key(tx), tuple(sent)))
+    return Numbers(question.query, readings, OwnQuestions(hash_key(tx), tuple(sent)))
 
 
 def _build(context: Context, tx: Transaction, question: Question, numbers: Numbers) -> Digest:
     """Build a digest, or build it again with the recommendations that it has."""
     now = context.clock()
     candidates = list_recommendations(context, tx, question, numbers)
-    recent = Jobs(tx).about_gaps(question.project, now)
+    recent = Jobs(tx).list_from_gaps(question.project, now)
     free = drop_taken(tx, question, candidates, recent, now)
     keys = question.query.recommended or _choose(free)
     chosen = [item for key in keys for item in candidates if key in item.keys]
     jobs = {
-        job.about.key: job
-        for job in reversed(recent)
-        if job.about and job.channel == question.channel
+        job.gap.key: job for job in reversed(recent) if job.gap and job.channel == question.channel
     }
     subscription = _subscription_of(tx, question)
     weekly = subscription.weekly if subscription else None

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from functools import partial
 from operator import attrgetter
 
-from bot.context import WorkerContext, queue_worker
+from bot.commands.feature import Feature, queue_worker
+from bot.context import WorkerContext
 from bot.engine import Worker, alone
-from bot.feature import Feature, Hooks
 from bot.jobs.store.jobs import Jobs
+from bot.outbox.hooks import OutboxHooks
 from bot.outbox.model import CsvFile, Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.store import Transaction
@@ -41,9 +42,9 @@ def _workers(context: WorkerContext) -> Sequence[Worker]:
 
 def _on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     """Store that a digest was posted, or show in a digest that a job was asked for at it."""
-    number = delivery.what.job if delivery.what.kind is DeliveryKind.ROOT else None
+    number = delivery.what.job if delivery.what.kind is DeliveryKind.STATUS else None
     job = Jobs(tx).get(number) if number else None
-    if job and job.about:
+    if job and job.gap:
         show_asked(context, tx, job)
     on_posted(context, tx, delivery)
 
@@ -78,5 +79,5 @@ VISITORS = Feature(
     command=COMMAND,
     help_prefix=r"visitors\s+",
     workers=_workers,
-    hooks=Hooks(on_posted=_on_posted, on_refused=_on_refused, make_file=_make_file),
+    hooks=(OutboxHooks(on_posted=_on_posted, on_refused=_on_refused, make_file=_make_file),),
 )

@@ -353,7 +353,7 @@ def parse_weekly(text: str) -> WeeklyRequest:
     default = WeeklyRequest()
     return WeeklyRequest(
         weekday=values.get("weekday", default.weekday),
-        at=values.get("time", default.at),
+        time_of_day=values.get("time", default.time_of_day),
         zone=values.get("time zone"),
         section=values.get("path") or None,
     )

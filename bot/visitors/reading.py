@@ -139,7 +139,7 @@ class Reader:
             if reading.retry_at is None or reading.retry_at <= context.clock():
                 reading = await self._read_on(context, question, reading, purse, turn)
             if reading != found or reading.id is None:
-                is_well = reading.taken_at != found.taken_at and not reading.attempts
+                is_well = reading.read_at != found.read_at and not reading.attempts
                 reading = await context.settle(partial(_store, context, reading, is_well))
         return replace(reading, pages=None if reading.is_whole else {})
 
@@ -208,9 +208,9 @@ def _forget_failures(reading: Reading, question: Question, now: datetime) -> Rea
 
     That is before its question was to be answered.
     """
-    if reading.tried_at is None or not reading.tried_at < question.asked_at <= now:
+    if reading.failed_at is None or not reading.failed_at < question.asked_at <= now:
         return reading
-    return replace(reading, attempts=0, problem=None, tried_at=None, retry_at=None)
+    return replace(reading, attempts=0, problem=None, failed_at=None, retry_at=None)
 
 
 async def drop_old_pages(context: WorkerContext) -> int:
@@ -264,11 +264,11 @@ def _take_from_budget(context: WorkerContext, question: Question, tx: Transactio
 
 async def _call(context: WorkerContext, reading: Reading) -> Reading:
     """Make one call, and return the reading with its result."""
-    well = replace(reading, attempts=0, problem=None, tried_at=None, retry_at=None)
+    well = replace(reading, attempts=0, problem=None, failed_at=None, retry_at=None)
     if not reading.is_of_gaps:
         return await _call_pages(context, well)
     rows = await read_gap_rows(context.docs, reading.project, reading.source, reading.period)
-    return replace(well, gap_rows=rows, taken_at=context.clock())
+    return replace(well, gap_rows=rows, read_at=context.clock())
 
 
 class _PageOfRows(NamedTuple):
@@ -284,7 +284,7 @@ async def _call_pages(context: WorkerContext, reading: Reading) -> Reading:
     size = context.page_size if reading.pages is not None else 1
     offset = reading.next_offset if reading.pages is not None else 0
     page = await _fetch_rows(context, reading, size, offset)
-    reading = replace(reading, totals=_to_counts(page.totals), taken_at=context.clock())
+    reading = replace(reading, totals=_to_counts(page.totals), read_at=context.clock())
     if reading.pages is None:
         return reading
     pages = dict(reading.pages)
@@ -296,7 +296,7 @@ async def _call_pages(context: WorkerContext, reading: Reading) -> Reading:
         reading,
         pages=pages,
         next_offset=offset + size,
-        complete=not page.has_more,
+        is_complete=not page.has_more,
         problem=ReadingProblem.ENDLESS if is_endless else None,
     )
 
@@ -371,7 +371,7 @@ def _fail(context: WorkerContext, reading: Reading, error: Exception, tx: Transa
     if problem is not ReadingProblem.UNWELL or failures > 0:
         wait = max(wait, min(max(failures, 1), 3) * _PAUSE)
     now = context.clock()
-    return replace(reading, attempts=attempts, problem=problem, tried_at=now, retry_at=now + wait)
+    return replace(reading, attempts=attempts, problem=problem, failed_at=now, retry_at=now + wait)
 
 
 def _problem_of(error: Exception, source: Source) -> ReadingProblem:

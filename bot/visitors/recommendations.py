@@ -15,6 +15,7 @@ from bot.jobs.rivals import is_about_any, list_open_jobs
 from bot.jobs.store.jobs import Jobs
 from bot.ports import SlackError
 from bot.store import Transaction
+from bot.visitors.hooks import DigestHooks
 from bot.visitors.messages.gap_rows import gap_recommendations, quote_more
 from bot.visitors.model.periods import day_start
 from bot.visitors.model.questions import Numbers, Question
@@ -25,7 +26,7 @@ _MAX_OTHERS = 5
 
 
 async def refresh_recommendations(context: Context, project: ProjectId) -> None:
-    for hooks in context.hooks:
+    for hooks in context.hooks_of(DigestHooks):
         await hooks.refresh_privacy(context, project)
 
 
@@ -56,7 +57,7 @@ def list_recommendations(
     own_only = question.query.is_shared_outside
     candidates = [] if own_only else list(gap_recommendations(numbers))
     if not question.query.section:
-        for hooks in context.hooks:
+        for hooks in context.hooks_of(DigestHooks):
             candidates += hooks.list_recommendations(
                 tx, question.project, question.channel, since, before, own_only
             )
@@ -106,7 +107,7 @@ def list_more(
 ) -> Sequence[Recommendation]:
     """Return the recommendations for which the digest has no room."""
     now = context.clock()
-    recent = Jobs(tx).about_gaps(question.project, now)
+    recent = Jobs(tx).list_from_gaps(question.project, now)
     candidates = list_recommendations(context, tx, question, numbers)
     free = drop_taken(tx, question, candidates, recent, now)
     recommended = question.query.recommended
@@ -124,7 +125,7 @@ def drop_taken(
 
     Left out are those that a job was asked for, or whose subject an open job has.
     """
-    keys = {job.about.key for job in recent if job.about and not job.can_run_again}
+    keys = {job.gap.key for job in recent if job.gap and not job.can_run_again}
     taken = [text for _, texts in list_open_jobs(tx, question.project, now) for text in texts]
     return [
         item

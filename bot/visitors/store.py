@@ -79,23 +79,23 @@ readings = Table(
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("project", Id(200), nullable=False),
     Column("source", Choice(Source), nullable=False),
-    Column("first", Date, nullable=False),
-    Column("end", Date, nullable=False),
+    Column("first_day", Date, nullable=False),
+    Column("end_day", Date, nullable=False),
     Column("is_final", Boolean, nullable=False),
     Column("totals", Json(Counts)),
     Column("pages", Packed(dict[str, Counts])),
-    Column("complete", Boolean, nullable=False),
+    Column("is_complete", Boolean, nullable=False),
     Column("next_offset", Integer, nullable=False),
     # Empty for visitors.
     Column("gap_rows", UserJson(GapRows)),
     Column("began_at", UtcDateTime, nullable=False),
-    Column("taken_at", UtcDateTime),
+    Column("read_at", UtcDateTime),
     Column("attempts", Integer, nullable=False),
     Column("problem", Note),
-    Column("tried_at", UtcDateTime),
+    Column("failed_at", UtcDateTime),
     Column("retry_at", UtcDateTime),
-    Index("ix_readings_period", "project", "source", "first", "end"),
-    partial_index(_PAGES_ARE_SET, "ix_readings_pages", "end"),
+    Index("ix_readings_period", "project", "source", "first_day", "end_day"),
+    partial_index(_PAGES_ARE_SET, "ix_readings_pages", "end_day"),
     sqlite_autoincrement=True,
 )
 
@@ -105,12 +105,12 @@ subscriptions = Table(
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
     # Project, channel and section, joined: each combination has one subscription.
-    Column("place", Id(600), nullable=False, unique=True),
+    Column("key", Id(600), nullable=False, unique=True),
     Column("project", Id(200), nullable=False),
     Column("channel", Channel(40), nullable=False),
     Column("section", UserText),
     Column("weekday", Integer, nullable=False),
-    Column("at", Id(5), nullable=False),
+    Column("time_of_day", Id(5), nullable=False),
     Column("zone", Id(80), nullable=False),
     Column("owner", Owner(40), nullable=False),
     Column("state", Choice(SubscriptionState), nullable=False),
@@ -168,7 +168,7 @@ QUESTIONS_RULE = RetentionRule(
 
 
 READERS_TEXTS_RULE = RetentionRule(
-    "readers' words", readings, true(), readings.c.taken_at, extra_values={"taken_at": None}
+    "readers' words", readings, true(), readings.c.read_at, extra_values={"read_at": None}
 )
 
 
@@ -181,7 +181,7 @@ SUBSCRIPTIONS_RULE = RetentionRule(
     ),
     func.coalesce(subscriptions.c.last_run_at, subscriptions.c.created_at),
     # Unique, so that the channel can subscribe to the same section again.
-    extra_values={"place": literal("forgotten ").concat(cast(subscriptions.c.id, String))},
+    extra_values={"key": literal("forgotten ").concat(cast(subscriptions.c.id, String))},
 )
 
 
@@ -207,17 +207,17 @@ class Readings(Rows[Reading]):
 
     table = readings
     read = staticmethod(
-        reader(Reading, readings, period=lambda row: Period(row["first"], row["end"]))
+        reader(Reading, readings, period=lambda row: Period(row["first_day"], row["end_day"]))
     )
 
     def put(self, reading: Reading) -> Reading:
         """Store a reading, new or read on. Return it with its id."""
-        period = {"first": reading.period.first, "end": reading.period.end}
+        period = {"first_day": reading.period.first, "end_day": reading.period.end}
         values = {**row_values(reading, readings, without="id"), **period}
         if reading.id is None:
             added = insert(readings).values(values).returning(readings.c.id)
             return replace(reading, id=ReadingId(self.connection.execute(added).scalar_one()))
-        emptied = dict.fromkeys(("problem", "tried_at", "retry_at"))
+        emptied = dict.fromkeys(("problem", "failed_at", "retry_at"))
         same = readings.c.id == reading.id
         self.connection.execute(update(readings).where(same).values({**emptied, **values}))
         return reading
@@ -227,15 +227,15 @@ class Readings(Rows[Reading]):
 
         Return the number of readings; their totals stay.
         """
-        settled = and_(readings.c.is_final, readings.c.end < today - _KEEP_FINAL)
-        unsettled = and_(~readings.c.is_final, readings.c.end < today - _KEEP_OPEN)
+        settled = and_(readings.c.is_final, readings.c.end_day < today - _KEEP_FINAL)
+        unsettled = and_(~readings.c.is_final, readings.c.end_day < today - _KEEP_OPEN)
         old = (
             select(readings.c.id)
-            .where(_HAS_PAGES, readings.c.end < today - _KEEP_OPEN, or_(settled, unsettled))
+            .where(_HAS_PAGES, readings.c.end_day < today - _KEEP_OPEN, or_(settled, unsettled))
             .limit(limit)
         )
         keys = list(self.connection.execute(old).scalars())
-        without = {"pages": None, "complete": False, "next_offset": 0}
+        without = {"pages": None, "is_complete": False, "next_offset": 0}
         self.connection.execute(update(readings).where(readings.c.id.in_(keys)).values(without))
         return len(keys)
 
@@ -260,7 +260,7 @@ class Readings(Rows[Reading]):
 
     @staticmethod
     def _of(project: ProjectId, period: Period) -> ColumnElement[bool]:
-        days = and_(readings.c.first == period.first, readings.c.end == period.end)
+        days = and_(readings.c.first_day == period.first, readings.c.end_day == period.end)
         return and_(readings.c.project == project, days)
 
     def of(self, ids: Sequence[ReadingId]) -> tuple[Reading, ...]:
@@ -274,7 +274,7 @@ class Readings(Rows[Reading]):
             readings.c.project == project,
             readings.c.source == source,
             readings.c.problem == ReadingProblem.NOT_HERE,
-            readings.c.tried_at > now - _NOT_OFFERED_PAUSE,
+            readings.c.failed_at > now - _NOT_OFFERED_PAUSE,
         )
 
     def list_gaps(self, project: ProjectId, period: Period) -> Sequence[Reading]:
@@ -375,7 +375,7 @@ class Subscriptions(Rows[Subscription]):
             Subscription,
             subscriptions,
             weekly=lambda row: WeeklyTime(
-                row["weekday"], time.fromisoformat(row["at"]), row["zone"]
+                row["weekday"], time.fromisoformat(row["time_of_day"]), row["zone"]
             ),
         )
     )
@@ -393,23 +393,23 @@ class Subscriptions(Rows[Subscription]):
 
         The requester is the owner.
         """
-        place = f"{project}\n{origin.channel}\n{section or ''}"
+        key = f"{project}\n{origin.channel}\n{section or ''}"
         values: Mapping[str, object] = {
             "weekday": weekly.weekday,
-            "at": weekly.at.isoformat("minutes"),
+            "time_of_day": weekly.time_of_day.isoformat("minutes"),
             "zone": weekly.zone,
             "owner": origin.user,
             "state": SubscriptionState.ACTIVE,
             "next_run_at": next_run_at,
             "posted_at": None,
         }
-        new = {"place": place, "project": project, "channel": origin.channel, "section": section}
+        new = {"key": key, "project": project, "channel": origin.channel, "section": section}
         if not insert_unless_there(
             self.connection, subscriptions, {**new, **values, "created_at": now}
         ):
-            mine = subscriptions.c.place == place
+            mine = subscriptions.c.key == key
             self.connection.execute(subscriptions.update().where(mine).values(**values))
-        newest = self._newest(subscriptions.c.place == place)
+        newest = self._newest(subscriptions.c.key == key)
         if newest is None:
             raise LookupError("a subscription that was just stored is gone")
         return newest

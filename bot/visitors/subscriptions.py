@@ -69,7 +69,7 @@ async def subscribe(
     )
     if is_absent:
         return subscription_messages.not_in_channel(context.bot_name)
-    weekly = WeeklyTime(request.weekday, request.at, zone)
+    weekly = WeeklyTime(request.weekday, request.time_of_day, zone)
 
     def put(tx: Transaction) -> Message | None:
         project_id = project or context.project_of(tx, origin.channel).id

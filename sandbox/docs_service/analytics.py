@@ -40,7 +40,7 @@ class Analytics:
         options = backend.options
         # Another seed or size makes another site, so its visits get a file of their own.
         shape = f"{options.seed}-{options.pages}-{options.days}"
-        self._visits = visits.Database(options.folder / f"readers-{shape}.db")
+        self._visits = visits.Database(options.file(f"readers-{shape}.db"))
         self._visits_until: date | None = None
         self._lock = asyncio.Lock()
         self._counter = visits.VisitorCounter()

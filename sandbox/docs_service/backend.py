@@ -10,7 +10,7 @@ from typing import Any
 from sandbox.docs_service.options import DocsServiceOptions
 from sandbox.docs_service.own_agent import CommandAuthor
 from sandbox.docs_service.runner import AgentRunner, Author
-from sandbox.docs_service.store import Jobs, Limits
+from sandbox.docs_service.store import Job, Jobs, Limits, new_job_id
 from sandbox.docs_service.wire import Turn
 from sandbox.shelf import Shelf
 
@@ -21,15 +21,21 @@ OWNER = "acme"
 class Backend:
     """The state of a docs service; its operations and pages read and change it."""
 
-    def __init__(self, options: DocsServiceOptions, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        options: DocsServiceOptions,
+        clock: Callable[[], datetime],
+        author: type[Author] | None = None,
+        new_id: Callable[[], str] = new_job_id,
+    ) -> None:
         self.options = options
         self.clock = clock
         self.base_url = ""
         """The address of the service once it has started."""
-        self.shelf = Shelf(options.folder / "service.db")
-        self.jobs = Jobs(self.shelf)
+        self.shelf = Shelf(options.file("service.db"))
+        self.jobs = Jobs(self.shelf, new_id)
         self.limits = Limits(self.shelf, clock)
-        author = CommandAuthor if options.agent else Author
+        author = author or (CommandAuthor if options.agent else Author)
         self.agent = AgentRunner(options, self.jobs, clock, author)
         self.repository = self.agent.repository
 
@@ -59,6 +65,19 @@ class Backend:
         ]
         waiting = [at for at in merges if is_stuck or at > since]
         return self.repository.before_head(len(waiting))
+
+    def create_job(self, prompt: str, project: str) -> Job:
+        """Create a job, which the agent works on."""
+        author = self.agent.author
+        job = self.jobs.create(
+            prompt,
+            self.clock(),
+            author.work_seconds(prompt),
+            lambda id_: author.branch(id_, prompt),
+            project,
+        )
+        self.agent.wake()
+        return job
 
     def turns(self) -> list[Turn]:
         """Return the questions to the assistant and their answers, oldest first."""

@@ -36,15 +36,8 @@ class JobApi:
         """Create a job, which the agent works on."""
         request[LOG_ENTRY].note_prompt(body.prompt)
         self._take_use()
-        author, prompt = self._agent.author, body.prompt
-        job = self._jobs.create(
-            prompt,
-            self._backend.clock(),
-            author.work_seconds(prompt),
-            lambda id_: author.branch(id_, prompt),
-        )
+        job = self._backend.create_job(body.prompt, request.match_info["projectId"])
         request[LOG_ENTRY].job_id = job.id
-        self._agent.wake()
         return self._answer(request, job)
 
     async def _get(self, request: web.Request) -> JobAnswer:
@@ -70,7 +63,7 @@ class JobApi:
 
     def _find(self, request: web.Request) -> Job:
         job = self._jobs.find(request.match_info["id"])
-        if job is None:
+        if job is None or job.project not in (None, request.match_info["projectId"]):
             raise RefusedError(404, "there is no such job in this project")
         return job
 
@@ -81,8 +74,13 @@ class JobApi:
         )
         return self._json(job, job.status)
 
+    def _link(self, job: Job) -> str | None:
+        if job.link is not None or job.pull_number is None:
+            return job.link
+        return self._backend.pull_url(job.pull_number)
+
     def _json(self, job: Job, status: Status) -> JobAnswer:
-        has_pull = status is not Status.ACTIVE and job.pull_number is not None
+        has_ended = status is not Status.ACTIVE
         is_archived = status is Status.ARCHIVED and job.archived_at
         return {
             "id": job.id,
@@ -92,7 +90,7 @@ class JobApi:
                 "ref": job.branch,
             },
             "model": MODEL,
-            "prLink": (job.link or self._backend.pull_url(job.pull_number)) if has_pull else None,
+            "prLink": self._link(job) if has_ended else None,
             "createdAt": format_time(job.created_at),
             "archivedAt": format_time(job.archived_at) if is_archived and job.archived_at else None,
         }

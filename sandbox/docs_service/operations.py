@@ -20,6 +20,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 from pydantic import BaseModel
 
+from sandbox.docs_service.direct import DirectRequest
 from sandbox.docs_service.options import GITHUB_TOKEN, DocsServiceOptions
 from sandbox.docs_service.wire import RefusedError, read_body, read_query
 from sandbox.faults import Faults, Order, bad_gateway, drop_connection
@@ -109,14 +110,16 @@ class Operation:
         """Return the description of the answer."""
         return (inspect.getdoc(self.handler) or "").partition("\n")[0]
 
-    async def carry_out(self, request: web.Request) -> web.Response:
-        """Read the request's fields, and answer it."""
+    async def carry_out(
+        self, request: web.Request, scripted: Answering | None = None
+    ) -> web.Response:
+        """Read the request's fields, and answer it; `scripted` is called in place of the handler."""
         parameters: dict[str, BaseModel] = {}
         if "body" in self.types:
             parameters["body"] = await read_body(request, self.types["body"])
         if "query" in self.types:
             parameters["query"] = read_query(request, self.types["query"])
-        answer = await self.handler(request, **parameters)
+        answer = await (scripted or self.handler)(request, **parameters)
         if isinstance(answer, str):
             return web.Response(text=answer, content_type=EVENTS)
         return web.json_response(answer, status=self.status, headers=request.get(HEADERS))
@@ -131,6 +134,9 @@ class Operations:
         self.all = all_
         self.faults = Faults([one.name for one in all_], FAULTS)
         self.log: list[dict[str, Any]] = []
+        self.scripted: dict[str, Answering] = {}
+        """Handlers in place of those of operations, by name; the checks before them stay."""
+        self._direct = web.UrlDispatcher()
         self._options = options
         self._clock = clock
 
@@ -139,6 +145,18 @@ class Operations:
         app.middlewares.append(self._log)
         for one in self.all:
             app.router.add_route(one.method, one.path, self._handler(one))
+
+    async def answer(self, request: DirectRequest) -> web.Response:
+        """Answer a request that comes without a server. Raise `ConnectionError` for a dropped one."""
+        if not self._direct.routes():
+            for one in self.all:
+                self._direct.add_route(one.method, one.path, self._handler(one))
+        found = await self._direct.resolve(request)
+        request.route(found)
+        response = await self._logged(request, found.handler)
+        if request.is_dropped or not isinstance(response, web.Response):
+            raise ConnectionResetError("the service closed the connection")
+        return response
 
     def _handler(self, operation: Operation) -> Handler:
         async def handle(request: web.Request) -> web.StreamResponse:
@@ -155,7 +173,7 @@ class Operations:
                 check_token(request) if operation.key == "github" else self._check_key(
                     request, operation
                 )
-                return await operation.carry_out(request)
+                return await operation.carry_out(request, self.scripted.get(operation.name))
 
             response = (
                 await carry_out() if fault is None else await _with_fault(fault, request, carry_out)
@@ -178,7 +196,7 @@ class Operations:
         if scheme.lower() != "bearer" or not hmac.compare_digest(given_key, expected_key.encode()):
             problem = "the API key is missing or not known: Authorization: Bearer …"
             raise RefusedError(401, problem, {"WWW-Authenticate": "Bearer"})
-        if request.match_info.get("projectId", self._options.project) != self._options.project:
+        if request.match_info.get("projectId", self._options.project) not in self._options.projects:
             raise RefusedError(404, "there is no such project")
         if request.match_info.get("domain", self._options.domain) != self._options.domain:
             raise NotPublished("there is no such domain")
@@ -189,15 +207,18 @@ class Operations:
         async def keep(request: web.Request, handler: Handler) -> web.StreamResponse:
             if not request.path.startswith(_PREFIXES):
                 return await handler(request)
-            entry = request[LOG_ENTRY] = LoggedRequest(
-                self._clock().isoformat(), request.method, request.path
-            )
-            response = await _response_or_error(request, handler)
-            entry.status = None if entry.fault == "timeout" else response.status
-            self.log.append(asdict(entry))
-            return response
+            return await self._logged(request, handler)
 
         return keep
+
+    async def _logged(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        entry = request[LOG_ENTRY] = LoggedRequest(
+            self._clock().isoformat(), request.method, request.path
+        )
+        response = await _response_or_error(request, handler)
+        entry.status = None if entry.fault == "timeout" else response.status
+        self.log.append(asdict(entry))
+        return response
 
 
 async def _response_or_error(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -255,6 +276,8 @@ def _is_stream(response: web.Response) -> bool:
 
 async def _stream(request: web.Request, whole: web.Response, is_cut: bool) -> web.StreamResponse:
     """Send an answer event by event; close the connection after half of it if it is cut."""
+    if isinstance(request, DirectRequest):
+        return drop_connection(request) if is_cut else whole
     text = whole.text or ""
     stream = web.StreamResponse(
         status=whole.status, headers={"Content-Type": whole.headers["Content-Type"]}

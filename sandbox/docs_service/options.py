@@ -22,18 +22,20 @@ BODY_LIMIT_BYTES = 1_048_576
 
 @dataclass(frozen=True)
 class DocsServiceOptions:
-    """Options of the docs service; `folder` has its data.
+    """Options of the docs service; `folder` has its data, or None for a service in memory.
 
     An ordinary job takes `work_seconds`, the build of a preview `build_seconds`, and a merged page is live
     after `deploy_seconds`. Visits are generated from
-    `seed` for a site of `pages` pages and for the last `days` days. `agent` is a program that works in
+    `seed` for a site of `pages` pages and for the last `days` days. `other_projects` take the same key.
+    `agent` is a program that works in
     `repository` in place of the agent that follows rules, for at most `agent_minutes`, with the variables
     named in `agent_env`; `publish` is run after it.
     """
 
-    folder: Path
+    folder: Path | None
     api_key: str = "sandbox_key"
     project: str = "acme-docs"
+    other_projects: tuple[str, ...] = ()
     work_seconds: float = 6.0
     build_seconds: float = 8.0
     deploy_seconds: float = 3.0
@@ -52,9 +54,20 @@ class DocsServiceOptions:
     agent_minutes: float = 30.0
 
     @property
+    def projects(self) -> tuple[str, ...]:
+        """Return the projects that the key is for."""
+        return (self.project, *self.other_projects)
+
+    @property
     def worktrees(self) -> Path:
-        """Return the folder of the worktrees of `repository`."""
+        """Return the folder of the worktrees of `repository`. Raises `ValueError` in memory."""
+        if self.folder is None:
+            raise ValueError("a service in memory has no worktrees")
         return self.folder / "worktrees"
+
+    def file(self, name: str) -> Path | None:
+        """Return the path of a file of the service's data; None in memory."""
+        return None if self.folder is None else self.folder / name
 
 
 def utcnow() -> datetime:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 from collections.abc import Collection, Mapping, Sequence
@@ -280,6 +281,26 @@ class SiteRepository:
         ]
         made = git_bytes(self.path, "fast-import", "--quiet", stdin=b"\n".join(lines))
         return made.decode().strip()
+
+
+class EmptyRepository(SiteRepository):
+    """A repository without a commit, in memory; its service has no pages of its own."""
+
+    def __init__(self) -> None:
+        super().__init__(Path(os.devnull))
+
+    def seed(self, files: Mapping[str, str], now: datetime) -> None:
+        """Do nothing."""
+
+    def head(self, _branch: str) -> None:
+        """Return None: there is no branch."""
+
+    def base_of(self, _one: str, _other: str) -> None:
+        """Return None: there is no commit."""
+
+    def info(self, sha: str) -> CommitInfo:
+        """Raise `GitError`: there is no commit."""
+        raise GitError(f"there is no commit {sha}")
 
 
 def _differing(

@@ -6,18 +6,19 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sandbox.docs_service.agent import Change, End, Unchanged, asked_end, decide, is_slow
 from sandbox.docs_service.agent.writing import clip, one_line, seed_files
 from sandbox.docs_service.git import GitError
 from sandbox.docs_service.options import SLOW_FACTOR, DocsServiceOptions
-from sandbox.docs_service.repository import CommitInfo, SiteRepository
+from sandbox.docs_service.repository import CommitInfo, EmptyRepository, SiteRepository
 from sandbox.docs_service.store import Job, JobMessage, Jobs, Outcome, WorkDone
 
 log = logging.getLogger(__name__)
 
 _MAX_SLEEP_SECONDS = 0.5
+_NEVER_SECONDS = timedelta(days=36_500).total_seconds()
 
 
 class Author:
@@ -106,6 +107,22 @@ def _page(info: CommitInfo) -> str:
     return lines[-1].removeprefix("Page: ") if lines else ""
 
 
+def _repository(options: DocsServiceOptions) -> SiteRepository:
+    """Return the operator's repository, the service's own, or an empty one in memory."""
+    if options.repository is not None:
+        return SiteRepository.of(options.repository)
+    own = options.file(f"repositories/{options.project}.git")
+    return EmptyRepository() if own is None else SiteRepository(own)
+
+
+class HeldAuthor(Author):
+    """Ends no message by itself: somebody else does so with `AgentRunner.end`."""
+
+    def work_seconds(self, _prompt: str, /) -> float:
+        """Return a time that nobody waits for."""
+        return _NEVER_SECONDS
+
+
 class AgentRunner:
     """Works on due messages in a background task.
 
@@ -125,11 +142,7 @@ class AgentRunner:
         self._lock = asyncio.Lock()
         self._new_work = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self.repository = (
-            SiteRepository.of(options.repository)
-            if options.repository
-            else SiteRepository(options.folder / "repositories" / f"{options.project}.git")
-        )
+        self.repository = _repository(options)
         self.author = author(options, self.repository, clock)
 
     async def start(self) -> None:
@@ -156,8 +169,8 @@ class AgentRunner:
             seconds: float | None = None
             try:
                 await self._finish_due()
-                for _, message in self._jobs.unfinished()[:1]:
-                    seconds = max((message.due_at - self._clock()).total_seconds(), 0.005)
+                if due_at := self._jobs.next_due_at():
+                    seconds = max((due_at - self._clock()).total_seconds(), 0.005)
             except (OSError, GitError):
                 log.exception("the agent could not reach its files and tries again")
                 seconds = _MAX_SLEEP_SECONDS
@@ -170,13 +183,24 @@ class AgentRunner:
     async def finish_due(self) -> None:
         """Finish every message that is due; nobody waits for a program, which may take minutes."""
         # Shielded, so that a cancelled caller does not release the lock with a message half done.
-        if not self._options.agent:
+        if not self._options.agent and self._has_due():
             await asyncio.shield(self._finish_due())
 
+    def _has_due(self) -> bool:
+        due_at = self._jobs.next_due_at()
+        return due_at is not None and due_at <= self._clock()
+
     async def _finish_due(self) -> None:
+        if not self._has_due():
+            return
         async with self._lock:
             for job, message in self._jobs.unfinished():
                 if message.due_at <= self._clock() and not job.archived_at:
                     done = await self.author.write(job, message)
                     self._jobs.end_message(job, message, done, self._clock())
                     log.info("job %s message %d: %s", job.id, message.number, done.outcome)
+
+    def end(self, job: Job, done: WorkDone) -> None:
+        """End a job's unfinished messages with this outcome, in place of the author."""
+        for message in job.unfinished:
+            self._jobs.end_message(job, message, done, self._clock())

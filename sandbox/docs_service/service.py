@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import datetime
 
 from aiohttp import web
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from sandbox.docs_service import openapi
 from sandbox.docs_service.analytics import Analytics, OnProgress
 from sandbox.docs_service.backend import Backend
+from sandbox.docs_service.direct import DirectRequest
 from sandbox.docs_service.discovery import Discovery
 from sandbox.docs_service.job_api import JobApi
 from sandbox.docs_service.operations import Operations
@@ -22,22 +23,31 @@ from sandbox.docs_service.own_agent import remove_leftovers
 from sandbox.docs_service.pages import Pages
 from sandbox.docs_service.previews import Previews
 from sandbox.docs_service.pulls import Pulls
+from sandbox.docs_service.runner import Author
+from sandbox.docs_service.store import Job, WorkDone, new_job_id
 from sandbox.docs_service.wire import RefusedError, first_mistake
 from sandbox.doors import serve
 
 
 class DocsService:
-    """A docs service with its data in a folder; another one in the same folder continues."""
+    """A docs service with its data in a folder; another one in the same folder continues.
+
+    Without a folder it keeps its data in memory, and `answer` needs no server.
+    """
 
     def __init__(
         self,
         options: DocsServiceOptions,
         clock: Callable[[], datetime] = utcnow,
         on_progress: OnProgress | None = None,
+        *,
+        author: type[Author] | None = None,
+        new_id: Callable[[], str] = new_job_id,
     ) -> None:
+        """``author`` writes in place of the agent of the options; ``new_id`` makes a job's id."""
         self.options = options
         self._runner: web.AppRunner | None = None
-        self._backend = Backend(options, clock)
+        self._backend = Backend(options, clock, author, new_id)
         self._analytics = Analytics(self._backend, on_progress)
         pulls, previews = Pulls(self._backend), Previews(self._backend)
         parts = (JobApi(self._backend), self._analytics, previews, pulls, Discovery(self._backend))
@@ -48,11 +58,34 @@ class DocsService:
         self.faults = self._operations.faults
         self.log = self._operations.log
         """The requests so far, oldest first, as `/sandbox/log` shows them."""
+        self.scripted = self._operations.scripted
+        self.jobs = self._backend.jobs
 
     async def start(self, port: int = 0) -> str:
         """Start the service and return its base URL for callers on this machine. Port 0 takes a free port."""
         self._runner, self._backend.base_url = await serve(self._web_app(), port)
         return self._backend.base_url
+
+    async def answer(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes = b""
+    ) -> web.Response:
+        """Answer a request without a server. Raise `ConnectionError` if its connection is dropped.
+
+        ``target``: the path with the query.
+        """
+        return await self._operations.answer(DirectRequest(method, target, headers, body))
+
+    def add_job(self, prompt: str) -> Job:
+        """Create a job as a caller does, without counting a use."""
+        return self._backend.create_job(prompt, self.options.project)
+
+    def end_job(self, job: Job, done: WorkDone) -> None:
+        """End a job's unfinished messages with this outcome, in place of the author."""
+        self._backend.agent.end(job, done)
+
+    def close(self) -> None:
+        """Close the data of a service that was not started."""
+        self._backend.shelf.close()
 
     async def stop(self) -> None:
         """Reject new requests, end the current ones and close the files."""

@@ -71,6 +71,8 @@ class Job(BaseModel):
     """A job with all its messages, oldest first."""
 
     id: str
+    project: str | None = None
+    """Its project; None for a job of before, when a service had one alone."""
     created_at: datetime
     archived_at: datetime | None = None
     branch: str
@@ -114,15 +116,24 @@ class Job(BaseModel):
         return Status.FAILED if done[-1].outcome is Outcome.FAILED else Status.COMPLETED
 
 
+def new_job_id() -> str:
+    """Return a new id of a job."""
+    return f"job_{secrets.token_hex(8)}"
+
+
 class Jobs:
     """All jobs, oldest first; each change is on the shelf before the method returns."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: Shelf, new_id: Callable[[], str] = new_job_id) -> None:
         self._shelf = shelf
+        self._new_id = new_id
+        self._next_due: list[datetime] | None = None
+        """The time at which the next message is due, if one is; None after a change."""
         self._jobs = {job.id: job for job in map(Job.model_validate, shelf.all("job"))}
 
     def _save(self, job: Job) -> None:
         self._jobs[job.id] = job
+        self._next_due = None
         self._shelf.put("job", job.id, job.model_dump(mode="json"))
 
     def __iter__(self) -> Iterator[Job]:
@@ -133,11 +144,16 @@ class Jobs:
         return self._jobs.get(job_id)
 
     def create(
-        self, prompt: str, now: datetime, work_seconds: float, branch: Callable[[str], str]
+        self,
+        prompt: str,
+        now: datetime,
+        work_seconds: float,
+        branch: Callable[[str], str],
+        project: str | None = None,
     ) -> Job:
         """Create a job with its first message, due after `work_seconds`; `branch(id)` names its branch."""
-        job_id = f"job_{secrets.token_hex(8)}"
-        job = Job(id=job_id, created_at=now, branch=branch(job_id))
+        job_id = self._new_id()
+        job = Job(id=job_id, project=project, created_at=now, branch=branch(job_id))
         self.follow_up(job, prompt, now, work_seconds)
         return job
 
@@ -163,6 +179,12 @@ class Jobs:
         """Return the messages that will still be worked on, the one that is due first before all others."""
         unfinished = [(job, message) for job in self for message in job.unfinished]
         return sorted(unfinished, key=lambda one: (one[1].due_at, one[0].id, one[1].number))
+
+    def next_due_at(self) -> datetime | None:
+        """Return when the next message is due, or None. It looks at all jobs only after a change."""
+        if self._next_due is None:
+            self._next_due = [message.due_at for _, message in self.unfinished()[:1]]
+        return next(iter(self._next_due), None)
 
     def end_message(self, job: Job, message: JobMessage, done: WorkDone, now: datetime) -> None:
         """Store the outcome of the message; the first commit opens the pull request."""

@@ -209,9 +209,10 @@ CREATE TABLE IF NOT EXISTS filled (day TEXT PRIMARY KEY);
 class Database:
     """Runs functions of a connection in one thread, each in its own transaction: counting takes long."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
+        """``path`` is None for visits in memory."""
         self._path = path
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=path.stem)
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="readers")
 
     async def run(
         self,
@@ -229,8 +230,9 @@ class Database:
 
     @cached_property
     def _connection(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(self._path, check_same_thread=False)
+        if self._path is not None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(self._path or ":memory:", check_same_thread=False)
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")

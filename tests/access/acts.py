@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from bot.commands.command import FormState, Word
-from bot.features import COMMANDS
 from bot.ids import ChannelId, JobNumber
+from bot.subjects import COMMANDS
 from sandbox.workspace.state import BOT_ID, BOT_USER, Json
 from tests.talk import Talk
 from tests.talk_people import Person

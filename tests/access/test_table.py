@@ -80,7 +80,7 @@ async def arrange(
     await owner.types("/docs-agent ask How do I rotate an API key?", room)
     await owner.types("/docs-visitors subscribe friday 09:00 UTC", room)
     await talk.time.passes(10)
-    talk.newer_version_writes("members.rule", "another", all_rows=True)
+    talk.newer_version_writes("members.fingerprint", "another", all_rows=True)
     talk.time.is_set(minutes=6)  # now the bot asks Slack again for everybody's profile
     await talk.time.passes(20)
     here = room if is_inside else "dm" if room is Room.DIRECT else "elsewhere"

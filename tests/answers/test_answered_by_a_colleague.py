@@ -95,7 +95,7 @@ async def test_nothing_is_kept_of_the_reply_but_the_fact(talk: Talk) -> None:
 
 
 async def test_reply_before_the_answer_brings_the_offer_with_it(talk: Talk) -> None:
-    hanging = talk.service.hangs("ask")
+    hanging = talk.service.hangs("answer")
     asked = await talk.ana.says(f"@docs-agent {QUESTION}")
     await talk.time.passes()
     await talk.ben.replies(REPLY, to=asked)

@@ -86,14 +86,14 @@ FAULTS = [
 async def test_fault_of_the_assistant_is_answered_by_the_search(
     talk: Talk, fault: httpx.Response | Exception
 ) -> None:
-    talk.service.answer_instead("ask", fault)
+    talk.service.answer_instead("answer", fault)
     talk.service.passages = PASSAGES
     assert (await asks(talk)).startswith("From the docs:")
     assert talk.errors() <= {"assistants_key_refused"}
 
 
 async def test_fault_of_both_is_a_sentence_with_a_button(talk: Talk) -> None:
-    talk.service.says("ask", 429)
+    talk.service.says("answer", 429)
     talk.service.cannot_be_reached("search")
     answer = await asks(talk)
     assert answer == "I couldn't read the docs just now. Ask again in a minute."

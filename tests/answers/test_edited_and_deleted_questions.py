@@ -68,12 +68,12 @@ async def test_question_missed_in_an_outage_is_answered(talk: Talk) -> None:
 
 
 async def test_assistant_is_asked_again_once_after_a_kill(talk: Talk) -> None:
-    talk.service.hangs("ask")
+    talk.service.hangs("answer")
     asked = await talk.ana.says(f"@docs-agent {QUESTION}")
     await talk.time.passes(3)
     talk.process.dies()
     await talk.process.starts()
     await talk.time.passes(minutes=5)
-    assert talk.service.calls.count("ask") == 2
+    assert talk.service.calls.count("answer") == 2
     assert len(talk.thread(asked)) == 1
     talk.everything()

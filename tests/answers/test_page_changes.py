@@ -13,7 +13,7 @@ from bot.answers.page_changes import (
     paths_on_site,
     words_of,
 )
-from bot.jobs.model.changes import MAX_PATCH_LENGTH, ChangedFile
+from bot.pulls.model.changes import MAX_PATCH_LENGTH, ChangedFile
 
 NEW = """@@ -0,0 +1,9 @@
 +---

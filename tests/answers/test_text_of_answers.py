@@ -6,7 +6,6 @@ import json
 import re
 from typing import Any
 
-import httpx
 import pytest
 from markdown_it import MarkdownIt
 
@@ -63,11 +62,7 @@ async def test_answer_keeps_words_beside_odd_line_ends(talk: Talk, separator: st
     parts += [{"type": "text-delta", "id": "t", "delta": delta} for delta in deltas]
     parts += [{"type": "text-end", "id": "t"}, {"type": "finish"}]
     events = [f"data: {json.dumps(part, ensure_ascii=False)}\n\n" for part in parts]
-    talk.service.answer = httpx.Response(
-        200,
-        headers={"content-type": "text/event-stream; charset=utf-8"},
-        text="".join([*events, "data: [DONE]\n\n"]),
-    )
+    talk.service.answer = "".join([*events, "data: [DONE]\n\n"])
     words = markdown_of(await asks(talk)).replace(separator, " ").split()
     assert " ".join(words) == "Do not delete the key before noon."
 

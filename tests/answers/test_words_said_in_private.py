@@ -163,7 +163,7 @@ async def test_own_row_stays_hidden_after_forgetting_and_a_restart(talk: Talk) -
 
 async def test_call_whose_answer_was_lost_hides_its_words(talk: Talk) -> None:
     at = talk.time.at
-    hanging = talk.service.hangs("ask")
+    hanging = talk.service.hangs("answer")
     await talk.ana.says(QUESTION, "dm")
     await talk.time.passes(1)
     talk.process.dies()

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from bot.commands.command import Command, Word
-from bot.features import COMMANDS
 from bot.ids import ProjectId
 from bot.messages.blocks import LINKS, TRIAL_BUTTONS, Action
 from bot.projects import Project, Projects
+from bot.subjects import COMMANDS
 from tests.papers import DOCS, README, rows, section
 
 SEVERAL = Projects(tuple(Project(ProjectId(name), name, name.title()) for name in ("beta", "acme")))

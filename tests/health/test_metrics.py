@@ -40,7 +40,7 @@ async def test_refused_key_of_the_assistant_has_a_gauge(talk: Talk) -> None:
     await talk.process.starts(assistant_key=ASSISTANT_KEY, assistant_domain=DOMAIN)
     gauge = "key_refused assistant:acme-docs"
     assert (await talk.metrics())[gauge] == 0
-    for kind in ("ask", "search"):
+    for kind in ("answer", "search"):
         talk.service.says(kind, 401)
     await talk.ana.says("@docs-agent How do I rotate an API key?")
     await talk.time.passes()

@@ -75,8 +75,8 @@ async def test_replies_of_an_hour_count_as_they_read_now(talk: Talk) -> None:
 
 async def test_open_question_is_answered_as_it_reads_after_an_hour(talk: Talk) -> None:
     await talk.process.starts()
-    talk.service.hangs("ask")
-    talk.service.hangs("ask")
+    talk.service.hangs("answer")
+    talk.service.hangs("answer")
     edited = await talk.ana.says(f"{BOT} How do I rotate an API key?")
     deleted = await talk.ben.says(f"{BOT} How do I delete {MARK}?")
     await talk.time.passes(5)

@@ -10,7 +10,7 @@ from tests.talk_people import Person
 BOT = "@docs-agent"
 MARK = "Zanzibar"
 """A word that is in every text, and in no other place."""
-_PLACE_AND_TIME = {"inbox.channel", "inbox.ts", "inbox.place"}
+_PLACE_AND_TIME = {"inbox.channel", "inbox.ts", "inbox.conversation_ts"}
 
 
 def columns_about(talk: Talk, person: Person) -> list[str]:

@@ -6,8 +6,8 @@ import re
 
 from bot.app import FEATURES
 from bot.commands.command import Answer, Invocation, Word
+from bot.commands.feature import Feature
 from bot.context import Context
-from bot.feature import Feature
 from bot.ids import Message
 from tests.talk import Talk
 

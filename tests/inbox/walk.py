@@ -36,7 +36,7 @@ class RequestKind(Enum):
     @property
     def call(self) -> str:
         """The kind of call by which the docs service gets it."""
-        return {"PROMPT": "create", "FOLLOW_UP": "follow_up", "QUESTION": "ask"}[self.name]
+        return {"PROMPT": "create", "FOLLOW_UP": "follow_up", "QUESTION": "answer"}[self.name]
 
 
 @dataclass

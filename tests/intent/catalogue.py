@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bot.features import FEATURES, list_vocabulary
 from bot.ids import ProjectId
 from bot.projects import Projects
+from bot.subjects import FEATURES, list_vocabulary
 
 MENTION = "@docs-agent"
 PROJECTS = Projects.only(ProjectId("acme"))

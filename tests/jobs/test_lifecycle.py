@@ -25,7 +25,9 @@ ROOT = Path(__file__).parents[2]
 _ARROW = re.compile(r"^\s+(\w+) --> (\w+):", re.MULTILINE)
 
 TO_JOB_STATE: dict[str, Callable[[TrackedJob], TrackedJob]] = {
-    "started": lambda job: lifecycle.iteration_started(job, BEN, NOW, poll_at=NOW, saw_active=True),
+    "started": lambda job: lifecycle.iteration_started(
+        job, BEN, NOW, poll_at=NOW, has_been_active=True
+    ),
     "lost": lambda job: lifecycle.lost(job, NOW),
     "unwatched": lambda job: lifecycle.job_unwatched(job, NOW),
     "refused": lambda job: lifecycle.job_refused(job, "rejected", NOW),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.features import all_workers
+from bot.subjects import all_workers
 from tests.services import LINK
 from tests.talk import Talk
 

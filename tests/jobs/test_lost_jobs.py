@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.services import active_job
 from tests.talk import Talk
 
 
@@ -105,10 +106,8 @@ async def test_refused_follow_up_to_a_missing_job_starts_polls(talk: Talk) -> No
 async def test_old_answer_about_a_missing_job_begins_no_iteration(talk: Talk) -> None:
     await talk.finished()
     talk.service.says("follow_up", 404)
-    [job] = talk.service.jobs.values()
     talk.service.says("get", 404)
-    old = httpx.Response(200, json={**job, "status": "active", "prLink": None})
-    talk.service.answer_instead("get", old)
+    talk.service.answer_instead("get", active_job())
     await talk.ana.replies("Write more")
     await talk.time.passes(90)
     assert "Pull request ready" in talk.status()

@@ -45,7 +45,7 @@ async def test_new_key_begins_anew(talk: Talk) -> None:
 
 async def test_refused_key_of_the_assistant_is_told_once_until_it_works(talk: Talk) -> None:
     for _ in range(2):
-        talk.service.says("ask", 401)
+        talk.service.says("answer", 401)
         talk.service.says("search", 401)
         await talk.ana.says(QUESTION)
         await talk.time.passes()

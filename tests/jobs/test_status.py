@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.services import active_job
 from tests.talk import Talk
 
 
@@ -38,7 +39,7 @@ async def test_details_keep_values_that_a_later_poll_lacks(talk: Talk) -> None:
     await talk.started()
     talk.service.jobs["job-1"]["model"] = "a-model"
     await talk.time.passes(5)
-    del talk.service.jobs["job-1"]["model"], talk.service.jobs["job-1"]["source"]
+    talk.service.odd["job-1"] = active_job
     await talk.time.passes(5)
     answer = await details_of_job(talk)
     assert "Repository: `acme/docs`, branch `main`" in answer

@@ -106,5 +106,5 @@ async def test_name_that_slack_refuses_is_logged_once(talk: Talk) -> None:
         await talk.ana.says(f"@docs-agent Add what @sol says {number}")
         await talk.time.passes(12)
     assert len(talk.agent_got()) == 4
-    assert sum('"event": "name_not_told"' in line for line in talk.log()) == 1
+    assert sum('"event": "name_not_read"' in line for line in talk.log()) == 1
     talk.everything()

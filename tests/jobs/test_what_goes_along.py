@@ -111,7 +111,7 @@ async def test_part_that_is_no_text_is_named_before_it_is_sent(talk: Talk) -> No
     await talk.time.passes(5)
     assert talk.agent_got() == []
     assert [reply for reply in talk.thread(said) if "Left out: `chart: Visits`" in reply]
-    assert talk.kept("Visits") == ["inbox.omitted", "prompts.omitted"]
+    assert talk.kept("Visits") == ["inbox.omitted_parts", "prompts.omitted_parts"]
     await talk.time.passes(20)
     assert len(talk.agent_got()) == 1
     talk.everything()

@@ -23,7 +23,7 @@ async def test_one_reference_leads_from_the_request_to_slacks_answer(talk: Talk)
     assert by_event["prompt_sent"]["service_job"]
     status = by_event["delivery_sent"]
     assert (status["kind"], status["job"], bool(status["ts"])) == (
-        "root",
+        "status",
         by_event["prompt_sent"]["job"],
         True,
     )
@@ -62,7 +62,7 @@ async def test_line_about_a_refused_prompt_has_none_of_its_words(talk: Talk) -> 
     await talk.started("Write about the launch: the words of project Nightingale")
     lines = talk.log()
     assert "Nightingale" not in "\n".join(lines)
-    assert [json.loads(line)["reason"] for line in lines if "prompt_not_taken" in line] == [
+    assert [json.loads(line)["reason"] for line in lines if "prompt_not_accepted" in line] == [
         "Rejected: the service's own words (HTTP 400)"
     ]
     assert "Nightingale" in talk.everything()

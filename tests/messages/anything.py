@@ -34,7 +34,6 @@ from bot.jobs.messages.jobs import ENDS_WITH_BUTTONS
 from bot.jobs.messages.sending import note_for_admins
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
 from bot.jobs.model.prompts import Unsent
-from bot.jobs.model.pull_requests import Preview
 from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
 from bot.messages.help import CommandHelp
@@ -42,6 +41,7 @@ from bot.messages.links import Site
 from bot.messages.markdown import Node, parse
 from bot.messages.plain_text import visible
 from bot.projects import Project, Projects
+from bot.pulls.model.previews import Preview
 from bot.visitors.model.digests import Outcome
 from bot.visitors.model.gaps import GAP_TOPICS, page_of
 from bot.visitors.model.own_questions import OwnQuestions
@@ -277,9 +277,9 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "Preview.url": st.sampled_from([None, "https://preview.example", "http://preview.example"]),
     "NotPosted.channel": ANY_TEXT,
     "Here.project": st.sampled_from(["acme", "beta"]),
-    "Here.bot_name": ANY_TEXT.map(lambda text: text[:80]),
+    **dict.fromkeys(("Here.bot_name", "greeting.bot_name"), ANY_TEXT.map(lambda text: text[:80])),
     "Unsent.raw": ANY_TEXT.map(lambda text: text[: Unsent.LONGEST]),
-    "About.title": ANY_TEXT.map(lambda text: text[:80]),
+    "GapRef.title": ANY_TEXT.map(lambda text: text[:80]),
     "Problem.text": QUOTED,
     "ask_form.earlier": st.just(()),
     "follow_up_form.earlier": st.just(()),
@@ -291,6 +291,8 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
     "short_help.also": QUOTED,
     "format_result.job": st.deferred(lambda: ENDED),
     "outdated_end.job": st.deferred(lambda: ENDED),
+    "format_pull_request.job": st.deferred(lambda: ENDED_WITH_PULL_REQUEST),
+    "outdated_pull_request.job": st.deferred(lambda: ENDED_WITH_PULL_REQUEST),
     "decided.decision": st.just("Dismiss"),
     "not_allowed.access": st.sampled_from(
         [access for access in Access if access is not Access.MEMBER]
@@ -299,6 +301,9 @@ BY_PLACE: Mapping[str, st.SearchStrategy[Any]] = {
 
 ENDED: st.SearchStrategy[TrackedJob] = st.builds(
     replace, built(TrackedJob), state=st.sampled_from(ENDS)
+)
+ENDED_WITH_PULL_REQUEST: st.SearchStrategy[TrackedJob] = st.builds(
+    replace, built(TrackedJob), state=st.just(JobState.PULL_REQUEST)
 )
 GAP_QUERIES: st.SearchStrategy[Query] = st.builds(
     replace, built(Query), topic=st.sampled_from(GAP_TOPICS)

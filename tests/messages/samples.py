@@ -7,13 +7,15 @@ from typing import Any
 
 from bot.ids import JobNumber, Message
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.model.pull_requests import SeenPullRequest, Size
+from bot.jobs.model.pull_request import PullRequestSnapshot, Size
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
 
 PULL_REQUEST = "https://code.example/acme/docs/pull/7"
 PERMALINK = "https://acme.slack.example/archives/C0DOCS/p1?a=1&b=2"
 LATER, HALF_PAST = NOW + timedelta(minutes=4), NOW + timedelta(minutes=30)
-SEEN = SeenPullRequest("Add <it>", Size(120, 4, 3), is_draft=False, iteration=1, since=NOW)
+SEEN = PullRequestSnapshot(
+    "Add <it>", Size(120, 4, 3), is_draft=False, iteration=1, reported_at=NOW
+)
 
 
 def job(state: JobState = JobState.PULL_REQUEST, **values: Any) -> TrackedJob:
@@ -26,7 +28,7 @@ def job(state: JobState = JobState.PULL_REQUEST, **values: Any) -> TrackedJob:
         "text": "Add a quickstart for the Python SDK",
         "asked_at": NOW,
         "iteration": 1,
-        "version": 1,
+        "result_number": 1,
         "iteration_started_at": NOW,
     }
     if state is JobState.PULL_REQUEST:

@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.ids import Message, UserId
-from bot.jobs.messages import jobs
-from bot.jobs.messages.jobs import fix_preview_prompt
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.model.pull_requests import Preview, PreviewState
 from bot.messages import slack_text
+from bot.pulls.messages import results
+from bot.pulls.messages.previews import fix_preview_prompt
+from bot.pulls.model.previews import Preview, PreviewState
 from tests.builders import ANA, BEN, NOW, PROJECT
 from tests.messages.anything import ANY_TEXT, BY_TYPE, HOSTILE, addresses, arguments, built
 from tests.messages.functions import public_functions
@@ -43,7 +43,14 @@ def talking() -> Mapping[str, Mapping[str, FunctionType]]:
 
 TALKING = talking()
 PINGED = {ANA, BEN, UserId("USLACKBOT")}
-EDITED = {"format_status_message", "redrawn", "format_result", "outdated_end"}
+EDITED = {
+    "format_status_message",
+    "redrawn",
+    "format_result",
+    "outdated_end",
+    "format_pull_request",
+    "outdated_pull_request",
+}
 
 
 def messages_of(result: Any) -> Sequence[Message]:
@@ -150,7 +157,7 @@ def test_result_with_any_preview_is_valid_and_harmless(
     for state, iteration in product(PreviewState, (job.iteration, job.iteration + 1)):
         values = (job.number, PROJECT, iteration, ANA, text, state, NOW)
         preview = Preview(*values, url=at, log=text)
-        message = jobs.format_result(ended, text, preview=preview, offers_preview=True)
+        message = results.format_pull_request(ended, text, preview=preview, offers_preview=True)
         assert problems_of(message, Allowed({ANA, BEN}, {job.pr_link, at})) == []
         assert len(message.text.encode()) <= 4_000, "an end is edited"
         assert all(line.startswith("> ") for line in fix_preview_prompt(preview).split("\n")[3:])

@@ -114,7 +114,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 _ADD_SUBSCRIPTION = """
-INSERT INTO subscriptions (place, channel, project, weekday, at, zone, owner, state, created_at)
+INSERT INTO subscriptions (key, channel, project, weekday, time_of_day, zone, owner, state, created_at)
 VALUES (?, ?, 'acme-docs', 0, '09:00', 'UTC', 'U1', 'active', '2026-11-02 09:00:00.000000')
 """
 

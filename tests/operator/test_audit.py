@@ -14,7 +14,7 @@ from bot.operator.rows import write_audit
 from tests.command_line import make_tables
 from tests.talk import Talk
 
-COLUMNS = ["at", "user", "act", "project", "channel", "job", "subscription", "end", "app"]
+COLUMNS = ["acted_at", "user", "act", "project", "channel", "job", "subscription", "outcome", "app"]
 
 
 class Terminal(io.StringIO):
@@ -44,7 +44,7 @@ async def test_audit_of_one_person_or_from_a_day_on_has_fewer_rows(talk: Talk) -
     await talk.time.passes(60)
     talk.everything()
     rows = await rows_of_audit(talk)
-    assert [(row["user"], row["act"], row["end"]) for row in rows] == [
+    assert [(row["user"], row["act"], row["outcome"]) for row in rows] == [
         (talk.ana.id, "asked", "pull_request"),
         (talk.ben.id, "steered", ""),
     ]
@@ -60,7 +60,8 @@ async def test_thousands_of_rows_have_no_formula_and_steer_no_terminal(tmp_path:
         ("2026-11-02 09:00:00.000000", f"=1+1\x1b]0;owned\x07{number}") for number in range(2_001)
     ]
     with closing(sqlite3.connect(tmp_path / "bot.db")) as database, database:
-        insert = "INSERT INTO audit (at, user, act, project, channel) VALUES (?, ?, 'stopped', 'p', 'C1')"
+        columns = "acted_at, user, act, project, channel"
+        insert = f"INSERT INTO audit ({columns}) VALUES (?, ?, 'stopped', 'p', 'C1')"  # noqa: S608
         database.executemany(insert, rows)
     store, out = open_store(url), Terminal()
     await write_audit(store, out, since=None, user=None)

@@ -7,11 +7,11 @@ from datetime import datetime
 
 import pytest
 
-from bot.features import all_workers
 from bot.ids import JobNumber
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import update_status_message
 from bot.store import Transaction
+from bot.subjects import all_workers
 from tests.builders import HeldClock
 from tests.talk import Talk
 from tests.talk_people import Shown

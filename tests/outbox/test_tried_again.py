@@ -44,5 +44,5 @@ async def test_refused_status_message_is_the_only_undelivered_one(talk: Talk) ->
     await talk.ana.asks("Add a page on keys")
     await talk.time.passes(60)
     _, letters = (await talk.operator("jobs")).split("Could not be said:\n")
-    assert letters.split() == ["1", "#1", "root:", "channel_not_found"]
+    assert letters.split() == ["1", "#1", "status:", "channel_not_found"]
     talk.everything()

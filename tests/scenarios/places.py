@@ -23,7 +23,7 @@ from sqlalchemy import Engine, Pool, event
 
 _OWN = (
     *("/bot/answers/", "/bot/inbox/"),
-    *("/bot/jobs/", "/bot/outbox/", "/bot/visitors/", "/bot/work/"),
+    *("/bot/jobs/", "/bot/pulls/", "/bot/outbox/", "/bot/visitors/", "/bot/work/"),
     *("/bot/store/", "/bot/slack/messenger", "/bot/docs_api/client"),
 )
 _HIDDEN = ("/bot/store/store.py", "/bot/store/database.py", "/bot/store/deadline.py")

@@ -64,8 +64,8 @@ class AskedForAJob(Tale):
     """A person asks for a job."""
 
     watched = (
-        *("jobs/ask", "jobs/prepare", "jobs/submit", "jobs/poll", "jobs/settle_prompt"),
-        "outbox/deliver",
+        *("jobs/ask", "jobs/prepare", "jobs/submit", "jobs/poll"),
+        *("jobs/settle_prompt", "jobs/deliveries", "outbox/deliver"),
     )
 
     async def act(self, story: Story) -> Sequence[Json]:
@@ -99,7 +99,7 @@ class Steered(Tale):
             "jobs/submit",
             "jobs/poll",
         ),
-        *("jobs/settle_prompt", "outbox/deliver"),
+        *("jobs/settle_prompt", "jobs/deliveries", "outbox/deliver"),
     )
     world = PersistentWorld
 
@@ -130,7 +130,14 @@ class Steered(Tale):
 class AddedTo(Tale):
     """A person adds to a reply while it is held."""
 
-    watched = (*INBOX, "jobs/ask", "jobs/prepare", "jobs/submit", "jobs/settle_prompt")
+    watched = (
+        *INBOX,
+        "jobs/ask",
+        "jobs/prepare",
+        "jobs/submit",
+        "jobs/settle_prompt",
+        "jobs/deliveries",
+    )
     world = PersistentWorld
 
     async def begin(self, story: Story) -> None:
@@ -229,7 +236,7 @@ class TakenBack(Tale):
 class Reviewed(Tale):
     """A reminder comes due, and a person marks the pull request as reviewed."""
 
-    watched = ("jobs/decisions",)
+    watched = ("pulls/reminders", "jobs/reviews")
     polls_pull_requests = False
 
     def __init__(self) -> None:
@@ -271,7 +278,7 @@ class Reviewed(Tale):
 class Merged(Tale):
     """A person merges a pull request, which the bot polls."""
 
-    watched = ("jobs/pull_requests",)
+    watched = ("pulls/pull_requests",)
 
     async def act(self, story: Story) -> Sequence[Json]:
         while not (await story.command("/docs-agent", PROMPT))["ok"]:
@@ -294,7 +301,7 @@ class Merged(Tale):
 class Previewed(Tale):
     """A person presses *Preview* at the end of a job."""
 
-    watched = ("jobs/previews",)
+    watched = ("pulls/previews",)
 
     def options(self, folder: Path) -> WorldOptions:
         """Return a world with fast builds of previews."""

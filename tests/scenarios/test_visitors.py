@@ -6,7 +6,6 @@ import csv
 import io
 import sqlite3
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -22,7 +21,9 @@ def kinds(message: Json) -> list[str]:
 
 def counted(world: World, first: datetime, end: datetime) -> tuple[int, int, int]:
     """Count the distinct people, agents and visitors of the sandbox."""
-    [path] = Path(world.docs_service.options.folder).glob("readers-*.db")
+    folder = world.docs_service.options.folder
+    assert folder is not None
+    [path] = folder.glob("readers-*.db")
     with sqlite3.connect(path) as connection:
         rows = connection.execute(
             "SELECT kind, visitor FROM visits WHERE at >= ? AND at < ?",

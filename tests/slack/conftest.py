@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from bot.features import COMMANDS
 from bot.slack.client import open_session, web_client
 from bot.slack.messenger import SlackMessenger
+from bot.subjects import COMMANDS
 from sandbox.workspace import Workspace, WorkspaceOptions
 from tests.slack.intake import Intake, open_intake
 

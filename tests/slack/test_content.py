@@ -176,7 +176,7 @@ CHART = {"type": "data_visualization", "title": "Visits"}
 
 
 @pytest.mark.parametrize(
-    ("message", "omitted"),
+    ("message", "omitted_parts"),
     [
         (by_app(section("Look"), PICTURE, CHART), ("image: The `old` page", "chart: Visits")),
         (by_app({"type": "video", "alt_text": "Demo"}, CHART, CHART), ("video: Demo", "chart: Visits")),
@@ -188,9 +188,9 @@ CHART = {"type": "data_visualization", "title": "Visits"}
         (by_app(section("Look"), {"type": "divider"}), ()),
     ],
 )  # fmt: skip
-def test_parts_that_cannot_be_read_are_named(message: Json, omitted: tuple[str, ...]) -> None:
+def test_parts_that_cannot_be_read_are_named(message: Json, omitted_parts: tuple[str, ...]) -> None:
     content = read_content(message)
-    assert content.omitted == omitted
+    assert content.omitted_parts == omitted_parts
     assert len(content.text) <= MAX_CHARACTERS
 
 

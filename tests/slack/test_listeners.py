@@ -10,9 +10,9 @@ import pytest
 
 from bot.commands.command import Answer, Invocation
 from bot.context import Context
-from bot.features import COMMANDS
 from bot.ids import Message
 from bot.messages.blocks import LINKS
+from bot.subjects import COMMANDS
 from bot.visitors.commands import COMMAND as VISITORS
 from tests.slack.intake import open_intake
 from tests.talk import Talk
@@ -39,7 +39,7 @@ async def test_acknowledgement_has_no_table() -> None:
     """A workspace without tables silently drops the whole answer."""
 
     async def run(_context: Context, invocation: Invocation, _match: object) -> Answer:
-        kind = invocation.text
+        kind = invocation.full_text
         return Answer(message=Message("Read by 12 people", ({"type": kind, "text": "words"},)))
 
     command = replace(VISITORS, words=(replace(VISITORS.other, shape=".*", run=run),))

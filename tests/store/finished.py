@@ -22,8 +22,9 @@ _TIMES = {
 }
 # One job of a hundred has no review yet.
 _JOBS = """
-INSERT INTO jobs (number, project, channel, requester, text, asked_at, state, root_ts, service_id, iteration,
-    version, iteration_requester, iteration_started_at, saw_active, pr_link, ended_at, review)
+INSERT INTO jobs (number, project, channel, requester, text, asked_at, state, status_ts, service_id,
+    iteration, result_number, iteration_requester, iteration_started_at, has_been_active,
+    pr_link, ended_at, review)
 SELECT i, :project, 'C' || (i % 200), 'U' || (i % :people), 'Explain the setting ' || i, {asked},
     'pull_request', i || '.000100', 'service-' || i, 1, 1, 'U' || (i % :people), {asked}, true,
     'https://github.com/acme/docs/pull/' || i, {ended}, CASE WHEN i % 100 > 0 THEN 'merged' END
@@ -38,7 +39,7 @@ SELECT i, 'message:C' || (i % 200) || ':' || i || '.000100', i, :project, 'start
 FROM numbers
 """
 _PULL_REQUESTS = """
-INSERT INTO pull_requests (job, requester, link, iteration, iteration_ended_at, since)
+INSERT INTO pull_requests (job, requester, link, iteration, iteration_ended_at, reported_at)
 SELECT i, 'U' || (i % :people), 'https://github.com/acme/docs/pull/' || i, 1, {ended}, {ended} FROM numbers
 """
 _DELIVERIES = r"""
@@ -49,12 +50,12 @@ SELECT '{kind}-' || i, 'job:' || i || '\:{kind}', '{kind}', 'sent', i, 'C' || (i
 FROM numbers
 """
 _AUDIT = """
-INSERT INTO audit (at, "user", act, project, channel, job, prompt, "end")
+INSERT INTO audit (acted_at, "user", act, project, channel, job, prompt, outcome)
 SELECT {asked}, 'U' || (i % :people), 'asked', :project, 'C' || (i % 200), i, i, 'pull_request' FROM numbers
 """
 _STATEMENTS = (
     *(_JOBS, _PROMPTS, _PULL_REQUESTS, _AUDIT),
-    *(_DELIVERIES.replace("{kind}", kind) for kind in ("root", "reply")),
+    *(_DELIVERIES.replace("{kind}", kind) for kind in ("status", "reply")),
 )
 
 

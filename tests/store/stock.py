@@ -11,8 +11,8 @@ from bot.answers.model import InquiryState, PublicationState
 from bot.inbox.model import MessageState
 from bot.jobs.model.jobs import JobState
 from bot.jobs.model.prompts import PromptKind, PromptState
-from bot.jobs.model.pull_requests import PreviewState
 from bot.outbox.model import DeliveryKind, DeliveryState
+from bot.pulls.model.previews import PreviewState
 from bot.store.database import Database
 from bot.visitors.model.questions import QuestionKind, QuestionState
 from tests import schema as s
@@ -58,7 +58,7 @@ def _looks(count: int, now: datetime) -> Rows:
         "link": "https://github.com/acme/docs/pull/1",
         "iteration": 1,
     }
-    times = dict.fromkeys(("iteration_ended_at", "since", "look_at"), now)
+    times = dict.fromkeys(("iteration_ended_at", "reported_at", "poll_at"), now)
     return [{**values, **times, "job": n} for n in range(1, count + 1)]
 
 
@@ -89,7 +89,7 @@ def _deliveries(count: int, now: datetime) -> Rows:
     values = {"state": DeliveryState.PENDING, "created_at": now, "due_at": now}
     rows: Rows = []
     for job in range(1, count // (REPLIES + 2) + 1):
-        kinds = [DeliveryKind.ROOT, *[DeliveryKind.REPLY] * REPLIES, DeliveryKind.REACTION]
+        kinds = [DeliveryKind.STATUS, *[DeliveryKind.REPLY] * REPLIES, DeliveryKind.REACTION]
         for place, kind in enumerate(kinds):
             key = f"{job}:{place}"
             rows.append(
@@ -127,12 +127,12 @@ def _messages(count: int, now: datetime) -> Rows:
     """Return messages to decide."""
     values: dict[str, Any] = {"channel": "C00", "user": ANA, "state": MessageState.NEW}
     values |= {"text": "Add a page", "said_at": now, "due_at": now}
-    return [{**values, "ts": f"1.{n}", "place": f"1.{n}"} for n in range(count)]
+    return [{**values, "ts": f"1.{n}", "conversation_ts": f"1.{n}"} for n in range(count)]
 
 
 def _missed(count: int, now: datetime) -> Rows:
     """Return conversations to be read again."""
-    return [{"since": "1.1", "channel": f"D{n}", "due_at": now} for n in range(count)]
+    return [{"since_ts": "1.1", "channel": f"D{n}", "due_at": now} for n in range(count)]
 
 
 async def fill(
@@ -160,6 +160,6 @@ async def fill(
             connection.execute(s.previews.insert(), _previews(looks, now))
         if messages:
             connection.execute(s.inbox.insert(), _messages(messages, now))
-            connection.execute(s.missed.insert(), _missed(messages, now))
+            connection.execute(s.missed_messages.insert(), _missed(messages, now))
 
     await database.write(insert)

@@ -87,7 +87,7 @@ def _calls(tx: Transaction) -> int:
 
 async def test_count_and_use_of_a_limit_are_one_step(store: Store, another: Store) -> None:
     """Otherwise several processes would use the last free place."""
-    number, pause = await add_job(store, root_ts="1.1"), Pause()
+    number, pause = await add_job(store, status_ts="1.1"), Pause()
     await add_prompt(store, number, state=PromptState.WAITING)
     taking = asyncio.create_task(store.write(partial(_take, pause)))
     await pause.reached()

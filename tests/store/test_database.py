@@ -24,7 +24,7 @@ from tests.store.conftest import PreparedDatabases
 ON_SQLITE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 _ROW = (
-    "INSERT INTO back_offs (project, until, attempts, reason, since) "
+    "INSERT INTO back_offs (project, retry_at, attempts, reason, began_at) "
     "VALUES ('acme', '2026-11-02 09:00:00', 1, 'unwell', '2026-11-02 08:00:00')"
 )
 
@@ -311,6 +311,26 @@ async def test_writes_together_run_once_when_their_commit_fails(database: Databa
     async with asyncio.timeout(HANG_SECONDS):
         assert [type(error) for error in await writing] == [ConnectionError] * 3
     assert runs == [1, 1, 1]
+
+
+async def test_read_that_raises_fails_alone_among_those_run_together(database: Database) -> None:
+    pause = Pause()
+
+    def wait(_connection: Connection) -> None:
+        pause()
+
+    def fail(_connection: Connection) -> int:
+        raise LookupError
+
+    first = asyncio.gather(*(database.read(wait) for _ in range(4)))
+    await pause.reached()
+    reading = asyncio.gather(*map(database.read, [holds, fail, holds]), return_exceptions=True)
+    await asyncio.sleep(0)
+    pause.end()
+    async with asyncio.timeout(HANG_SECONDS):
+        await first
+        before, failed, after = await reading
+    assert (before, type(failed), after) == (0, LookupError, 0)
 
 
 async def test_write_that_raises_fails_alone_among_those_committed_together(

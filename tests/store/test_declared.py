@@ -26,6 +26,14 @@ def test_every_column_has_a_type_of_the_schema() -> None:
     assert untyped == [], "give them a type of bot/store/schema.py"
 
 
+def test_times_and_booleans_are_named_as_such() -> None:
+    for column in COLUMNS:
+        is_time = column.name.endswith(("_at", "_until", "_since"))
+        assert is_time == isinstance(column.type, UtcDateTime), column
+        is_boolean = column.name.startswith(("is_", "has_", "can_"))
+        assert is_boolean == isinstance(column.type, Boolean), column
+
+
 def test_tables_with_forgotten_columns_have_a_retention_rule() -> None:
     forgotten = {column.table for column in COLUMNS if isinstance(column.type, Forgotten)}
     assert forgotten == {rule.table for rule in RULES}

@@ -26,7 +26,7 @@ async def test_job_of_a_thread_is_found_by_index(prepared_file: Path, tmp_path: 
             number = Jobs(tx).add(
                 TrackedJob(JobNumber(0), PROJECT, CHANNEL, ANA, f"Page {page}", NOW)
             )
-            set_job(tx, number, root_ts=MessageTs(f"{number}.1"))
+            set_job(tx, number, status_ts=MessageTs(f"{number}.1"))
 
     def steps(tx: Transaction) -> int:
         counted: list[None] = []
@@ -48,7 +48,7 @@ async def test_claimed_job_equals_the_job_read_by_number(store: Store) -> None:
         for root, thread in threads.items():
             job = TrackedJob(JobNumber(0), PROJECT, CHANNEL, ANA, "A page", NOW, thread_ts=thread)
             number = Jobs(tx).add(job)
-            set_job(tx, number, root_ts=MessageTs(root), poll_at=NOW)
+            set_job(tx, number, status_ts=MessageTs(root), poll_at=NOW)
 
     await store.write(ask)
     claimed = await store.write(lambda tx: Jobs(tx).claim_due(claimer(), 10))

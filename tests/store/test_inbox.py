@@ -97,7 +97,7 @@ async def test_outcome_of_an_edited_message_is_not_written(store: Store) -> None
 
 
 async def test_conversations_are_those_of_jobs_requests_and_direct_messages(store: Store) -> None:
-    await add_job(store, root_ts=ts(-50))
+    await add_job(store, status_ts=ts(-50))
     await receive(store, message(-10, root=ts(-100)), message(-5), message(-3, channel=DIRECT))
     assert await conversations(store) == [
         Conversation(CHANNEL, ts(-50)),
@@ -109,7 +109,7 @@ async def test_conversations_are_those_of_jobs_requests_and_direct_messages(stor
 
 async def test_of_thousands_of_threads_the_newest_are_read(store: Store) -> None:
     for number in range(MAX_CONVERSATIONS + 5):
-        await add_job(store, root_ts=ts(number - 1_000))
+        await add_job(store, status_ts=ts(number - 1_000))
     found, left_out = await store.read(lambda tx: Inbox(tx).conversations(NOW))
     newest = range(MAX_CONVERSATIONS + 4, 4, -1)
     assert left_out == 5
@@ -129,7 +129,7 @@ async def test_settled_messages_are_deleted_but_not_the_newest_direct_one(store:
 
 async def missed(store: Store, who: Claimer) -> list[MessageTs]:
     claimed = await store.write(lambda tx: MissedMessages(tx).claim(who))
-    return [one.since for one in claimed]
+    return [one.since_ts for one in claimed]
 
 
 async def test_outages_before_the_reading_are_read_together(store: Store) -> None:

@@ -83,7 +83,7 @@ class Made:
         repetitions = [
             other
             for other in self.jobs
-            if other["again_of"] == job["number"] and other["state"] not in ("refused", "withdrawn")
+            if other["rerun_of"] == job["number"] and other["state"] not in ("refused", "withdrawn")
         ]
         if job["state"] in ("failed", "gone", "unwatched", "unconfirmed") and not repetitions:
             mine = job["requester"] == reader
@@ -140,7 +140,7 @@ def _draw_job(draw: random.Random, number: int) -> dict[str, Any]:
         "asked_at": NOW,
         "state": draw.choice(list(JobState)),
         "review": draw.choice((None, None, *Review)),
-        "again_of": draw.choice((None, draw.randrange(1, number + 1))) if number > 1 else None,
+        "rerun_of": draw.choice((None, draw.randrange(1, number + 1))) if number > 1 else None,
     }
 
 

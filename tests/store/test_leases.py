@@ -21,9 +21,9 @@ from bot.jobs.model.jobs import JobState, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptState
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
-from bot.jobs.store.pull_requests import Previews, PullRequests
 from bot.outbox.model import DeliveryKind, DeliveryState, delivered
 from bot.outbox.store import Outbox
+from bot.pulls.store.pull_requests import Previews, PullRequests
 from bot.store import Claimer, LeaseLost, Store, Transaction
 from bot.store.database import Database
 from bot.visitors.model.questions import QuestionState
@@ -78,8 +78,8 @@ QUEUES = {
     "pull requests": Queue(
         s.pull_requests,
         lambda tx, who: PullRequests(tx).claim_due(who, 1),
-        lambda tx, one, owner: PullRequests(tx).save(one, replace(one, look_at=None), owner=owner),
-        {"look_at": LONG_AGO},
+        lambda tx, one, owner: PullRequests(tx).save(one, replace(one, poll_at=None), owner=owner),
+        {"poll_at": LONG_AGO},
     ),
     "previews": Queue(
         s.previews,
@@ -118,7 +118,7 @@ QUEUES = {
         {"state": PublicationState.AWAITED},
     ),
     "missed messages": Queue(
-        s.missed,
+        s.missed_messages,
         lambda tx, who: MissedMessages(tx).claim(who),
         lambda tx, one, owner: MissedMessages(tx).put_back(one, owner, datetime.now(UTC)),
         {"due_at": LONG_AGO},

@@ -47,7 +47,7 @@ async def test_claim_checks_the_order_of_deliveries_once(store: Store) -> None:
     def note(_connection: Connection, _cursor: object, statement: str, *_: object) -> None:
         statements.append(statement)
 
-    await write(store, "end", await add_job(store, root_ts="1.1"))
+    await write(store, "end", await add_job(store, status_ts="1.1"))
     event.listen(Engine, "before_cursor_execute", note)
     try:
         assert len(await take(store)) == 1
@@ -62,7 +62,7 @@ async def test_claim_checks_the_order_of_deliveries_once(store: Store) -> None:
 
 
 async def test_newer_edit_replaces_a_pending_one(store: Store) -> None:
-    job = await add_job(store, root_ts="1.1")
+    job = await add_job(store, status_ts="1.1")
     await write(store, "edit 1", job, DeliveryKind.EDIT)
     await write(store, "edit 2", job, DeliveryKind.EDIT)
     assert [delivery.what.key for delivery in await take(store)] == ["edit 2"]
@@ -75,13 +75,13 @@ async def test_post_goes_before_hundreds_of_edits(store: Store) -> None:
         for number in range(_MAX_READY + 5):
             wanted = TrackedJob(JobNumber(0), PROJECT, CHANNEL, ANA, "Add a page", NOW)
             job = Jobs(tx).add(wanted)
-            set_job(tx, job, root_ts=MessageTs(f"{number}.1"))
+            set_job(tx, job, status_ts=MessageTs(f"{number}.1"))
             key = f"edit {number}"
             edit = NewDelivery(key, DeliveryKind.EDIT, CHANNEL, job=job, message=message)
             Outbox(tx).add(edit, NOW)
 
     await store.write(add_edits)
-    await write(store, "first message", await add_job(store), DeliveryKind.ROOT)
+    await write(store, "first message", await add_job(store), DeliveryKind.STATUS)
     ready = await store.read(lambda tx: Outbox(tx).ready(NOW, ()))
     assert len(ready) == _MAX_READY
-    assert [one.kind for one in ready[:2]] == [DeliveryKind.ROOT, DeliveryKind.EDIT]
+    assert [one.kind for one in ready[:2]] == [DeliveryKind.STATUS, DeliveryKind.EDIT]

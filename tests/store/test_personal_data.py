@@ -13,7 +13,7 @@ from bot.jobs.model.prompts import PromptKind
 from bot.jobs.store.tables import jobs, prompts
 from bot.store import Store
 from bot.store.personal_data import MASKED, WORDS_OF_OTHERS, PersonalRow, read_personal_data
-from bot.store.retention import RULES, RetentionRule, forget_person
+from bot.store.retention import RULES, RetentionRule, forget_person, parts_of
 from bot.store.schema import AnyTable, Json, Owner, People, Person, Secret, emptied_values
 from tests.builders import ANA, BEN, NOW, add_prompt, execute, rows_of
 from tests.store.test_retention import everything_else, old_job, seen_pull_request
@@ -22,8 +22,8 @@ from tests.store.test_retention import everything_else, old_job, seen_pull_reque
 def taken_with_a_person() -> list[RetentionRule]:
     """Return the rules of rows that have an owner, or are parts of such rows."""
     owned = [rule for rule in RULES if rule.owner is not None]
-    parts = {name for rule in owned for name in rule.parts}
-    return [rule for rule in RULES if rule in owned or rule.name in parts]
+    parts = [part for rule in owned for part, _refers in parts_of(rule)]
+    return [rule for rule in RULES if rule in owned or rule in parts]
 
 
 def mark(table: AnyTable) -> dict[str, object]:

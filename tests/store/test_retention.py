@@ -19,12 +19,14 @@ from bot.ids import ChannelId, JobNumber, Message
 from bot.inbox.store import inbox
 from bot.jobs.model.jobs import JobState
 from bot.jobs.model.prompts import PromptKind, PromptState
-from bot.jobs.model.pull_requests import PreviewState, SeenPullRequest, Size
+from bot.jobs.model.pull_request import PullRequestSnapshot, Size
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.pull_requests import PullRequests
-from bot.jobs.store.tables import audit, jobs, previews, prompts, pull_requests, sending_stops
+from bot.jobs.store.tables import audit, jobs, prompts, sending_stops
 from bot.outbox.model import DeliveryKind, DeliveryState, NewDelivery
 from bot.outbox.store import Outbox, deliveries
+from bot.pulls.model.previews import PreviewState
+from bot.pulls.store.pull_requests import PullRequests
+from bot.pulls.store.tables import previews, pull_requests
 from bot.store import Store
 from bot.store.retention import RULES, Retention, RowCounts, forget_person
 from bot.store.schema import AnyTable
@@ -46,7 +48,7 @@ TABLES: tuple[AnyTable, ...] = (
 async def old_job(store: Store, *, key: str = "start", **values: Any) -> JobNumber:
     """Add a job of Ana's that ended long ago, with its prompt and the delivery of its root."""
     fields = dict[str, Any](state=JobState.PULL_REQUEST, ended_at=LONG_AGO, pr_link=SECRET) | values
-    number = await add_job(store, text=SECRET, root_ts=f"1.{key}", asked_at=LONG_AGO, **fields)
+    number = await add_job(store, text=SECRET, status_ts=f"1.{key}", asked_at=LONG_AGO, **fields)
     await add_prompt(store, number, key=key, raw=SECRET, text=SECRET, state=PromptState.SENT)
     await deliver(store, f"{key}:root", job=number)
     return number
@@ -68,14 +70,14 @@ async def everything_else(store: Store) -> None:
     """Add a row of Ana's to every other table, all finished long ago."""
     reading = {
         "project": PROJECT,
-        "first": NOW.date(),
-        "end": NOW.date(),
+        "first_day": NOW.date(),
+        "end_day": NOW.date(),
         "began_at": NOW,
         "attempts": 0,
     }
-    reading |= {"source": "searches", "is_final": True, "complete": False, "next_offset": 0}
+    reading |= {"source": "searches", "is_final": True, "is_complete": False, "next_offset": 0}
     reading |= {
-        "taken_at": LONG_AGO,
+        "read_at": LONG_AGO,
         "gap_rows": {"searches": [{"words": SECRET, "hits": 1, "clicks": 0}]},
     }
     common = {"project": PROJECT, "channel": CHANNEL}
@@ -87,11 +89,11 @@ async def everything_else(store: Store) -> None:
             subscriptions,
             {
                 **common,
-                "place": SECRET,
+                "key": SECRET,
                 "section": SECRET,
                 "owner": ANA,
                 "state": "ended",
-                "at": "09:00",
+                "time_of_day": "09:00",
             }
             | {"weekday": 0, "zone": "UTC", "created_at": LONG_AGO},
         ),
@@ -112,20 +114,23 @@ async def everything_else(store: Store) -> None:
             inbox,
             {
                 "channel": CHANNEL,
-                "place": "1.1",
+                "conversation_ts": "1.1",
                 "ts": "1.1",
                 "user": ANA,
                 "state": "taken",
             }
             | {"text": SECRET, "said_at": LONG_AGO},
         ),
-        (members, {"user": ANA, "access": "member", "rule": "r", "checked_at": LONG_AGO}),
+        (members, {"user": ANA, "access": "member", "fingerprint": "f", "checked_at": LONG_AGO}),
         (
             trials,
             {"token": "t", "user": ANA, "channel": CHANNEL, "expires_at": LONG_AGO, "notes": ()},
         ),
-        (audit, {**common, "user": ANA, "act": "subscribed", "subscription": 1, "at": LONG_AGO}),
-        (sending_stops, {"id": 1, "user": ANA, "at": LONG_AGO}),
+        (
+            audit,
+            {**common, "user": ANA, "act": "subscribed", "subscription": 1, "acted_at": LONG_AGO},
+        ),
+        (sending_stops, {"id": 1, "stopped_by": ANA, "stopped_at": LONG_AGO}),
     ]
     for table, row in rows:
         await execute(store, insert(table).values(row))
@@ -134,11 +139,11 @@ async def everything_else(store: Store) -> None:
 async def seen_pull_request(store: Store, number: JobNumber) -> None:
     """Add a pull request of the job, with a preview."""
     job = await store.read(lambda tx: Jobs(tx).get_or_raise(number))
-    pull_request = SeenPullRequest(
-        SECRET, Size(1, 0, 1), is_draft=False, iteration=1, since=NOW, merged_by=SECRET
+    pull_request = PullRequestSnapshot(
+        SECRET, Size(1, 0, 1), is_draft=False, iteration=1, reported_at=NOW, merged_by=SECRET
     )
     await store.write(lambda tx: PullRequests(tx).watch(job, SECRET, LONG_AGO))
-    await execute(store, update(pull_requests).values(seen=pull_request))
+    await execute(store, update(jobs).values(pull_request=pull_request))
     preview = {
         "job": job.number,
         "project": PROJECT,
@@ -173,7 +178,7 @@ async def test_old_job_keeps_its_keys_and_states_alone(store: Store) -> None:
     [prompt] = await rows_of(store, select(prompts))
     assert (prompt["key"], prompt["state"]) == ("start", PromptState.SENT)
     [row] = await rows_of(store, select(subscriptions))
-    assert row["place"] == f"forgotten {row['id']}", "the channel may subscribe anew"
+    assert row["key"] == f"forgotten {row['id']}", "the channel may subscribe anew"
 
 
 async def test_job_that_ended_lately_is_kept(store: Store) -> None:

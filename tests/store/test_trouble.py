@@ -46,7 +46,9 @@ async def test_wrong_statement_is_no_database_trouble(
 
 
 async def test_second_row_with_a_unique_key_is_no_database_trouble(store: Store) -> None:
-    row = text("INSERT INTO channels (id, by_mention) VALUES (:raw, false)").bindparams(raw=SECRET)
+    row = text("INSERT INTO channels (id, is_mention_only) VALUES (:raw, false)").bindparams(
+        raw=SECRET
+    )
     await store.write(lambda tx: tx.connection.execute(row).close())
     with pytest.raises(WrongStatement, match="INSERT INTO channels") as error:
         await store.write(lambda tx: tx.connection.execute(row).close())

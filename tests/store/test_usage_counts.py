@@ -77,7 +77,7 @@ class Made:
             "link": "https://github.com/acme/docs/pull/1",
             "iteration": 1,
             "iteration_ended_at": since,
-            "since": since,
+            "reported_at": since,
         }
 
     def _prompt(self, draw: random.Random, number: int, count: int) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class Made:
             "asked_at": draw.choice(TIMES),
             "due_at": TIMES[0],
             "audience": draw.choice(list(Audience)),
-            "by_assistant": draw.random() < 0.5,
+            "is_by_assistant": draw.random() < 0.5,
             "is_topic": draw.random() < 0.2,
             "job": draw.randrange(1, count + 1) if is_written or draw.random() < 0.2 else None,
         }
@@ -157,7 +157,7 @@ def counted(made: Made, month: tuple[int, int], channel: ChannelId | None) -> Us
         if job["review"] is None:
             is_open += job["state"] == "pull_request" or (is_under_way and bool(job["pr_link"]))
     merged = [job for job in jobs if job["review"] == "merged"]
-    first_ends = {pull["job"]: pull["since"] for pull in made.pulls}
+    first_ends = {pull["job"]: pull["reported_at"] for pull in made.pulls}
     waits = [
         max((job["reviewed_at"] - first_ends[job["number"]]).total_seconds(), 0)
         for job in merged
@@ -181,7 +181,7 @@ def counted(made: Made, month: tuple[int, int], channel: ChannelId | None) -> Us
         unanswered=sum(row["state"] == "gap" for row in questions),
         written=len(written),
         gaps_closed=len({row["job"] for row in written}),
-        assistant_messages=sum(row["by_assistant"] for row in questions),
+        assistant_messages=sum(row["is_by_assistant"] for row in questions),
     )
 
 

@@ -245,7 +245,7 @@ class Acting:
             container, button = await self._until(look, _LONG_PATIENCE_SECONDS)
             done.pressed = button["value"]
             await self._press_in(container, act, button)
-            await self._submit(act, done, "ask", '"about": [')
+            await self._submit(act, done, "ask", '"gap": [')
 
     async def _dismiss_gap(self, act: Act, done: Done) -> None:
         """List the gaps of a channel and dismiss one of them."""

@@ -62,7 +62,7 @@ def job(number: int, act: Act, state: str, root: str) -> Row:
         "requester": act.user,
         "text": act.text,
     }
-    more = {"state": state, "root_ts": root, "service_id": f"job_{number}", "iteration": 1}
+    more = {"state": state, "status_ts": root, "service_id": f"job_{number}", "iteration": 1}
     times = {"poll_at": None, "claimed_until": None, "due_at": AT, "iteration_started_at": AT}
     return row | more | times
 
@@ -136,7 +136,9 @@ def add_said_beside(made: Record) -> None:
     joined = f"{FOLLOW_UP.text}\n\n{ADDITION.text}"
     made.rows["prompts"][2].update(raw=joined)
     made.service["messages"][2].update(prompt=joined)
-    settled = dict.fromkeys(("user", "text", "files", "omitted", "parent", "app", "request"))
+    settled = dict.fromkeys(
+        ("user", "text", "files", "omitted_parts", "parent_user", "app", "request")
+    )
     made.rows["inbox"] = [{"id": 1, "state": "settled", "due_at": None} | settled]
     made.private.append({"user": ANA, "channel": DOCS, "ts": ROOT, "text": "The agent has it"})
 
@@ -176,7 +178,7 @@ def record() -> Record:
                     "readings": "[1]",
                 }
             ],
-            "readings": [{"id": 1, "complete": True}],
+            "readings": [{"id": 1, "is_complete": True}],
             "digests": [digest(11, user=BEN), digest(12, subscription=1)],
             "back_offs": [],
             "subscriptions": [{"id": 1, "channel": PRODUCT, "owner": BEN, "state": "active"}],
@@ -200,7 +202,7 @@ def record() -> Record:
 
 def _first_thread() -> list[Json]:
     return [
-        message(f":memo: *Pull request ready* · Job 1\n{ASK.text}\nasked by", ROOT, "root1"),
+        message(f":memo: *Pull request ready* · Job 1\n{ASK.text}\nasked by", ROOT, "status1"),
         message(f"<@{ANA}> :memo: Job 1 is done", "1772442000.000300", "end1", thread_ts=ROOT),
         message(
             f"<@{ANA}> :memo: Job 1: follow-up done", "1772442000.000500", "end3", thread_ts=ROOT
@@ -210,7 +212,7 @@ def _first_thread() -> list[Json]:
 
 def _second_thread() -> list[Json]:
     return [
-        message(f":x: *Failed* · Job 2\n{OTHER.text}\nasked by", OTHER_ROOT, "root2"),
+        message(f":x: *Failed* · Job 2\n{OTHER.text}\nasked by", OTHER_ROOT, "status2"),
         message(f"<@{BEN}> :x: Job 2 failed", "1772442000.000400", "end2", thread_ts=OTHER_ROOT),
     ]
 
@@ -229,8 +231,8 @@ def _numbers() -> list[Json]:
 
 def _deliveries() -> list[Row]:
     return [
-        delivery("root1", "root", job=1),
-        delivery("root2", "root", job=2),
+        delivery("status1", "status", job=1),
+        delivery("status2", "status", job=2),
         delivery("end1", "reply", job=1),
         delivery("end2", "reply", job=2),
         delivery("end3", "reply", job=1),

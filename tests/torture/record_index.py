@@ -25,7 +25,7 @@ _FOLLOWS_FROM = {"not_in_channel": "conversations.join", "file_not_found": "uplo
 
 def thread_of(job: Row) -> str | None:
     """Return the thread that a job's status message begins, or in which it is a reply."""
-    ts = job.get("thread_ts") or job["root_ts"]
+    ts = job.get("thread_ts") or job["status_ts"]
     return None if ts is None else str(ts)
 
 
@@ -36,7 +36,7 @@ class RecordIndex:
         self.record = record
         self.jobs: dict[int, Row] = {row["number"]: row for row in record.of("jobs")}
         self.threads = {
-            (row["channel"], thread_of(row)): row for row in record.of("jobs") if row["root_ts"]
+            (row["channel"], thread_of(row)): row for row in record.of("jobs") if row["status_ts"]
         }
         self.job_of = {row["id"]: row["job"] for row in record.of("deliveries")}
         self.prompts_of: dict[int, list[Row]] = defaultdict(list)
@@ -126,13 +126,13 @@ class RecordIndex:
 
         Several jobs may share a thread. A message without a delivery counts for all of them.
         """
-        if job["root_ts"] is None:
+        if job["status_ts"] is None:
             return []
         replies = self.record.thread(job["channel"], str(thread_of(job)))
         jobs = (None, job["number"])
         own = [reply for reply in replies if self.job_of.get(delivery_of(reply) or "") in jobs]
         return sorted(
-            (reply for reply in own if reply["ts"] != job["root_ts"]),
+            (reply for reply in own if reply["ts"] != job["status_ts"]),
             key=lambda reply: str(reply["ts"]),
         )
 
@@ -158,7 +158,7 @@ class RecordIndex:
             return True
         if code in ("thread_not_found", "message_not_found"):
             job = self.jobs.get(row["job"])
-            return job is not None and job["root_ts"] is None
+            return job is not None and job["status_ts"] is None
         return code in _NATURAL.get(row["channel"], ())
 
     def muted(self, job: int | None, user: str) -> bool:

@@ -88,7 +88,7 @@ class Report:
                 "questions answered": _with_key(record, "inquiry:", ":answer"),
                 "askers told": _with_key(record, "inquiry:", ":written"),
                 "gaps": sum(row["state"] == "gap" for row in record.of("inquiries")),
-                "read again": record.log.count('"event": "missed_messages"'),
+                "read again": record.log.count('"event": "conversation_read_again"'),
                 "doubts": sum("unconfirmed:" in row["key"] for row in record.of("deliveries")),
                 "deliveries": len(record.of("deliveries")),
                 "kills": record.kills,

@@ -19,23 +19,31 @@ Row = dict[str, Any]
 Rows = dict[str, list[Row]]
 _DUE = (
     *(
-        "back_offs.until",
-        "limits.prompts_until",
-        "limits.calls_until",
+        "back_offs.retry_at",
+        "limits.prompts_limited_until",
+        "limits.analytics_limited_until",
         "jobs.poll_at",
         "prompts.due_at",
     ),
     *("previews.due_at", "deliveries.due_at", "questions.due_at", "publications.due_at"),
-    *("inbox.due_at", "inquiries.due_at", "missed.due_at", "prompts.held_until"),
+    *("inbox.due_at", "inquiries.due_at", "missed_messages.due_at", "prompts.held_until"),
 )
 """Columns with due times."""
-_POLLS = ("pull_requests.look_at",)
+_POLLS = ("pull_requests.poll_at",)
 MOVED = (*_DUE, *_POLLS)
 _OF_QUESTIONS = ("questions.asked_at", "readings.retry_at")
 """Times before which a due question is put back: its numbers may be read ahead, or rest after a failure."""
 TABLES = (
     *("jobs", "prompts", "deliveries", "back_offs", "limits", "questions", "readings"),
-    *("subscriptions", "inbox", "missed", "pull_requests", "previews", "inquiries", "publications"),
+    *(
+        "subscriptions",
+        "inbox",
+        "missed_messages",
+        "pull_requests",
+        "previews",
+        "inquiries",
+        "publications",
+    ),
 )
 
 
@@ -71,7 +79,7 @@ def _from_sqlite(url: str) -> Rows:
         }
     for row in (row for table in rows.values() for row in table):
         for name, value in row.items():
-            if name.endswith(("_at", "_until")) or name == "until":
+            if name.endswith(("_at", "_until")):
                 is_time = isinstance(value, str)
                 row[name] = datetime.fromisoformat(value).replace(tzinfo=UTC) if is_time else None
     return rows

@@ -8,7 +8,7 @@ from tests.torture.record import Done
 from tests.torture.record_index import RecordIndex
 from tests.torture.rows import Row
 
-_WORDS = ("user", "text", "files", "omitted", "parent", "app", "request")
+_WORDS = ("user", "text", "files", "omitted_parts", "parent_user", "app", "request")
 """The columns of a message that are empty once it is settled."""
 
 

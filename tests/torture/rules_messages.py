@@ -8,7 +8,7 @@ from tests.torture.checks import Checks
 from tests.torture.record_index import END, Json, RecordIndex, delivery_of, thread_of
 from tests.torture.rows import Row
 
-_POSTED = ("root", "reply", "post")
+_POSTED = ("status", "reply", "post")
 _NUMBERED = re.compile(r"\bJob (\d+)\b")
 _SIGNS = {
     "waiting": ":hourglass_flowing_sand:",
@@ -123,10 +123,10 @@ def _root(index: RecordIndex, checks: Checks, job: Row) -> None:
     checks.insist(len(roots) <= 1, f"{subject}: {len(roots)} roots")
     dead = [row for row in index.deliveries(job["number"]) if row["state"] == "dead"]
     # The post succeeded with its answer lost, and Slack refused the search for it: it was never stored.
-    is_lost = any(row["kind"] == "root" and index.is_refusal_explained(row) for row in dead)
+    is_lost = any(row["kind"] == "status" and index.is_refusal_explained(row) for row in dead)
     is_stale = is_lost or any(row["kind"] == "edit" for row in dead)
     for root in roots:
-        is_stored = (root["channel"], root["ts"]) == (job["channel"], job["root_ts"])
+        is_stored = (root["channel"], root["ts"]) == (job["channel"], job["status_ts"])
         checks.insist(
             is_stored, f"{subject}: the root stands elsewhere than noted", explained=is_lost
         )

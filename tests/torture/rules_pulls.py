@@ -70,7 +70,10 @@ def _preview(index: RecordIndex, checks: Checks, preview: Row) -> None:
     job, subject = index.jobs[preview["job"]], f"preview of job {preview['job']}"
     state = preview["state"]
     checks.insist(state in ("ready", "broken", "missing"), f"{subject}: still {state} at the end")
-    checks.insist(preview["asks"] <= _MOST_BUILDS, f"{subject}: asked for {preview['asks']} times")
+    checks.insist(
+        preview["build_calls"] <= _MOST_BUILDS,
+        f"{subject}: asked for {preview['build_calls']} times",
+    )
     if (
         state != "ready"
         or job["state"] != "pull_request"

@@ -187,7 +187,7 @@ def _offers(message: Json, value: str) -> bool:
 
 
 def _answers(job: Row, row: Row) -> bool:
-    gap = json.loads(job["about"]) if isinstance(job.get("about"), str) else job.get("about")
+    gap = json.loads(job["gap"]) if isinstance(job.get("gap"), str) else job.get("gap")
     return gap is not None and bool(gap["key"] == row["gap_key"])
 
 

@@ -140,7 +140,7 @@ def _followed_up(index: RecordIndex, checks: Checks, done: Done) -> None:
         checks.insist(
             act.target in job["text"],
             f"{subject}: went to job {job['number']}, which is another one",
-            explained=job.get("again_of") is not None and act.kind == "reply",
+            explained=job.get("rerun_of") is not None and act.kind == "reply",
         )
         service_id = job["service_id"]
         wrong = [message["job_id"] for message in sent if message["job_id"] != service_id]
@@ -230,7 +230,7 @@ def _counted(index: RecordIndex, checks: Checks, done: Done, row: Row, received:
 
 def _is_late(index: RecordIndex, job: Row) -> bool:
     """Return whether the bot stored a job's thread only a while after people saw it."""
-    roots = [row for row in index.deliveries(job["number"]) if row["kind"] == "root"]
+    roots = [row for row in index.deliveries(job["number"]) if row["kind"] == "status"]
     return any(row["attempts"] > 1 or row["state"] == "dead" for row in roots)
 
 

@@ -90,7 +90,7 @@ def _files(index: RecordIndex, checks: Checks) -> None:
         call["fault"] and (call["operation"] == "visitors" or call["fault"] in ("401", "403"))
         for call in index.record.docs
     )
-    done = {row["id"] for row in index.record.of("readings") if row["complete"]}
+    done = {row["id"] for row in index.record.of("readings") if row["is_complete"]}
     # Slack returned no profile, and so nothing was answered.
     denials = [line for line in index.record.log.splitlines() if "access_unknown" in line]
     for row in index.record.of("questions"):

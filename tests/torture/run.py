@@ -301,8 +301,8 @@ def _publications(rows: Rows, latest: datetime) -> list[str]:
 def due(rows: Rows, now: datetime, until: datetime | None = None) -> list[str]:
     """Return descriptions of the open rows that are due before ``until``, or of all open rows."""
     latest = until or datetime.max.replace(tzinfo=UTC)
-    back_offs = {row["project"]: row["until"] for row in rows["back_offs"]}
-    budget = {row["project"]: row["calls_until"] for row in rows["limits"]}
+    back_offs = {row["project"]: row["retry_at"] for row in rows["back_offs"]}
+    budget = {row["project"]: row["analytics_limited_until"] for row in rows["limits"]}
     undecided = {row["number"] for row in rows["jobs"] if row["state"] == "unconfirmed"}
     descriptions = []
     for table, states in OPEN_STATES.items():
@@ -339,7 +339,7 @@ def due(rows: Rows, now: datetime, until: datetime | None = None) -> list[str]:
 
 def _unread_or_weekly(rows: Rows, now: datetime, latest: datetime) -> list[str]:
     """Return descriptions of messages of the inbox to work on, and unsettled subscriptions."""
-    undecided = [*rows["inbox"], *rows["missed"]]
+    undecided = [*rows["inbox"], *rows["missed_messages"]]
     unread = [row for row in undecided if row["due_at"] is not None and row["due_at"] <= latest]
     weekly = [
         row
@@ -355,9 +355,9 @@ def _unread_or_weekly(rows: Rows, now: datetime, latest: datetime) -> list[str]:
 def _polls(rows: Rows, now: datetime, latest: datetime) -> list[str]:
     """Return descriptions of open previews and due polls of pull requests."""
     polls = [
-        row for row in rows["pull_requests"] if row["look_at"] is not None and row["look_at"] <= now
+        row for row in rows["pull_requests"] if row["poll_at"] is not None and row["poll_at"] <= now
     ]
-    open_rows = [("pull request", row, row["look_at"]) for row in polls]
+    open_rows = [("pull request", row, row["poll_at"]) for row in polls]
     open_rows += [
         ("preview", row, row["due_at"]) for row in rows["previews"] if row["due_at"] is not None
     ]

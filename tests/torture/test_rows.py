@@ -10,7 +10,7 @@ from bot.store.schema import Due, metadata
 from tests.torture.rows import MOVED, TABLES, Row, Rows
 from tests.torture.run import OPEN_STATES, due
 
-PLANNED = ("next_run_at", "no_previews_until", "claimed_until")
+PLANNED = ("next_run_at", "previews_unavailable_until", "claimed_until")
 """Times days ahead, and the ends of leases, for which a run waits."""
 WAITING = {
     f"{table.name}.{column.name}"

@@ -227,7 +227,7 @@ def _told_twice(made: Record) -> None:
 
 def _preview(state: str, asks: int = 1) -> Callable[[Record], None]:
     def ask(made: Record) -> None:
-        made.rows["previews"] = [{"job": 1, "state": state, "asks": asks}]
+        made.rows["previews"] = [{"job": 1, "state": state, "build_calls": asks}]
 
     return ask
 
@@ -284,7 +284,7 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "in the thread of #1": lambda made: _say(made, "This is about Job 2"),
     "tells ['mk02'] in the thread": lambda made: _say(made, "You asked for mk02"),
     "Job 1: 2 roots": lambda made: made.messages.append(dict(made.messages[0])),
-    "the root stands elsewhere": _spoil("jobs", root_ts="1.1"),
+    "the root stands elsewhere": _spoil("jobs", status_ts="1.1"),
     "the root says": lambda made: made.messages[0].update(
         text=f":gear: *Working on it* · Job 1\n{ANA}"
     ),
@@ -403,7 +403,7 @@ def test_checker_finds_broken_promise(complaint: str) -> None:
 
 def _notify(made: Record, **job: Any) -> None:
     """Let the first job write a page on the gap, and its asker get a notice."""
-    made.rows["jobs"][0].update({"about": {"key": "mk08"}, "review": "merged"} | job)
+    made.rows["jobs"][0].update({"gap": {"key": "mk08"}, "review": "merged"} | job)
     made.rows["inquiries"][0].update(state="notified", job=1)
     made.rows["deliveries"].append(delivery("inquiry:1:job:1:written", "private", user=BEN))
 

@@ -63,7 +63,9 @@ async def test_month_counts_follow_ups_merges_and_questions(talk: Talk) -> None:
 
 
 async def test_months_before_the_database_are_not_counted(talk: Talk) -> None:
-    talk.newer_version_writes("installation.begun_at", "2026-11-02 08:00:00.000000", all_rows=True)
+    talk.newer_version_writes(
+        "installation.installed_at", "2026-11-02 08:00:00.000000", all_rows=True
+    )
     answer = await talk.ben.answer_to(TYPED)
     assert answer.startswith("*November* since 2 November, ")
     assert "*October*: not counted. I began on 2 November." in answer

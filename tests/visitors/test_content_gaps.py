@@ -200,7 +200,7 @@ async def test_texts_of_readers_are_forgotten_and_read_again(talk: Talk) -> None
 
 
 async def test_worst_pages_come_first_with_their_newest_comment(talk: Talk) -> None:
-    talk.service.readers["by-page"] = votes_of(("/good", 30, 0), ("/bad", 3, 12))
+    talk.service.readers["feedback_by_page"] = votes_of(("/good", 30, 0), ("/bad", 3, 12))
     talk.service.readers["feedback"] = feedback_of(
         ("/bad", "contextual", "No"),
         ("/bad", "contextual", "Step 3 fails"),
@@ -227,7 +227,7 @@ async def test_worst_pages_come_first_with_their_newest_comment(talk: Talk) -> N
 
 
 async def test_votes_are_shown_without_comments(talk: Talk) -> None:
-    talk.service.readers["by-page"] = votes_of(("/bad", 3, 12))
+    talk.service.readers["feedback_by_page"] = votes_of(("/bad", 3, 12))
     talk.service.says("feedback", 403)
     first, second = await asked(talk, "feedback"), await asked(talk, "feedback last month")
     assert "Comments couldn't be read: the docs service doesn't give them here." in first
@@ -353,7 +353,7 @@ def readers_who_write(text: str) -> dict[str, dict[str, Any]]:
     turns = [{**turn, "queryCategory": category} for category in (text, None) for _ in range(3)]
     return {
         "searches": {**searches(("b", 1, 0)), "searches": [row]},
-        "by-page": {"feedback": [votes], "hasMore": False},
+        "feedback_by_page": {"feedback": [votes], "hasMore": False},
         "feedback": {
             "feedback": [*comments, {**comments[0], "path": "/b", "contact": text}],
             "hasMore": False,

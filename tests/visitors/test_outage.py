@@ -13,7 +13,7 @@ from tests.work.readers import DAY, MONDAY, WEEK, digests, subscribe, until
 
 ROWS = {
     "searches": "*Readers didn't find* “rate limits” · searched 41 times, nothing opened",
-    "by-page": "*Readers dislike* `/bad` · 12 of 15 votes",
+    "feedback_by_page": "*Readers dislike* `/bad` · 12 of 15 votes",
     "feedback": "“Step 3 fails”",
     "assistant": "*Readers asked* “Is there SSO?” · 3 questions, no answer",
     "visitors": "readers, about as many as the week before (",
@@ -21,7 +21,7 @@ ROWS = {
 """What each source adds to the digest."""
 NAMES = {
     "searches": "Searches",
-    "by-page": "Votes",
+    "feedback_by_page": "Votes",
     "feedback": "Comments",
     "assistant": "Questions",
     "visitors": "Readers",
@@ -69,7 +69,7 @@ async def test_digest_after_an_outage_has_all_that_can_be_read(
         await late.time.passes(hours=3)
     [digest] = digests(late)
     shown = {name for name, row in ROWS.items() if row in digest}
-    without = {failing, "feedback"} if failing == "by-page" else {failing}
+    without = {failing, "feedback"} if failing == "feedback_by_page" else {failing}
     assert shown == set(ROWS) - without
     assert missing_in(digest) == ([f"{NAMES[failing]} {FAILS}"] if failing else [])
 

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from bot.app import FEATURES
-from bot.feature import Feature, Hooks
+from bot.commands.feature import Feature
 from bot.ids import Recommendation
+from bot.visitors.hooks import DigestHooks
 from tests.services import LINK
 from tests.site import Site
 from tests.talk import Talk
@@ -29,7 +30,7 @@ from tests.work.readers import (
     votes_of,
 )
 
-KINDS = ("searches", "by-page", "feedback", "assistant")
+KINDS = ("searches", "feedback_by_page", "feedback", "assistant")
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def readers(talk: Talk) -> Talk:
     wordings = "Is there SSO?", "is there sso", "IS THERE SSO"
     talk.service.readers |= {
         "searches": searches(("rate limits", 41, 0), ("install", 90, 60), ("few", 9, 0)),
-        "by-page": votes_of(("/bad", 3, 12), ("/good", 12, 3)),
+        "feedback_by_page": votes_of(("/bad", 3, 12), ("/good", 12, 3)),
         "feedback": feedback_of(("/bad", "contextual", "Step 3 fails")),
         "assistant": turns(*((text, None, "unanswered") for text in wordings)),
     }
@@ -110,7 +111,7 @@ async def test_search_is_recommended_by_its_count_and_clicks(
 async def test_page_is_recommended_by_its_votes(
     readers: Talk, helpful: int, against: int, is_worth: bool
 ) -> None:
-    readers.service.readers["by-page"] = votes_of(("/api", helpful, against))
+    readers.service.readers["feedback_by_page"] = votes_of(("/api", helpful, against))
     assert ("`/api`" in await first_digest(readers)) == is_worth
 
 
@@ -171,7 +172,7 @@ async def test_subject_of_an_open_job_is_left_out(
 
 
 async def test_page_of_an_open_pull_request_is_left_out(readers: Talk) -> None:
-    readers.service.readers["by-page"] = votes_of(("/guides/api-keys", 3, 12))
+    readers.service.readers["feedback_by_page"] = votes_of(("/guides/api-keys", 3, 12))
     await readers.finished("Fix the API keys guides")
     await subscribe(readers)
     await until(readers, 9)
@@ -188,7 +189,7 @@ async def test_one_subject_is_one_idea_with_its_evidences(readers: Talk) -> None
         "searches": searches(
             ("single sign-on", 30, 0), ("saml", 8, 0), ("sso", 4, 0), ("sign up", 90, 90)
         ),
-        "by-page": votes_of(("/guides/api-keys", 3, 12)),
+        "feedback_by_page": votes_of(("/guides/api-keys", 3, 12)),
         "assistant": turns(*((text, None, "unanswered") for text in (question, "SSO?", question))),
     }
     digest = await first_digest(readers)
@@ -207,7 +208,7 @@ async def test_one_subject_is_one_idea_with_its_evidences(readers: Talk) -> None
 
 
 async def test_disliked_page_leads_the_idea_of_its_subject(readers: Talk) -> None:
-    readers.service.readers["by-page"] = votes_of(("/guides/rate-limits", 3, 12))
+    readers.service.readers["feedback_by_page"] = votes_of(("/guides/rate-limits", 3, 12))
     digest = await first_digest(readers)
     assert recommended(digest)[0] == (
         "*Readers dislike* `/guides/rate-limits` · 12 of 15 votes"
@@ -268,7 +269,7 @@ async def test_feature_adds_a_source_of_recommendations(readers: Talk) -> None:
         place = "Teammates asked", "t1", "Is there a sandbox?", "99 questions, no answer"
         return [Recommendation(*place, 99, "Write the page about the sandbox.")]
 
-    further = Feature(hooks=Hooks(list_recommendations=recommend))
+    further = Feature(hooks=(DigestHooks(list_recommendations=recommend),))
     readers.process.features = (*FEATURES, further)
     digest = await first_digest(readers)
     assert (
@@ -300,7 +301,7 @@ async def test_missing_data_delays_no_digest(readers: Talk, status: int) -> None
 
 
 async def test_digest_reports_unreadable_votes(readers: Talk) -> None:
-    readers.service.says("by-page", 400, times=9)
+    readers.service.says("feedback_by_page", 400, times=9)
     digest = await first_digest(readers)
     assert "“rate limits”" in digest
     assert "Votes couldn't be read: " in digest

@@ -21,7 +21,7 @@ SITE = Counts(110, 90, 190)
 async def put(store: Store, *, is_final: bool = True, at: datetime = NOW) -> Reading:
     """Store a reading that was taken at a time."""
     new = Reading(
-        PROJECT, Source.VISITORS, WEEK, at, is_final, totals=SITE, complete=True, taken_at=at
+        PROJECT, Source.VISITORS, WEEK, at, is_final, totals=SITE, is_complete=True, read_at=at
     )
     pages = {"/a": SITE, "/\u00e9": Counts(1, 0, 1)}
     return await store.write(lambda tx: Readings(tx).put(replace(new, pages=pages)))

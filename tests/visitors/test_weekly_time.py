@@ -117,7 +117,7 @@ def _slow_next_after(weekly: WeeklyTime, moment: datetime) -> datetime:
 
 
 def _slow_on(weekly: WeeklyTime, day: date) -> datetime:
-    wall, meant = _wall(weekly.zone, day), datetime.combine(day, weekly.at)
+    wall, meant = _wall(weekly.zone, day), datetime.combine(day, weekly.time_of_day)
     if meant in wall:
         return wall[meant]
     before = max(time for time in wall if time < meant)

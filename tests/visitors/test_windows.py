@@ -270,7 +270,8 @@ class SandboxService(DocsService):
 async def talk(talk: Talk, folder: Path) -> AsyncIterator[Talk]:
     """A conversation about the readers of the sandbox."""
     sandbox = docs_service.DocsService(replace(OPTIONS, folder=folder), lambda: START)
-    talk.service = SandboxService()
+    talk.service.close()
+    talk.service = SandboxService(talk.time, talk.faults.hung)
     await talk.process.starts(
         docs_api_url=await sandbox.start(),
         docs_api_key=sandbox.options.api_key,

@@ -32,8 +32,12 @@ def page(path: str, now: tuple[int, int, int], was: tuple[int, int, int] | None 
 def reading(period: Period = WEEK, rows: int = 812, **values: Any) -> Reading:
     """Return a reading of a period, by default a whole one."""
     pages = {f"/page-{number}": Counts(1, 1, 2) for number in range(rows)}
-    read: dict[str, Any] = {"totals": Counts(1_200, 3_400, 4_500), "pages": pages, "complete": True}
-    read |= {"source": Source.VISITORS, "id": ReadingId(1), "taken_at": TAKEN, **values}
+    read: dict[str, Any] = {
+        "totals": Counts(1_200, 3_400, 4_500),
+        "pages": pages,
+        "is_complete": True,
+    }
+    read |= {"source": Source.VISITORS, "id": ReadingId(1), "read_at": TAKEN, **values}
     return Reading(project=PROJECT, period=period, began_at=TAKEN, is_final=True, **read)
 
 

@@ -21,7 +21,7 @@ async def audit(talk: Talk) -> list[dict[str, str]]:
 async def acts(talk: Talk) -> list[tuple[str, str, str]]:
     """Return the acts, each with the person and the end, which is empty while it is open."""
     people = {person.id: person.name for person in (talk.ana, talk.ben)} | {"": ""}
-    return [(row["act"], people[row["user"]], row["end"]) for row in await audit(talk)]
+    return [(row["act"], people[row["user"]], row["outcome"]) for row in await audit(talk)]
 
 
 async def test_request_is_recorded_with_its_end_without_its_text(talk: Talk) -> None:
@@ -30,14 +30,14 @@ async def test_request_is_recorded_with_its_end_without_its_text(talk: Talk) -> 
     await talk.ends()
     [row] = await audit(talk)
     assert row == {
-        "at": f"{START:%Y-%m-%dT%H:%M:%SZ}",
+        "acted_at": f"{START:%Y-%m-%dT%H:%M:%SZ}",
         "user": talk.ana.id,
         "act": "asked",
         "project": "acme-docs",
         "channel": talk.room("docs").id,
         "job": "1",
         "subscription": "",
-        "end": "pull_request",
+        "outcome": "pull_request",
         "app": "",
     }
     assert not [column for column in talk.kept(SECRET) if column.startswith("audit")]
@@ -115,7 +115,7 @@ async def test_old_rows_lose_the_person_and_keep_the_end(talk: Talk) -> None:
     await talk.started("Add another page")
     await talk.time.passes(60)
     assert await acts(talk) == [("asked", "", "pull_request"), ("asked", "Ana", "")]
-    assert (await audit(talk))[0]["at"] == f"{START:%Y-%m-%dT%H:%M:%SZ}"
+    assert (await audit(talk))[0]["acted_at"] == f"{START:%Y-%m-%dT%H:%M:%SZ}"
     talk.everything()
 
 

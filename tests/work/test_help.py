@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.features import COMMANDS
+from bot.subjects import COMMANDS
 from tests.services import ASSISTANT_KEY, DOMAIN
 from tests.talk import Talk
 

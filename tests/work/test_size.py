@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import RowMapping, insert, select, text
 
-from bot.jobs.store.tables import previews, pull_requests
+from bot.pulls.store.tables import previews, pull_requests
 from bot.store import Store, Transaction
 from bot.store.database import Database
 from bot.store.schema import AnyTable, metadata
@@ -33,7 +33,7 @@ def copied(table: AnyTable, row: RowMapping, number: int) -> dict[str, Any]:
             del fields[name]
     for name in {"number", "job", "prompt"} & fields.keys():
         fields[name] = fields[name] and number
-    for name in {"id", "key", "root_ts", "posted_ts", "service_id"} & fields.keys():
+    for name in {"id", "key", "status_ts", "posted_ts", "service_id"} & fields.keys():
         # Spread over the index, as ids that are drawn by chance are.
         fields[name] = fields[name] and f"{number * 2_654_435_761 % 2**32:08x}{fields[name][8:]}"
     return fields

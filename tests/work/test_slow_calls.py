@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.services import active_job
 from tests.talk import Talk
 
 LEASE_SECONDS = 91
@@ -79,7 +80,7 @@ async def test_late_answer_counts_though_another_process_called_it_abandoned(tal
     [question] = talk.replies()
     assert question.buttons == ["Send again", "Dismiss"]
     late.comes(201, id="job-1", status="active")
-    talk.service.jobs["job-1"] = {"id": "job-1", "status": "active", "prLink": None}
+    talk.service.odd["job-1"] = active_job
     await talk.time.passes(5)
     assert "has started" in talk.replies()[0]
     assert "Working on it" in talk.status()

@@ -61,7 +61,7 @@ async def test_job_of_a_newer_version_stops_no_poll_and_no_list(talk: Talk) -> N
     talk.everything()
 
 
-@pytest.mark.parametrize("column", ["questions.query", "readings.end"])
+@pytest.mark.parametrize("column", ["questions.query", "readings.end_day"])
 async def test_question_of_a_newer_version_stops_no_other(talk: Talk, column: str) -> None:
     talk.service.site.fill(5, FIRST, LAST)
     for day in (FIRST, LAST):

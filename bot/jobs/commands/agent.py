@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
@@ -26,24 +25,18 @@ from bot.context import Context
 from bot.ids import Block, ChannelId, JobNumber, PromptId
 from bot.intent.kinds import STARTS_JOB, Place
 from bot.intent.vocabulary import ButtonLabel
-from bot.jobs.access import Readable, admin_request, if_visible, steerable
+from bot.jobs.access import Readable, if_visible, steerable
 from bot.jobs.ask import ask
-from bot.jobs.commands import unsent
-from bot.jobs.commands.job_lists import (
-    WORDS,
-    projects_to_choose,
-    see_page,
-    status_of,
-    turn_page,
-)
+from bot.jobs.commands import channel_choices, job_lists, unsent
+from bot.jobs.commands.channel_choices import projects_to_choose
+from bot.jobs.commands.job_lists import see_page, status_of, turn_page
 from bot.jobs.commands.job_references import for_reader
+from bot.jobs.commands.limits import LIMITS
 from bot.jobs.commands.sending import SENDING
 from bot.jobs.conversation import offer_thread
 from bot.jobs.decisions import (
     dismiss,
-    fix_preview,
     follow_up_anyway,
-    review,
     run_again,
     send_again,
     stop_watching,
@@ -51,15 +44,14 @@ from bot.jobs.decisions import (
     withdraw,
 )
 from bot.jobs.gates import ask_first, note_start
-from bot.jobs.messages import changes, forms, status_message
+from bot.jobs.messages import forms, status_message
 from bot.jobs.messages import job_answers as say
 from bot.jobs.messages import unsent as unsent_messages
 from bot.jobs.messages.forms import NOT_SERVED
-from bot.jobs.model.jobs import About, Review, TakeThread
+from bot.jobs.model.jobs import AttachThread, GapRef, Review
 from bot.jobs.model.prompts import Prompt, PromptRequest, PromptState
-from bot.jobs.previews import ask_by_press
-from bot.jobs.pull_requests import read_changes, use_repository
 from bot.jobs.respond import answer_unless_request, respond
+from bot.jobs.reviews import review
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.messages import slack_text
@@ -82,14 +74,14 @@ async def _ask(context: Context, invocation: Invocation, _match: re.Match[str]) 
     """Start a job with a text, or answer one that is no change."""
     allowed = invocation.allowed
     meaning = find_meaning(
-        context, invocation.text, Place.COMMAND, author=allowed.user, command=NAME
+        context, invocation.full_text, Place.COMMAND, author=allowed.user, command=NAME
     )
     if meaning.kind not in STARTS_JOB:
         message = await respond(context, allowed, meaning, Place.COMMAND, command=NAME)
         return Answer(message=message)
     project = meaning.project.id if meaning.project else None
     request = PromptRequest(meaning.text, project=project)
-    question = await ask_first(context, allowed, request, meaning.whole)
+    question = await ask_first(context, allowed, request, meaning.full_text)
     if question is not None:
         return Answer(message=question)
     asked = await ask(context, allowed, request)
@@ -117,27 +109,27 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     allowed = await submission.claimed.prove(context, channel)
     if allowed is None:
         return FormErrors({"channel": say.CHANNEL_NOT_YOURS})
-    take_thread, given = _given_thread(fields)
+    attach_thread, given = _given_thread(fields)
     request = PromptRequest(
         slack_text.from_plain(text),
-        take_thread=take_thread,
+        attach_thread=attach_thread,
         given=given,
         project=project.id if project else None,
-        about=About(*submission.form.about) if submission.form.about else None,
+        gap=GapRef(*submission.form.gap) if submission.form.gap else None,
     )
-    has_more = given is not None or request.about is not None
+    has_more = given is not None or request.gap is not None
     if not has_more and await _is_answered(context, allowed, request, project):
         return None
     asked = await ask(context, allowed, request)
     return FormErrors({"prompt": say.SAME_ANEW}) if asked.same else None
 
 
-def _given_thread(fields: Mapping[str, str | None]) -> tuple[TakeThread | None, str | None]:
+def _given_thread(fields: Mapping[str, str | None]) -> tuple[AttachThread | None, str | None]:
     """Return the messages of the thread that a person lets go along, and how they were offered."""
-    for name, take_thread in (("earlier", TakeThread.GIVEN), ("answer", TakeThread.ANSWER)):
+    for name, attach_thread in (("earlier", AttachThread.GIVEN), ("answer", AttachThread.ANSWER)):
         given = fields.get(name)
         if given and fields.get(f"take_{name}"):
-            return take_thread, given
+            return attach_thread, given
     return None, None
 
 
@@ -145,9 +137,9 @@ async def _is_answered(
     context: Context, allowed: Allowed, request: PromptRequest, project: Project | None
 ) -> bool:
     """Answer the text of a form in its channel if it is no request, or asks for a page in work."""
-    whole = with_project(project, request.raw)
+    full_text = with_project(project, request.raw)
     answer = await answer_unless_request(context, allowed, request.raw, Place.COMMAND)
-    answer = answer or await ask_first(context, allowed, request, whole)
+    answer = answer or await ask_first(context, allowed, request, full_text)
     if answer is None:
         return False
     await answer_in_private(context, allowed.origin, "unsent", answer)
@@ -163,7 +155,7 @@ async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
     text = slack_text.to_plain(content.text, {}, {})
     if not used.is_own and not slack_text.is_blank(text):
         text = forms.prompt_about(text)
-    left_out = [*(file.name for file in content.files), *content.omitted]
+    left_out = [*(file.name for file in content.files), *content.omitted_parts]
     if len(text) > _FORM_LENGTH:
         text = text[:_FORM_LENGTH]
         left_out.append("the end of the text")
@@ -205,7 +197,7 @@ def _unknown(press: Press) -> Answer:
     return Answer(message=say.no_such_job(press.value))
 
 
-def _on_job(do: Callable[[Context, Press, Readable], Awaitable[Answer]]) -> PressRun:
+def on_job(do: Callable[[Context, Press, Readable], Awaitable[Answer]]) -> PressRun:
     """Return the handler of a button about a visible job."""
 
     async def pressed(context: Context, press: Press) -> Answer:
@@ -240,7 +232,7 @@ def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer
     return pressed
 
 
-@_on_job
+@on_job
 async def _run_again(_context: Context, press: Press, target: Readable) -> Answer:
     private = FormState.at(press.origin, target.job.number).dumps()
     return Answer(modal=forms.run_again_form(target.job, private=private))
@@ -261,7 +253,7 @@ async def _submit_again(context: Context, submission: Submission) -> FormErrors 
     return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
 
 
-@_on_job
+@on_job
 async def _review(context: Context, press: Press, target: Readable) -> Answer:
     choice = None if press.action_id == Action.UNDO_REVIEW else Review(press.action_id)
     is_kept = await review(context, target, choice)
@@ -273,7 +265,7 @@ def _occasion(press: Press) -> str:
     return press.origin.message_ts or press.origin.key
 
 
-@_on_job
+@on_job
 async def _ask_anyway(context: Context, press: Press, target: Readable) -> Answer:
     asked = await run_again(context, target, f"anyway:{_occasion(press)}")
     if asked is None:
@@ -303,7 +295,7 @@ async def _dismiss(context: Context, _press: Press, target: Readable, prompt: Pr
     return _answer_if_late(await dismiss(context, steerable(context, target, prompt)))
 
 
-@_on_job
+@on_job
 async def _withdraw(context: Context, press: Press, target: Readable) -> Answer:
     prompt = await to_withdraw(context, target.job.number, press.origin.user)
     if prompt is None:
@@ -311,7 +303,7 @@ async def _withdraw(context: Context, press: Press, target: Readable) -> Answer:
     return _answer_if_late(await withdraw(context, steerable(context, target, prompt)))
 
 
-@_on_job
+@on_job
 async def _keep_quiet(context: Context, _press: Press, target: Readable) -> Answer:
     prompt = await context.store.read(lambda tx: Prompts(tx).starting(target.job.number))
     if prompt is None:
@@ -327,7 +319,7 @@ async def _ask_by_press(context: Context, press: Press) -> Answer:
     return await _ask_form(context, place)
 
 
-@_on_job
+@on_job
 async def _details(context: Context, _press: Press, target: Readable) -> Answer:
     return replace(await status_of(context, target), replaces=True)
 
@@ -340,51 +332,19 @@ def _answer_if_late(is_done: bool) -> Answer:
     return Answer(message=None if is_done else say.TOO_LATE)
 
 
-@_on_job
+@on_job
 async def _show_attachments(context: Context, _press: Press, target: Readable) -> Answer:
     texts = await context.store.read(lambda tx: Prompts(tx).attachments(target.job.number))
     return Answer(modal=status_message.prompt_view(target.job, texts))
 
 
-@_on_job
-async def _changes(context: Context, _press: Press, target: Readable) -> Answer:
-    files = await read_changes(context, target)
-    if files is None:
-        return Answer(message=changes.unreadable(target.job))
-    # In a thread, because the changes of 300 files take a tenth of a second to compare.
-    view = await asyncio.to_thread(changes.changes_view, target.job, files)
-    return Answer(modal=view)
-
-
-@_on_job
-async def _preview(context: Context, _press: Press, target: Readable) -> Answer:
-    return Answer(message=await ask_by_press(context, target))
-
-
-@_on_job
-async def _fix_preview(context: Context, _press: Press, target: Readable) -> Answer:
-    result = await fix_preview(context, target)
-    if result is None or result.repeated:
-        return Answer(message=say.TOO_LATE)
-    return Answer() if result.accepted else Answer(message=say.cannot_follow_up(result.job))
-
-
-@_on_job
+@on_job
 async def _choose_messages(context: Context, press: Press, target: Readable) -> Answer:
     return await unsent.choose_messages(context, press, target)
 
 
 async def _cancel(_context: Context, _press: Press) -> Answer:
     return Answer(message=unsent_messages.CANCELLED, replaces=True)
-
-
-async def _use_repository(context: Context, press: Press) -> Answer:
-    """Read a project's pull requests in another repository, as an admin chose."""
-    admin = admin_request(context, press.allowed)
-    if admin is None:
-        return Answer(message=say.ONLY_ADMINS)
-    name = await use_repository(context, admin, press.value)
-    return Answer(message=say.repository_used(name))
 
 
 COMMAND = Command(
@@ -408,15 +368,12 @@ COMMAND = Command(
         after_mention=None,
         in_help=True,
     ),
-    words=(*WORDS, SENDING),
+    words=(*job_lists.WORDS, LIMITS, *channel_choices.WORDS, SENDING),
     also=about_replies,
     labels=(
         ButtonLabel("My jobs", "jobs mine"),
         ButtonLabel("Help", "help"),
         ButtonLabel("Details", "status"),
-        ButtonLabel("Changes", "changes"),
-        ButtonLabel("Preview", "preview"),
-        ButtonLabel("Open preview", "preview"),
         ButtonLabel("Run again", "retry"),
         ButtonLabel("Withdraw", "stop"),
         ButtonLabel("Don't", "stop"),
@@ -432,9 +389,6 @@ COMMAND = Command(
         Action.DISMISS: _dismiss,
         Action.WITHDRAW: _withdraw,
         Action.SHOW_ATTACHMENTS: _show_attachments,
-        Action.CHANGES: _changes,
-        Action.PREVIEW: _preview,
-        Action.FIX_PREVIEW: _fix_preview,
         Action.ASK_ANYWAY: _ask_anyway,
         Action.FOLLOW_UP_ANYWAY: _follow_up_anyway,
         Action.LEAVE_IT: unsent.leave_it,
@@ -447,7 +401,6 @@ COMMAND = Command(
         Action.DETAILS: _details,
         Action.HELLO_ASK: _ask_by_press,
         Action.SEE_NEEDS_YOU: see_page,
-        Action.USE_REPOSITORY: _use_repository,
     },
     forms={"ask": _submit, "run_again": _submit_again},
     shortcuts={"ask_about": _ask_about},

@@ -25,7 +25,7 @@ from bot.jobs.ask import follow_up, takes_follow_ups
 from bot.jobs.commands.job_references import LINK, NUMBER, find_job, for_reader
 from bot.jobs.messages import forms
 from bot.jobs.messages import job_answers as say
-from bot.jobs.model.jobs import TakeThread, TrackedJob
+from bot.jobs.model.jobs import AttachThread, TrackedJob
 from bot.jobs.model.prompts import PromptRequest, Unsent
 from bot.jobs.respond import answer_unless_request, place_of_job
 from bot.jobs.store.jobs import Jobs
@@ -50,7 +50,7 @@ async def _send_to_guessed(
 
     If this person can see no job of that id, the word is part of the follow-up.
     """
-    text = invocation.text
+    text = invocation.full_text
     first_word = slack_text.to_plain(text, {}, {}).split(maxsplit=1)[0]
     job = await find_job(context, first_word)
     if await if_visible(context, invocation.allowed, job) is not None:
@@ -88,7 +88,7 @@ async def _send_to(
 
 def _text_after_name(invocation: Invocation) -> str:
     """Return the text after the job's name; "" for an invisible one."""
-    match = _AFTER_NAME.fullmatch(invocation.text)
+    match = _AFTER_NAME.fullmatch(invocation.full_text)
     raw = match[1] if match else ""
     return "" if slack_text.is_blank(slack_text.to_plain(raw, {}, {})) else raw
 
@@ -155,8 +155,8 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     earlier = fields.get("earlier") if fields.get("take_earlier") else None
     if not earlier and await _is_answered(context, target, raw):
         return None
-    take_thread = TakeThread.GIVEN if earlier else None
-    request = PromptRequest(raw, take_thread=take_thread, given=earlier)
+    attach_thread = AttachThread.GIVEN if earlier else None
+    request = PromptRequest(raw, attach_thread=attach_thread, given=earlier)
     result = await follow_up(context, target, request)
     if result.same is not None:
         return FormErrors({"prompt": say.SAME_ANEW})

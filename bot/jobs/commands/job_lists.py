@@ -1,16 +1,16 @@
-"""Lists of jobs, the hourly limits, and the choices of a channel."""
+"""Lists of jobs, the search, and the status of one."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.access.admit import Allowed, reads_channel
 from bot.commands.command import Answer, Invocation, Press, Word
 from bot.context import Context
-from bot.ids import ChannelId, Message, UserId, is_direct_message
+from bot.ids import ChannelId, Message, is_direct_message
 from bot.jobs.access import Readable
 from bot.jobs.commands.job_references import of_job
 from bot.jobs.job_words import answer_status
@@ -22,23 +22,12 @@ from bot.jobs.model.job_search import (
     find_jobs,
 )
 from bot.jobs.model.jobs import JobScope, Listed, NextStep
-from bot.jobs.model.prompts import Act
-from bot.jobs.model.quota import frees_at
 from bot.jobs.readable_channels import find_to_review, find_with_jobs
-from bot.jobs.service_health import analytics_budget, failing_since, is_refused
-from bot.jobs.store.audit import Audit
 from bot.jobs.store.job_lists import JobLists
 from bot.jobs.store.job_search import JobSearch
-from bot.jobs.store.limits import Quota
-from bot.jobs.store.prompts import Prompts
-from bot.jobs.store.sending import Sending
 from bot.jobs.store.waits import Waits
 from bot.jobs.thread import status_message_link
-from bot.messages import general
-from bot.ports import Origin
-from bot.projects import Project, UnknownProject
 from bot.store import Transaction
-from bot.store.channels import Channels
 
 _CHANNEL = re.compile(r"<#(\w+)(?:\|[^>]*)?>")
 _VALUE = re.compile(r"([0-9]{1,4}) (mine )?(open |review |needs )?(\w*)")
@@ -52,7 +41,7 @@ async def _list(context: Context, invocation: Invocation, _match: re.Match[str])
     mine = False
     only: Listed | None = None
     channel: ChannelId | None = None
-    for word in invocation.words.split():
+    for word in invocation.text.split():
         kind = word.lower()
         match = _CHANNEL.fullmatch(word)
         if kind == "mine":
@@ -214,146 +203,4 @@ async def _show(context: Context, allowed: Allowed, listing: say.JobListing) -> 
     return Answer(message=await context.store.read(look))
 
 
-async def _show_limits(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
-    def look(tx: Transaction) -> Message:
-        user = invocation.origin.user
-        projects = context.projects.known
-        limits = [_limits_of(context, tx, project, user) for project in projects]
-        stop = Sending(tx).stop()
-        return say.limits(limits, stop.at if stop else None)
-
-    return Answer(message=await context.store.read(look))
-
-
-def _limits_of(context: Context, tx: Transaction, project: Project, user: UserId) -> say.Limits:
-    now = context.clock()
-    limit = context.settings.uses_an_hour
-    uses = Prompts(tx).uses(project.id, now)
-    held_until = Quota(tx).exhausted_until(project.id, now)
-    return say.Limits(
-        used=limit if held_until else len(uses),
-        limit=limit,
-        frees_at=held_until or frees_at(uses, limit),
-        waiting=Prompts(tx).waiting_for_quota(project.id),
-        mine=sum(use.asked_by == user for use in uses),
-        analytics=analytics_budget(context, tx, project.id),
-        key_is_refused=is_refused(tx, project.id),
-        failing_since=failing_since(tx, project.id, now),
-        project=context.projects.shown(project.id),
-    )
-
-
-LIMITS = Word(
-    usage="limits",
-    shape="limits",
-    tells="Shows how much of the hourly limits is left.",
-    run=_show_limits,
-    hint="limits",
-    in_help=True,
-)
-
-
-async def projects_to_choose(
-    context: Context, channel: ChannelId, chosen: Project | None = None
-) -> tuple[Project, ...]:
-    """Return the projects of a form's menu, ``chosen`` first.
-
-    It has none if the bot serves one project.
-    """
-    if not context.projects.are_several:
-        return ()
-    if chosen is None:
-        chosen = await context.store.read(lambda tx: context.project_of(tx, channel))
-    return (chosen, *(project for project in context.projects.known if project != chosen))
-
-
-def _change_nothing(_tx: Transaction) -> None:
-    """Change nothing: the default for ``change``."""
-
-
-async def choose(
-    context: Context,
-    origin: Origin,
-    act: Act,
-    change: Callable[[Transaction], None] = _change_nothing,
-) -> None:
-    """Write a choice for a channel, and its audit row."""
-
-    def write(tx: Transaction) -> None:
-        change(tx)
-        Audit(tx).chose(act, origin, context.project_of(tx, origin.channel).id, context.clock())
-
-    await context.store.write(write)
-
-
-async def _show_docs(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
-    channel = invocation.origin.channel
-    project = await context.store.read(lambda tx: context.project_of(tx, channel))
-    return Answer(message=general.project_here(project, context.projects))
-
-
-async def _choose_project(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
-    origin = invocation.origin
-    admins = context.settings.admins
-    try:
-        project = context.projects.named(match[1])
-    except UnknownProject as unknown:
-        return Answer(message=general.unknown_choice(unknown.name, context.projects))
-    if admins and origin.user not in admins and not is_direct_message(origin.channel):
-        return Answer(message=general.may_not_choose(project, origin.channel))
-
-    def change(tx: Transaction) -> None:
-        Channels(tx).choose_project(origin.channel, project.id)
-
-    await choose(context, origin, Act.CHOSE_PROJECT, change)
-    return Answer(message=general.chosen(project))
-
-
-PROJECT = Word(
-    usage="project",
-    shape="project",
-    tells="Shows which docs this channel's prompts are for.",
-    run=_show_docs,
-)
-CHOOSE_PROJECT = Word(
-    usage="project acme",
-    shape=r"project\s+`?([^\s`]+)`?",
-    tells="Chooses one of several docs for the channel.",
-    run=_choose_project,
-    if_several=True,
-)
-
-
-async def _replies(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
-    """Choose which replies steer the channel's jobs.
-
-    A bare word shows the choice.
-    """
-    origin = invocation.origin
-    by_mention = (match[1] or "").lower() == "off"
-    if is_direct_message(origin.channel):
-        return Answer(message=general.REPLIES_IN_DIRECT)
-    if not match[1]:
-        chosen = await context.store.read(lambda tx: Channels(tx).is_by_mention(origin.channel))
-        return Answer(message=general.replies_setting(by_mention=chosen))
-
-    def change(tx: Transaction) -> None:
-        Channels(tx).choose_replies(origin.channel, by_mention=by_mention)
-
-    await choose(context, origin, Act.CHOSE_REPLIES, change)
-    return Answer(message=general.replies_chosen(by_mention=by_mention))
-
-
-REPLIES = Word(
-    usage="replies off",
-    # "replies on the forum page are outdated" is a prompt.
-    shape=r"replies(?:\s+(on|off))?",
-    tells=(
-        "Lets only mentions steer the channel's jobs; "
-        "`replies on` lets every reply in their threads."
-    ),
-    run=_replies,
-)
-
-
-WORDS = (FIND, JOBS, STATUS, LIMITS, PROJECT, CHOOSE_PROJECT, REPLIES)
+WORDS = (FIND, JOBS, STATUS)

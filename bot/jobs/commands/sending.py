@@ -23,7 +23,7 @@ async def _sending(context: Context, invocation: Invocation, match: re.Match[str
         return Answer(message=say.ONLY_ADMINS)
     if choice == "off":
         stop = await switch_off(context, admin)
-        return Answer(message=say.switched_off(stop.at, stop.user))
+        return Answer(message=say.switched_off(stop.stopped_at, stop.stopped_by))
     is_switched = await switch_on(context, admin)
     return Answer(message=say.SWITCHED_ON if is_switched else say.IS_ON)
 
@@ -34,8 +34,8 @@ async def _show(context: Context, *, is_admin: bool) -> Message:
     if stop is None:
         return say.IS_ON
     if is_admin:
-        return say.switched_off(stop.at, stop.user)
-    return b.words(say.off_note(stop.at))
+        return say.switched_off(stop.stopped_at, stop.stopped_by)
+    return b.words(say.off_note(stop.stopped_at))
 
 
 SENDING = Word(

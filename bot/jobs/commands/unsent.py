@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from bot.access.admit import Allowed
 from bot.commands.command import Answer, FormState, Press
-from bot.commands.own_words import Used
+from bot.commands.own_words import Used, WordHooks
 from bot.context import Context
 from bot.ids import Block, MessageTs
 from bot.intent.own_words import FoundWord
 from bot.jobs.access import Readable, steerable
-from bot.jobs.commands.job_lists import projects_to_choose
+from bot.jobs.commands.channel_choices import projects_to_choose
 from bot.jobs.conversation import OfferedThread, offer_thread
 from bot.jobs.decisions import withdraw
 from bot.jobs.job_words import run_job_word, takes_job_word
@@ -101,10 +101,9 @@ async def run_word(context: Context, press: Press) -> Answer:
         message = await run_job_word(context, press.allowed, word, None)
         return Answer(message=message, replaces=message is not None)
     used = Used(word, typed, command=command)
-    for hooks in context.hooks:
-        if hooks.run_word is not None:
-            answer = await hooks.run_word(context, press.allowed, used)
-            return replace(answer, replaces=answer.message is not None)
+    for hooks in context.hooks_of(WordHooks):
+        answer = await hooks.run_word(context, press.allowed, used)
+        return replace(answer, replaces=answer.message is not None)
     return Answer(message=job_answers.TOO_LATE)
 
 

@@ -29,7 +29,7 @@ from bot.messages import blocks as b
 from bot.messages.blocks import counted, number
 from bot.messages.general import EXAMPLE, QUESTION_EXAMPLE
 from bot.messages.help import WAYS_ON
-from bot.messages.plain_text import one_line
+from bot.messages.plain_text import one_line, visible
 from bot.messages.slack_text import from_plain
 from bot.outbox.model import NotPosted
 from bot.projects import Project
@@ -269,7 +269,7 @@ class FoundJobs:
 
     def turned(self, by: int) -> str:
         """Return the value of a button that leads to another page."""
-        return f"{self.page + by} find {self.text[:MAX_SEARCH_CHARACTERS]}"
+        return f"{self.page + by} find {visible(self.text)[:MAX_SEARCH_CHARACTERS]}"
 
 
 def found_jobs(rows: Sequence[ListedJob], found: FoundJobs) -> Message:
@@ -370,24 +370,24 @@ def _details(job: TrackedJob) -> list[str]:
     if job.ref:
         facts_of["Repository"].append(f"branch {_code(job.ref)}")
     if job.time_taken is not None:
-        facts_of["Last prompt"] = [lasted(job.time_taken), f"version {job.version}"]
+        facts_of["Last prompt"] = [lasted(job.time_taken), f"version {job.result_number}"]
     if job.model:
         facts_of["Model"].append(_code(job.model))
-    if job.created_at:
-        facts_of["At the docs service"].append(f"created {b.moment(job.created_at)}")
-    if job.archived_at:
-        facts_of["At the docs service"].append(f"archived {b.moment(job.archived_at)}")
+    if job.service_created_at:
+        facts_of["At the docs service"].append(f"created {b.moment(job.service_created_at)}")
+    if job.service_archived_at:
+        facts_of["At the docs service"].append(f"archived {b.moment(job.service_archived_at)}")
     if job.service_id:
         facts_of["The service's id"].append(_code(job.service_id))
     rows = [f"{name}: {', '.join(parts)}" for name, parts in facts_of.items() if parts]
-    if job.unread_since:
+    if job.poll_failing_since:
         rows.append(
             ":warning: The docs service's answers about it have failed "
-            f"since {b.moment(job.unread_since)}."
+            f"since {b.moment(job.poll_failing_since)}."
         )
-    if job.missing_since:
+    if job.not_found_since:
         rows.append(
-            f":warning: The docs service hasn't known it since {b.moment(job.missing_since)}."
+            f":warning: The docs service hasn't known it since {b.moment(job.not_found_since)}."
         )
     return rows
 
@@ -552,7 +552,7 @@ def key_notice(
     ``forbidden``: the service answered 403 instead of 401. ``docs`` and ``entry``: see
     ``Projects``.
     """
-    named = _named(project, docs)
+    named = named_docs(project, docs)
     result = "is good"
     cause = (
         f"The docs service doesn't accept the key for {named} any more (401): "
@@ -587,7 +587,7 @@ def key_may_expire(
     whose = "The assistant's key" if is_assistants else "The key of the docs service"
     setting = _assistants_setting(entry) if is_assistants else key_setting(entry)
     return b.words(
-        f":warning: {whose} for {_named(project, docs)} has been in use here for {days} days. "
+        f":warning: {whose} for {named_docs(project, docs)} has been in use here for {days} days. "
         "Keys expire after 90 days by default, and the service doesn't tell me their age. "
         f"If yours expires: make a new one on the API keys page, put it into {setting}, "
         "and restart the bot."
@@ -608,7 +608,7 @@ def assistants_key_refused(
     ``docs`` and ``entry``: see ``Projects``.
     """
     return b.words(
-        f":warning: The docs service refuses the assistant's key for {_named(project, docs)}: it is "
+        f":warning: The docs service refuses the assistant's key for {named_docs(project, docs)}: it is "
         "unknown, has expired, or may not be used from here. Meanwhile I answer no questions; "
         "jobs go on. Make a new assistant key on the API keys page, put it into "
         f"{_assistants_setting(entry)}, and restart the bot."
@@ -619,38 +619,14 @@ def assistants_key_accepted(project: ProjectId, docs: Project | None = None) -> 
     """Return the notice to admins that the service accepts the assistant's key again."""
     return b.words(
         ":white_check_mark: The docs service accepts the assistant's key for "
-        f"{_named(project, docs)} again. Questions are answered."
+        f"{named_docs(project, docs)} again. Questions are answered."
     )
 
 
-def _named(project: ProjectId, docs: Project | None) -> str:
+def named_docs(project: ProjectId, docs: Project | None) -> str:
+    """Return a project as its notices to admins name it."""
     code = b.code(project, 80)
     return f"*{b.label(docs.label)}* ({code})" if docs else code
-
-
-def repository_notice(
-    job: TrackedJob, named: str, pinned: str, docs: Project | None = None
-) -> Message:
-    """Return the notice to admins that a job has another repository than its project so far.
-
-    ``docs``: see ``Projects``.
-    """
-    value = f"{job.project} {named}"
-    text = (
-        f":warning: The pull request of {name(job.number)} is in {b.code(named, 300)}, "
-        f"but the docs of {_named(job.project, docs)} were in {b.code(pinned, 300)} so far. "
-        "I link it and don't read it, so nobody sees its state or its changes here. "
-        "Have the docs moved?"
-    )
-    return b.with_buttons(text, [b.button("Read it from now on", b.Action.USE_REPOSITORY, value)])
-
-
-def repository_used(named: str) -> Message:
-    """Return the confirmation that a project's pull requests are read in another repository."""
-    return b.words(
-        f":white_check_mark: From now on I read pull requests in {b.code(named, 300)}, "
-        "with the next job."
-    )
 
 
 ONLY_ADMINS = b.words(":no_entry: Only an admin of this bot can choose that.")
@@ -660,7 +636,7 @@ ONLY_ADMINS = b.words(":no_entry: Only an admin of this bot can choose that.")
 def key_accepted(project: ProjectId, docs: Project | None = None) -> Message:
     """Return the notice to admins that the service accepts the key again."""
     return b.words(
-        f":white_check_mark: The docs service accepts the key for {_named(project, docs)} again. "
+        f":white_check_mark: The docs service accepts the key for {named_docs(project, docs)} again. "
         "What waited goes out now."
     )
 

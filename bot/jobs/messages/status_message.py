@@ -13,15 +13,15 @@ from bot.jobs.model.jobs import (
     JobProblem,
     JobState,
     NotTaken,
-    QueueWhy,
     Review,
     ThreadContext,
     TrackedJob,
     Wait,
     Waiting,
+    WaitReason,
 )
 from bot.jobs.model.prompts import first_line_of
-from bot.jobs.model.pull_requests import SeenPullRequest, Size
+from bot.jobs.model.pull_request import PullRequestSnapshot, Size
 from bot.messages import blocks as b
 from bot.messages.blocks import counted, number
 from bot.messages.plain_text import clip, one_line, visible
@@ -38,14 +38,14 @@ def file_names(names: Sequence[str]) -> str:
 
 
 def parts_not_sent(
-    other: Sequence[str], unread: Sequence[str], omitted: Sequence[str] = ()
+    other: Sequence[str], unread: Sequence[str], omitted_parts: Sequence[str] = ()
 ) -> Message:
     """Return the reply that names the parts of a message that the agent did not get.
 
     Args:
         other: Files that are no text files, or too large.
         unread: Files that Slack did not return.
-        omitted: Parts that are no files and cannot be read as text.
+        omitted_parts: Parts that are no files and cannot be read as text.
     """
     rows = []
     if other:
@@ -56,8 +56,8 @@ def parts_not_sent(
         rows.append(
             f"Not sent to the agent, because Slack didn't let me read it: {file_names(unread)}."
         )
-    if omitted:
-        rows.append(f"Left out: {file_names(omitted)}.")
+    if omitted_parts:
+        rows.append(f"Left out: {file_names(omitted_parts)}.")
     return b.words(f":warning: {' '.join(rows)}")
 
 
@@ -193,8 +193,8 @@ def _headline(job: TrackedJob, usual: timedelta | None) -> list[str]:
             parts.append(f"as of {b.moment(job.pull_request.as_of)}")
     parts.append(facts(job))
     parts.append(running(job, usual))
-    if job.earlier:
-        parts.append(taken_words(job.earlier))
+    if job.thread_context:
+        parts.append(taken_words(job.thread_context))
     if job.needs_mention and _may_queue(job) and not job.review:
         parts.append("mention me here to change it")
     return parts
@@ -242,11 +242,11 @@ def running(job: TrackedJob, usual: timedelta | None) -> str:
 def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
     """Return a status message's notes: its wait, the hour's uses left, the reason of a refusal."""
     notes = []
-    if job.queue_until and _may_queue(job):
+    if job.wait_until and _may_queue(job):
         noun = "It" if job.state is JobState.WAITING else "A follow-up"
         # While the service fails the time moves with each failed call, which redraws nothing.
-        until = None if job.queue_why is QueueWhy.SERVICE else job.queue_until
-        notes.append(wait_words(job.queue_why, until, noun=noun))
+        until = None if job.wait_reason is WaitReason.SERVICE else job.wait_until
+        notes.append(wait_words(job.wait_reason, until, noun=noun))
     if job.uses_left is not None and job.state is JobState.WORKING:
         frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at else ""
         notes.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left{frees}")
@@ -264,7 +264,7 @@ def _buttons(job: TrackedJob) -> list[Block]:
             buttons.append(b.button("Reviewed", b.Action.UNDO_REVIEW, number, style="primary"))
         else:
             buttons.append(b.button("Reviewed", b.Action.REVIEWED, number))
-    if job.queue_until and _may_queue(job):
+    if job.wait_until and _may_queue(job):
         label = "Withdraw" if job.state is JobState.WAITING else "Withdraw follow-up"
         buttons.append(b.button(label, b.Action.WITHDRAW, number))
     if job.state is JobState.WITHDRAWN:
@@ -318,29 +318,33 @@ def in_private(job: TrackedJob) -> list[Block]:
     """Return the rare buttons of a job, which stand in its status."""
     is_over = job.state not in (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
     buttons = [run_again_button(job)] if is_over else []
-    if (job.earlier and job.earlier.taken) or visible(job.text).strip() != first_line(job):
+    if (job.thread_context and job.thread_context.taken) or visible(job.text).strip() != first_line(
+        job
+    ):
         buttons.append(b.button("Whole prompt", b.Action.SHOW_ATTACHMENTS, str(job.number)))
     return buttons
 
 
 def wait_lines(waiting: Sequence[Wait]) -> list[str]:
     """Return the reason and the end of a job's wait, as one line at most."""
-    waits = [wait for wait in waiting if wait.why or (wait.what is Waiting.PROMPT and wait.until)]
-    return [wait_words(wait.why, wait.until, noun="It") for wait in waits[:1]]
+    waits = [
+        wait for wait in waiting if wait.reason or (wait.what is Waiting.PROMPT and wait.until)
+    ]
+    return [wait_words(wait.reason, wait.until, noun="It") for wait in waits[:1]]
 
 
 _WORDS = {
     None: "{what} goes out {soon}",
-    QueueWhy.HELD: "Starting in a moment: edit or delete your message to change it",
-    QueueWhy.LIMIT: "{what} starts {soon} at the earliest: the hourly limit is used up",
-    QueueWhy.SERVICE: "{what} waits: I can't reach the docs service. I'll try again {soon}",
-    QueueWhy.KEY: "{what} waits: the docs service refuses the bot's key. I'll try again {soon}",
-    QueueWhy.SWITCHED_OFF: "{what} waits: an admin has switched sending off for now",
-    QueueWhy.PERSON: "{what} waits for somebody to choose *Send again* or *Dismiss* in its thread",
+    WaitReason.HELD: "Starting in a moment: edit or delete your message to change it",
+    WaitReason.LIMIT: "{what} starts {soon} at the earliest: the hourly limit is used up",
+    WaitReason.SERVICE: "{what} waits: I can't reach the docs service. I'll try again {soon}",
+    WaitReason.KEY: "{what} waits: the docs service refuses the bot's key. I'll try again {soon}",
+    WaitReason.SWITCHED_OFF: "{what} waits: an admin has switched sending off for now",
+    WaitReason.PERSON: "{what} waits for somebody to choose *Send again* or *Dismiss* in its thread",
 }
 
 
-def wait_words(kind: QueueWhy | None, until: datetime | None, *, noun: str) -> str:
+def wait_words(kind: WaitReason | None, until: datetime | None, *, noun: str) -> str:
     """Return the reason and the end of a wait, as a sentence whose subject is ``noun``."""
     soon = f"at {b.moment(until, '{time}')}" if until else "soon"
     return _WORDS[kind].format(what=noun, soon=soon)
@@ -350,21 +354,21 @@ _TITLE_LENGTH = 120
 _LOGIN_LENGTH = 40
 
 
-def pull_request_line(pull: SeenPullRequest) -> str:
+def pull_request_line(pull: PullRequestSnapshot) -> str:
     """Return the title and the size of a pull request."""
     return f"{_facts(pull)} · as of {b.moment(pull.as_of)}" if pull.as_of else _facts(pull)
 
 
-def by_whom(pull: SeenPullRequest) -> str:
+def by_whom(pull: PullRequestSnapshot) -> str:
     """Return the login that merged it, as the end of a sentence. Slack does not know the login."""
     return f" by {b.quoted(pull.merged_by, _LOGIN_LENGTH)}" if pull.merged_by else ""
 
 
-def _facts(pull: SeenPullRequest) -> str:
+def _facts(pull: PullRequestSnapshot) -> str:
     return f"“{b.quoted(pull.title, _TITLE_LENGTH)}” · {_size(pull)}"
 
 
-def _size(pull: SeenPullRequest) -> str:
+def _size(pull: PullRequestSnapshot) -> str:
     draft = "draft · " if pull.is_draft else ""
     return f"{draft}{lines_changed(pull.size)} in {counted(pull.size.files, 'file', 'files')}"
 
@@ -372,19 +376,3 @@ def _size(pull: SeenPullRequest) -> str:
 def lines_changed(size: Size) -> str:
     """Return the numbers of added and removed lines."""
     return f"+{number(size.additions)} −{number(size.deletions)}"
-
-
-def difference(pull: SeenPullRequest, *, is_follow_up: bool) -> str:
-    """Return the newest iteration's changes, in lines.
-
-    They are the totals where its commits were not compared.
-    """
-    if pull.made is not None:
-        return lines_changed(pull.made)
-    size = lines_changed(pull.size)
-    return f"{size} in all" if is_follow_up else size
-
-
-def made_nothing(pull: SeenPullRequest) -> bool:
-    """Return whether the newest iteration is known to have changed nothing."""
-    return pull.made is not None and not any(pull.made)

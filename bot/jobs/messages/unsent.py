@@ -136,11 +136,6 @@ def cannot_answer(draft: Unsent) -> Message:
     return b.with_buttons("I can't answer here.", _with_text(draft, buttons))
 
 
-def changes_of(job: TrackedJob) -> Message:
-    """Return the answer to a question about a job's changes."""
-    return b.with_buttons("*Changes* shows what it did.", [changes_button(job)])
-
-
 def changes_button(job: TrackedJob) -> Block:
     """Return the button that shows a job's changed words."""
     return b.button("Changes", b.Action.CHANGES, str(job.number))
@@ -148,21 +143,10 @@ def changes_button(job: TrackedJob) -> Block:
 
 def no_reasons(job: TrackedJob) -> Message:
     """Return the answer to a question for the agent's reasons."""
-    if not job.pr_link:
+    if job.pull_request is None:
         return b.words("The agent gives no reasons. What should change?")
     text = "The agent gives no reasons; *Changes* shows what it did. What should change?"
     return b.with_buttons(text, [changes_button(job)])
-
-
-def offer_preview(job: TrackedJob) -> Message:
-    """Return the answer to a wish to see a job's pages."""
-    return b.with_buttons(
-        "*Preview* shows its pages.", [b.button("Preview", b.Action.PREVIEW, str(job.number))]
-    )
-
-
-NO_PREVIEW = b.words("I can't show its pages.")
-"""The answer to a wish to see a job's pages, where there is no preview."""
 
 
 # ---- a job that its author can take back
@@ -269,20 +253,20 @@ CANCELLED = b.words("Nothing was started.")
 """The text in the place of a question that was cancelled."""
 
 
-def key_found(draft: Unsent | None, typed: str = "") -> Message:
+def key_found(draft: Unsent | None, text: str = "") -> Message:
     """Return the answer to a prompt with a key in it.
 
-    ``typed``: the text to copy, if Slack hides it.
+    ``text``: the person's text, to copy, if Slack hides it.
     """
-    text = "There is a key or a password in it, so I didn't send it. Take it out and try again."
+    note = "There is a key or a password in it, so I didn't send it. Take it out and try again."
     steps: list[Block] = []
     if draft:
         steps.append(b.button("Send it anyway", b.Action.SEND_WITH_KEY, draft.dumps()))
     else:
-        text += " If it is made up, write “example” into it."
-    parts = list(b.split(visible(typed).strip(), COPIED_LENGTH))
+        note += " If it is made up, write “example” into it."
+    parts = list(b.split(visible(text).strip(), COPIED_LENGTH))
     quotes = map(b.quote, parts[:1])
-    return b.message(b.section(text), *quotes, *b.actions(steps))
+    return b.message(b.section(note), *quotes, *b.actions(steps))
 
 
 SENT = b.words("Sent to the agent.")
@@ -339,9 +323,9 @@ def cannot_merge(job: TrackedJob) -> Message:
 
 def _unanswered(job: TrackedJob) -> Sequence[str]:
     """Return since when polls of a job fail; nothing while they are answered."""
-    if job.unread_since is None:
+    if job.poll_failing_since is None:
         return ()
-    since = b.moment(job.unread_since, "{time}")
+    since = b.moment(job.poll_failing_since, "{time}")
     return [f"the docs service hasn't answered about it since {since}"]
 
 

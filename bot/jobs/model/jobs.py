@@ -8,13 +8,13 @@ from enum import StrEnum
 from typing import NamedTuple, TypedDict
 
 from bot.ids import ChannelId, JobNumber, MessageTs, ProjectId, ServiceJobId, UserId
-from bot.jobs.model.pull_requests import SeenPullRequest
+from bot.jobs.model.pull_request import PullRequestSnapshot
 from bot.ports import ThreadRef
 
 _NO_BRANCHES_OF_JOBS = frozenset({"main", "master", "trunk", "gh-pages", "head"})
 
 
-class TakeThread(StrEnum):
+class AttachThread(StrEnum):
     """When the thread's earlier messages are attached to a prompt."""
 
     IF_PUBLIC = "if_public"
@@ -55,7 +55,7 @@ class ThreadContext(NamedTuple):
     not_taken: NotTaken | None = None
 
 
-class QueueWhy(StrEnum):
+class WaitReason(StrEnum):
     """Why a prompt waits."""
 
     HELD = "held"
@@ -89,7 +89,7 @@ class Wait:
     """Work that waits."""
 
     what: Waiting
-    why: QueueWhy | None
+    reason: WaitReason | None
     """None if it waits for its time, for earlier work, or for a free worker."""
     since: datetime
     """The time of the request; of a poll, its due time."""
@@ -249,7 +249,7 @@ _FOLLOWABLE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class GapRef:
     """A row of the content gaps: its key in the answer, and its title for people."""
 
     key: str
@@ -267,7 +267,7 @@ class TrackedJob:
     text: str
     asked_at: datetime
     state: JobState = JobState.WAITING
-    root_ts: MessageTs | None = None
+    status_ts: MessageTs | None = None
     """The message that is the job's status message; None until it is posted."""
     thread_ts: MessageTs | None = None
     """The thread in which the status message is a reply; None if it begins its thread.
@@ -281,11 +281,11 @@ class TrackedJob:
 
     The end of each iteration is reported once.
     """
-    version: int = 0
+    result_number: int = 0
     """The number of results that people see: iterations without an end between them are one."""
     iteration_requester: UserId | None = None
     iteration_started_at: datetime | None = None
-    saw_active: bool = False
+    has_been_active: bool = False
     """Whether the service has reported *active* in this iteration.
 
     So *completed* is not stale.
@@ -296,33 +296,33 @@ class TrackedJob:
     repository: str | None = None
     ref: str | None = None
     model: str | None = None
-    created_at: datetime | None = None
-    archived_at: datetime | None = None
+    service_created_at: datetime | None = None
+    service_archived_at: datetime | None = None
     poll_at: datetime | None = None
-    misses: int = 0
+    not_found_count: int = 0
     """The number of 404 answers in a row."""
-    missing_since: datetime | None = None
+    not_found_since: datetime | None = None
     """The time of the first of these answers; None for none."""
-    unread_since: datetime | None = None
+    poll_failing_since: datetime | None = None
     """The time since which polls of the job fail; None when the last one was answered."""
     ended_at: datetime | None = None
-    told_running_at: datetime | None = None
+    long_run_notice_at: datetime | None = None
     is_slow: bool = False
     """Whether the iteration takes longer than the project's jobs usually do."""
     problem: str | None = None
-    queue_until: datetime | None = None
+    wait_until: datetime | None = None
     """The earliest time at which a waiting prompt is sent."""
-    queue_why: QueueWhy | None = None
+    wait_reason: WaitReason | None = None
     """Why a prompt waits."""
     uses_left: int | None = None
     """Uses left in the hour when the iteration began; None unless few were left."""
-    also_asked: tuple[UserId, ...] = ()
+    other_recipients: tuple[UserId, ...] = ()
     """People who wait for the iteration's end besides ``recipient``."""
-    earlier: ThreadContext | None = None
+    thread_context: ThreadContext | None = None
     """The earlier messages attached to the newest prompt that could have some."""
-    again_of: JobNumber | None = None
+    rerun_of: JobNumber | None = None
     """The job whose prompt it runs again."""
-    follows: JobNumber | None = None
+    predecessor: JobNumber | None = None
     """The merged job in whose thread it was asked for, whose pull request its prompt names."""
     review: Review | None = None
     """The outcome of the pull request."""
@@ -332,13 +332,13 @@ class TrackedJob:
     """The earliest time of a reminder of the pull request in the thread; None for never again."""
     project_label: str | None = None
     """The project's name for people; None where only one was served at the time."""
-    about: About | None = None
+    gap: GapRef | None = None
     """The row of the content gaps at which it was asked for."""
-    by_mention: bool = False
+    is_mention_only: bool = False
     """Whether its channel has chosen that only replies which mention the bot steer jobs."""
     among_people: bool = False
     """Whether people had begun its thread before the bot was mentioned there."""
-    pull_request: SeenPullRequest | None = None
+    pull_request: PullRequestSnapshot | None = None
     """Its state at the last poll; None where the bot cannot poll it, or has not yet."""
 
     @property
@@ -349,13 +349,13 @@ class TrackedJob:
     @property
     def thread(self) -> ThreadRef | None:
         """The job's thread; None until its status message is posted."""
-        ts = self.thread_ts or self.root_ts
+        ts = self.thread_ts or self.status_ts
         return ThreadRef(self.channel, ts) if ts else None
 
     @property
     def needs_mention(self) -> bool:
         """Whether only replies that mention the bot steer the job."""
-        return self.by_mention or self.among_people
+        return self.is_mention_only or self.among_people
 
     @property
     def time_taken(self) -> timedelta | None:
@@ -372,7 +372,7 @@ class TrackedJob:
     @property
     def recipients(self) -> tuple[UserId, ...]:
         """Everybody to notify of the iteration's end, each once, ``recipient`` first."""
-        return tuple(dict.fromkeys((self.recipient, *self.also_asked)))
+        return tuple(dict.fromkeys((self.recipient, *self.other_recipients)))
 
     @property
     def branch(self) -> str | None:

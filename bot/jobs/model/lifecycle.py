@@ -82,28 +82,28 @@ def iteration_started(
     at: datetime,
     *,
     poll_at: datetime,
-    saw_active: bool,
+    has_been_active: bool,
     service_id: ServiceJobId | None = None,
     uses_left: int | None = None,
 ) -> TrackedJob:
     """Begin the iteration of a prompt that the docs service accepted: the first one or a follow-up.
 
-    Also for an unconfirmed follow-up that turns out to have been accepted. ``saw_active``: the
+    Also for an unconfirmed follow-up that turns out to have been accepted. ``has_been_active``: the
     service reports that the agent works on this prompt. ``service_id`` is given for the first
     prompt. ``uses_left``: uses left in the hour, or None unless few are left.
     """
     return replace(
-        not_polled(not_queued(job)),
+        not_polled(without_wait(job)),
         state=J.WORKING,
         service_id=service_id or job.service_id,
         iteration=job.iteration + 1,
-        version=job.version if job.state is J.WORKING else job.version + 1,
+        result_number=job.result_number if job.state is J.WORKING else job.result_number + 1,
         iteration_requester=requester,
         iteration_started_at=at,
-        also_asked=also_asked(job, requester),
-        saw_active=saw_active,
+        other_recipients=other_recipients(job, requester),
+        has_been_active=has_been_active,
         uses_left=uses_left,
-        told_running_at=None,
+        long_run_notice_at=None,
         is_slow=False,
         review=None,
         reviewed_by=None,
@@ -114,7 +114,7 @@ def iteration_started(
     )
 
 
-def also_asked(job: TrackedJob, requester: UserId) -> tuple[UserId, ...]:
+def other_recipients(job: TrackedJob, requester: UserId) -> tuple[UserId, ...]:
     """Return the other people who wait for the end that ``requester`` waits for.
 
     Each prompt that the service accepts begins an iteration. When another one replaces an iteration
@@ -124,21 +124,23 @@ def also_asked(job: TrackedJob, requester: UserId) -> tuple[UserId, ...]:
     return tuple(user for user in waiting if user != requester)[:_MAX_TOLD]
 
 
-def with_asker(job: TrackedJob, user: UserId) -> TrackedJob:
+def with_recipient(job: TrackedJob, user: UserId) -> TrackedJob:
     """Add a user of the running iteration to the users who wait for its end."""
-    waiting = dict.fromkeys((*job.also_asked, user))
+    waiting = dict.fromkeys((*job.other_recipients, user))
     others = tuple(one for one in waiting if one != job.recipient)
-    return replace(job, also_asked=others[:_MAX_TOLD])
+    return replace(job, other_recipients=others[:_MAX_TOLD])
 
 
-def not_queued(job: TrackedJob) -> TrackedJob:
+def without_wait(job: TrackedJob) -> TrackedJob:
     """Clear the reason and the time for which a prompt of the job waits."""
-    return replace(job, queue_until=None, queue_why=None)
+    return replace(job, wait_until=None, wait_reason=None)
 
 
 def polled(job: TrackedJob, poll_at: datetime | None) -> TrackedJob:
     """Record an answered poll. ``poll_at``: the next one."""
-    return replace(job, poll_at=poll_at, misses=0, missing_since=None, unread_since=None)
+    return replace(
+        job, poll_at=poll_at, not_found_count=0, not_found_since=None, poll_failing_since=None
+    )
 
 
 def not_polled(job: TrackedJob) -> TrackedJob:
@@ -185,22 +187,22 @@ def job_refused(job: TrackedJob, problem: str, at: datetime) -> TrackedJob:
 
     ``problem`` is a code of ``JobProblem``.
     """
-    return replace(not_queued(job), state=J.REFUSED, problem=problem, ended_at=at)
+    return replace(without_wait(job), state=J.REFUSED, problem=problem, ended_at=at)
 
 
 def withdrawn(job: TrackedJob, at: datetime, problem: JobProblem, by: UserId) -> TrackedJob:
     """Withdraw a job before it started, or dismiss it while it is unconfirmed."""
-    return replace(not_queued(job), state=J.WITHDRAWN, problem=f"{problem}:{by}", ended_at=at)
+    return replace(without_wait(job), state=J.WITHDRAWN, problem=f"{problem}:{by}", ended_at=at)
 
 
 def job_unconfirmed(job: TrackedJob) -> TrackedJob:
     """Mark a job whose first prompt was sent without an answer."""
-    return replace(not_queued(job), state=J.UNCONFIRMED)
+    return replace(without_wait(job), state=J.UNCONFIRMED)
 
 
 def resent(job: TrackedJob) -> TrackedJob:
     """Let a job wait whose unconfirmed first prompt is sent again by a person."""
-    return replace(not_queued(job), state=J.WAITING, ended_at=None)
+    return replace(without_wait(job), state=J.WAITING, ended_at=None)
 
 
 def prompt_prepared(prompt: Prompt, text: str, attachments: str = "") -> Prompt:
@@ -215,7 +217,9 @@ def prompt_edited(
 
     An unconfirmed one stays so, and is prepared if a person sends it again.
     """
-    edited = replace(prompt, raw=content.text, files=content.files, omitted=content.omitted)
+    edited = replace(
+        prompt, raw=content.text, files=content.files, omitted_parts=content.omitted_parts
+    )
     if prompt.state is P.UNCONFIRMED:
         return replace(edited, attachments=None, held_until=None)
     return replace(edited, state=P.NEW, due_at=at, sent_at=None, held_until=held_until)

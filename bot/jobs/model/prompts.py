@@ -21,7 +21,7 @@ from bot.ids import (
     SubscriptionId,
     UserId,
 )
-from bot.jobs.model.jobs import About, TakeThread, TrackedJob
+from bot.jobs.model.jobs import AttachThread, GapRef
 from bot.ports import Origin, SharedFile
 
 
@@ -85,11 +85,11 @@ class Prompt:
     message_ts: MessageTs | None = None
     """The Slack message that contained the prompt, if any."""
     attempts: int = 0
-    take_thread: TakeThread | None = None
+    attach_thread: AttachThread | None = None
     """When earlier messages are attached; None for never."""
     files: tuple[SharedFile, ...] = ()
     """The files of the message."""
-    omitted: tuple[str, ...] = ()
+    omitted_parts: tuple[str, ...] = ()
     """The names of the parts of its messages that cannot be read as text."""
     attachments: str | None = None
     """The messages and files sent after the text; until it is set, the messages of a form."""
@@ -103,16 +103,16 @@ class Prompt:
     project: ProjectId = _NO_PROJECT
     claimed_until: datetime | None = None
     due_at: datetime | None = None
-    in_queue: bool = False
+    is_awaiting_quota: bool = False
     response_url: SecretStr | None = None
     """It may have expired."""
     held_until: datetime | None = None
     """When its messages are looked at before it is sent; None once it may be sent."""
-    seen_at: datetime | None = None
+    verified_at: datetime | None = None
     """When its messages, its author and its channel were last known to be as stored."""
     app: str | None = None
     """The app that posted its message with the own token of ``asked_by``."""
-    mends_preview: bool = False
+    is_preview_fix: bool = False
     """Whether it is the bot's own prompt about a preview that does not build."""
 
     @classmethod
@@ -135,18 +135,18 @@ class Prompt:
             asked_at,
             channel=origin.channel,
             message_ts=origin.message_ts,
-            take_thread=request.take_thread,
+            attach_thread=request.attach_thread,
             files=request.files,
-            omitted=request.omitted,
+            omitted_parts=request.omitted_parts,
             attachments=request.given,
             key=origin.key,
             project=project,
             due_at=asked_at,
             response_url=origin.response_url,
             held_until=request.held_until,
-            seen_at=request.seen_at or asked_at,
+            verified_at=request.verified_at or asked_at,
             app=origin.app,
-            mends_preview=request.mends_preview,
+            is_preview_fix=request.is_preview_fix,
         )
 
     @property
@@ -167,24 +167,24 @@ class PromptRequest:
     """Whether the person has confirmed a text with a key in it."""
     is_sure: bool = False
     """Whether the person was asked about its page and its files, or cannot be."""
-    take_thread: TakeThread | None = None
+    attach_thread: AttachThread | None = None
     files: tuple[SharedFile, ...] = ()
-    omitted: tuple[str, ...] = ()
+    omitted_parts: tuple[str, ...] = ()
     """The names of the parts of its messages that cannot be read as text."""
     given: str | None = None
     """The thread's messages as a form had them."""
-    again_of: JobNumber | None = None
+    rerun_of: JobNumber | None = None
     """The job whose prompt a new job runs again."""
     project: ProjectId | None = None
     """None for that of the channel."""
-    about: About | None = None
-    follows: JobNumber | None = None
+    gap: GapRef | None = None
+    predecessor: JobNumber | None = None
     """The merged job in whose thread a new job is asked for."""
     held_until: datetime | None = None
     """Until when its author may add to it or change it; None if it is sent at once."""
-    seen_at: datetime | None = None
+    verified_at: datetime | None = None
     """When its message was read; None for now."""
-    mends_preview: bool = False
+    is_preview_fix: bool = False
     """Whether it is the bot's own prompt about a preview that does not build."""
 
 
@@ -281,15 +281,6 @@ def page_at(path: str) -> str:
     return re.sub("[-_]", " ", named[-1]).casefold() if named else ""
 
 
-def pages_of(job: TrackedJob) -> frozenset[str]:
-    """Return the pages that a job's prompt names or its pull request changes."""
-    named = pages_named(job.text)
-    if job.pull_request is None:
-        return named
-    changed = [*job.pull_request.paths, *(line.page for line in job.pull_request.lines)]
-    return named | {page_at(path) for path in changed}
-
-
 class Act(StrEnum):
     """A person's act. Stored in the database."""
 
@@ -323,7 +314,7 @@ class Act(StrEnum):
 class AuditRow:
     """One act of a person."""
 
-    at: datetime
+    acted_at: datetime
     user: UserId
     """Empty once the person is forgotten."""
     act: Act
@@ -331,7 +322,7 @@ class AuditRow:
     channel: ChannelId
     job: JobNumber | None
     subscription: SubscriptionId | None
-    end: str | None
+    outcome: str | None
     """The last state of the prompt or its iteration; None while it is open, and for other acts."""
     app: str | None
     """The app that acted with the person's own token."""

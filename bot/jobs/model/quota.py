@@ -33,15 +33,15 @@ class BackOff:
 
     reason: str
     """The name of the latest error, or ``MAY_NOT_WRITE``."""
-    since: datetime
+    began_at: datetime
     """When the trouble began."""
-    until: datetime
+    retry_at: datetime
     attempts: int = 1
     """How many times in a row it went on after the wait."""
 
     def lasts(self, now: datetime) -> bool:
         """Return whether calls wait."""
-        return now < self.until
+        return now < self.retry_at
 
     @property
     def is_refusal(self) -> bool:
@@ -65,13 +65,13 @@ class Queued:
     asked_at: datetime
     due_at: datetime
     """The time last written."""
-    in_queue: bool = False
+    is_awaiting_quota: bool = False
     """False if it has not waited yet."""
     refused_at: datetime | None = None
     """When it was sent and refused as with a bad key; None if it was not."""
-    seen_at: datetime | None = None
+    verified_at: datetime | None = None
     """When its messages, its author and its channel were last known to be as stored."""
-    told_until: datetime | None = None
+    displayed_until: datetime | None = None
     """Until when it waits at the earliest, as its job's status message shows."""
 
 
@@ -80,7 +80,7 @@ class Use:
     """One use of the quota: a create or a follow-up."""
 
     asked_by: UserId
-    at: datetime
+    sent_at: datetime
 
 
 def fair_order(queue: Sequence[Queued], uses: Sequence[Use]) -> list[Queued]:
@@ -171,13 +171,13 @@ def remembered_since(queue: Sequence[Queued], now: datetime) -> datetime:
 
 def still_counted(uses: Sequence[Use], now: datetime) -> list[Use]:
     """Return the uses of the last hour, which count against the limit."""
-    return [use for use in uses if use.at > now - QUOTA_PERIOD]
+    return [use for use in uses if use.sent_at > now - QUOTA_PERIOD]
 
 
 def frees_at(uses: Sequence[Use], limit: int) -> datetime | None:
     """Return the time when the next use of the last hour expires; None without uses."""
     # If there are more uses than the limit allows, only the newest delay the queue.
-    times = sorted(use.at for use in uses)[-limit:]
+    times = sorted(use.sent_at for use in uses)[-limit:]
     return times[0] + QUOTA_PERIOD + _MARGIN if times else None
 
 

@@ -84,8 +84,9 @@ def is_same_subject(one: Subject, other: Subject) -> bool:
 
     One word is no proof: *keys* are a part of too many subjects.
     """
-    smaller, larger = sorted((one, other), key=len)
-    return is_about(smaller, larger) and (len(smaller) > 1 or smaller == larger)
+    if len(one) > len(other):
+        one, other = other, one
+    return is_about(one, other) and (len(one) > 1 or one == other)
 
 
 def group_by_subject(items: Iterable[Item], text_of: Callable[[Item], str]) -> list[list[Item]]:

@@ -16,7 +16,7 @@ from bot.ports import Origin
 from bot.store.schema import Repository, reader
 
 _to_row = reader(AuditRow, audit)
-IS_OVER: ColumnElement[bool] = or_(audit.c.prompt.is_(None), audit.c.end.is_not(None))
+IS_OVER: ColumnElement[bool] = or_(audit.c.prompt.is_(None), audit.c.outcome.is_not(None))
 """The condition that a row is complete."""
 _ITERATION_ENDS = ENDS | {JobState.UNWATCHED}
 _PROMPT_ENDS = (PromptState.REFUSED, PromptState.WITHDRAWN)
@@ -67,7 +67,7 @@ class Audit(Repository):
         self._add(act, origin.user, at, {"project": "", "channel": origin.channel})
 
     def _add(self, act: Act, user: UserId, at: datetime, values: dict[str, object]) -> None:
-        self.connection.execute(insert(audit), {"at": at, "user": user, "act": act, **values})
+        self.connection.execute(insert(audit), {"acted_at": at, "user": user, "act": act, **values})
 
     def last(self) -> int:
         """Return the id of the newest row; 0 if there is none."""
@@ -88,7 +88,7 @@ class Audit(Repository):
         """
         page = select(audit).where(audit.c.id > last).order_by(audit.c.id).limit(limit)
         if since:
-            page = page.where(audit.c.at >= since)
+            page = page.where(audit.c.acted_at >= since)
         if user:
             page = page.where(audit.c.user == user)
         if job:
@@ -104,12 +104,12 @@ def write_prompt_end(connection: Connection, prompt: PromptId, state: PromptStat
     if state in _PROMPT_ENDS:
         job = select(prompts.c.job).where(prompts.c.id == prompt).scalar_subquery()
         mine = and_(audit.c.job == job, audit.c.prompt == prompt)
-        connection.execute(update(audit).where(mine).values(end=state))
+        connection.execute(update(audit).where(mine).values(outcome=state))
 
 
 def write_job_end(connection: Connection, job: JobNumber, state: JobState) -> None:
     """Write the end of the prompts that the service has accepted; do nothing for other states."""
     if state in _ITERATION_ENDS:
         sent = select(prompts.c.id).where(prompts.c.job == job, prompts.c.state == PromptState.SENT)
-        mine = and_(audit.c.job == job, audit.c.prompt.in_(sent), audit.c.end.is_(None))
-        connection.execute(update(audit).where(mine).values(end=state))
+        mine = and_(audit.c.job == job, audit.c.prompt.in_(sent), audit.c.outcome.is_(None))
+        connection.execute(update(audit).where(mine).values(outcome=state))

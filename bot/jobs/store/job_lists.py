@@ -18,7 +18,7 @@ _again = jobs.alias("again")
 _RUN_AGAIN = (
     select(_again.c.number)
     .where(
-        _again.c.again_of == jobs.c.number,
+        _again.c.rerun_of == jobs.c.number,
         _again.c.state.not_in((JobState.REFUSED, JobState.WITHDRAWN)),
     )
     .limit(1)

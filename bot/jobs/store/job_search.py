@@ -10,15 +10,13 @@ from bot.ids import ChannelId, JobNumber, UserId
 from bot.jobs.model.job_search import SearchedJob
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.store.jobs import DERIVED_COLUMNS, Jobs
-from bot.jobs.store.tables import jobs, prompts, pull_requests
+from bot.jobs.store.tables import jobs, prompts
 from bot.store.leases import read_rows
 from bot.store.schema import Repository
 
 _TEXT_LENGTH = 4_000
 """Characters of a prompt that are searched."""
 
-# No join: PostgreSQL would read all pull requests for it.
-_SEEN = select(pull_requests.c.seen).where(pull_requests.c.job == jobs.c.number).scalar_subquery()
 _first = select(func.min(jobs.c.channel).label("channel")).cte("walk", recursive=True)
 _next = select(func.min(jobs.c.channel)).where(jobs.c.channel > _first.c.channel)
 _walk = _first.union_all(
@@ -65,7 +63,7 @@ class JobSearch(Repository):
         """Return the titles and prompts of jobs, the newest first, without forgotten ones."""
         prompt = func.substr(jobs.c.text, 1, _TEXT_LENGTH, type_=jobs.c.text.type)
         query = (
-            select(jobs.c.number, prompt.label("prompt"), _SEEN)
+            select(jobs.c.number, prompt.label("prompt"), jobs.c.pull_request)
             .where(jobs.c.number.in_(numbers), jobs.c.requester != "")
             .order_by((jobs.c.number + 0).desc())
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from operator import itemgetter
-from typing import Unpack
+from typing import Unpack, cast
 
 from sqlalchemy import (
     ColumnElement,
@@ -26,9 +26,17 @@ from bot.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobFilter, JobState, TrackedJob
 from bot.jobs.model.prompts import PromptKind
+from bot.jobs.model.pull_request import PullRequestSnapshot
 from bot.jobs.model.quota import MAY_NOT_WRITE
+from bot.jobs.model.topics import JobTopic
 from bot.jobs.store.audit import write_job_end
-from bot.jobs.store.tables import SEEN, back_offs, jobs, prompts, pull_requests
+from bot.jobs.store.tables import (
+    SNAPSHOT,
+    UNREVIEWED_STATES,
+    back_offs,
+    jobs,
+    prompts,
+)
 from bot.ports import ThreadRef
 from bot.store.channels import channels
 from bot.store.leases import (
@@ -39,10 +47,11 @@ from bot.store.leases import (
     Rows,
     claim,
     claiming,
+    one_of,
     read_rows,
 )
 from bot.store.queues import QueueTable
-from bot.store.schema import diff, reader, row_values
+from bot.store.schema import diff, is_set, reader, row_values
 
 POLLS = QueueTable("polls", jobs, None, jobs.c.poll_at)
 OLDEST = jobs.c.number + 0
@@ -53,20 +62,32 @@ _MAX_USUAL = 20
 """Of how many jobs the usual time is computed."""
 GAP_IN_WORK = timedelta(days=30)
 """A content gap counts as in work while a job for it is younger than this."""
-_MAX_ABOUT_GAPS = 1_000
+_MAX_FROM_GAPS = 1_000
 AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
 # An open job has no review; with this condition the index of jobs without one is used.
 IS_OPEN = and_(
     jobs.c.state.in_(JobState.open_states()),
     jobs.c.review.is_(None),
 )
-_UNREVIEWED_STATES = (*JobState.open_states(), JobState.PULL_REQUEST)
-
+_NEWEST_UNREVIEWED = (
+    select(jobs.c.number)
+    .where(
+        jobs.c.project == bindparam("of_project"),
+        jobs.c.review.is_(None),
+        is_set(jobs.c.requester),
+        one_of(jobs.c.state, UNREVIEWED_STATES),
+    )
+    .order_by(jobs.c.number.desc())
+    .limit(LIMIT)
+)
+"""A project's newest jobs that are open or to review."""
 _ADD = jobs.insert().returning(jobs.c.number)
 
 # No EXISTS, which PostgreSQL may turn into a table of all prompts and jobs, made for each
 # statement.
-_BY_MENTION = select(channels.c.by_mention).where(channels.c.id == jobs.c.channel).scalar_subquery()
+_IS_MENTION_ONLY = (
+    select(channels.c.is_mention_only).where(channels.c.id == jobs.c.channel).scalar_subquery()
+)
 _first = jobs.alias("first")
 _asked = jobs.alias("asked")
 _ASKED_BY_BEGINNING = (
@@ -85,33 +106,36 @@ _ASKED_BY_BEGINNING = (
 """A job that was asked for by the message which begins the thread."""
 _JOB_OF_BEGINNING = (
     select(_first.c.number)
-    .where(_first.c.channel == jobs.c.channel, _first.c.root_ts == jobs.c.thread_ts)
+    .where(_first.c.channel == jobs.c.channel, _first.c.status_ts == jobs.c.thread_ts)
     .correlate(jobs)
     .scalar_subquery()
 )
 """The job whose status message begins the thread."""
 _AMONG_PEOPLE = and_(
     jobs.c.thread_ts.is_not(None),
-    or_(jobs.c.root_ts.is_(None), jobs.c.thread_ts < jobs.c.root_ts),
+    or_(jobs.c.status_ts.is_(None), jobs.c.thread_ts < jobs.c.status_ts),
     ~jobs.c.channel.startswith("D"),
     _ASKED_BY_BEGINNING.is_(None),
     _JOB_OF_BEGINNING.is_(None),
 )
 """The thread begins with a message that is neither a job's own nor one that asked for a job."""
-_SEEN = select(pull_requests.c.seen).where(pull_requests.c.job == jobs.c.number).scalar_subquery()
 DERIVED_COLUMNS = (
-    func.coalesce(_BY_MENTION.correlate(jobs), false()).label("by_mention"),
+    func.coalesce(_IS_MENTION_ONLY.correlate(jobs), false()).label("is_mention_only"),
     _AMONG_PEOPLE.label("among_people"),
-    _SEEN.label("seen"),
 )
 """The columns of a job that follow from rows of other tables."""
 _MAX_LOOKED_AT = 50
 """The newest jobs of a project that show whether its agent opens pull requests."""
 _SHORT_TEXT = func.substr(jobs.c.text, 1, 300, type_=jobs.c.text.type).label("text")
 _WITH_SHORT_TEXT = [_SHORT_TEXT if column is jobs.c.text else column for column in jobs.c]
+_MAX_TOPIC_CHARACTERS = 2_000
+_BEGINNING = func.substr(jobs.c.text, 1, _MAX_TOPIC_CHARACTERS, type_=jobs.c.text.type)
+_UNREVIEWED_TOPICS = _NEWEST_UNREVIEWED.add_columns(
+    jobs.c.requester, _BEGINNING.label("text"), jobs.c.gap, jobs.c.pull_request
+)
 _WITH_NUMBER = select(jobs, *DERIVED_COLUMNS).where(jobs.c.number == bindparam("this"))
 _BACKING_OFF = select(back_offs.c.project).where(
-    back_offs.c.until > NOW, back_offs.c.reason != MAY_NOT_WRITE
+    back_offs.c.retry_at > NOW, back_offs.c.reason != MAY_NOT_WRITE
 )
 _CLAIM_DUE = claiming(
     jobs,
@@ -135,13 +159,21 @@ def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
     # channel's jobs.
     in_channel = jobs.c.channel == thread.channel
     return or_(
-        and_(in_channel, jobs.c.root_ts == thread.ts),
+        and_(in_channel, jobs.c.status_ts == thread.ts),
         and_(in_channel, jobs.c.thread_ts == thread.ts),
     )
 
 
-def _read_seen(row: RowMapping) -> object:
-    return None if row["seen"] is None else SEEN.read(row["seen"])
+def _read_topic(row: RowMapping) -> JobTopic:
+    gap = row["gap"]
+    snapshot = row["pull_request"]
+    return JobTopic(
+        row["number"],
+        row["requester"],
+        row["text"],
+        gap["title"] if gap else None,
+        None if snapshot is None else cast("PullRequestSnapshot", SNAPSHOT.read(snapshot)),
+    )
 
 
 class Jobs(Rows[TrackedJob]):
@@ -153,9 +185,8 @@ class Jobs(Rows[TrackedJob]):
         reader(
             TrackedJob,
             jobs,
-            by_mention=itemgetter("by_mention"),
+            is_mention_only=itemgetter("is_mention_only"),
             among_people=itemgetter("among_people"),
-            pull_request=_read_seen,
         )
     )
 
@@ -171,9 +202,9 @@ class Jobs(Rows[TrackedJob]):
         None is for all whose last poll failed. Polls that are due by the last of these times stay.
         Return how many jobs are polled earlier.
         """
-        has_failed: ColumnElement[bool] = jobs.c.unread_since.is_not(None)
+        has_failed: ColumnElement[bool] = jobs.c.poll_failing_since.is_not(None)
         if failed_after:
-            has_failed = jobs.c.unread_since >= failed_after
+            has_failed = jobs.c.poll_failing_since >= failed_after
         is_later = and_(jobs.c.poll_at > times[-1], jobs.c.project == project, has_failed)
         turn = jobs.c.number % len(times)
         at = case(dict(enumerate(times)), value=turn)
@@ -264,9 +295,11 @@ class Jobs(Rows[TrackedJob]):
         times = sorted(end - begin for begin, end in self.connection.execute(newest))
         return times[len(times) // 2] if len(times) >= _MIN_USUAL else None
 
-    def going(self, project: ProjectId, limit: int) -> Sequence[TrackedJob]:
-        """Return the newest jobs of a project that wait, run, or have an open pull request."""
-        return self._many(jobs.c.number.in_(self._find_unreviewed(project, limit)), limit)
+    def list_topics(self, project: ProjectId, limit: int) -> Sequence[JobTopic]:
+        """Return what a project's newest jobs that are open or to review are about."""
+        values = {"of_project": project, LIMIT.key: limit}
+        rows = self.connection.execute(_UNREVIEWED_TOPICS, values).mappings().all()
+        return read_rows(jobs, rows, _read_topic)
 
     def newest(self, limit: int, **only: Unpack[JobFilter]) -> Sequence[TrackedJob]:
         """Return the newest jobs of all channels that have these values.
@@ -311,11 +344,11 @@ class Jobs(Rows[TrackedJob]):
         ordered = self.connection.execute(_CLAIMED, claimed).mappings()
         return read_rows(jobs, ordered, self.read)
 
-    def about_gaps(self, project: ProjectId, now: datetime) -> Sequence[TrackedJob]:
+    def list_from_gaps(self, project: ProjectId, now: datetime) -> Sequence[TrackedJob]:
         """Return the jobs that were asked for at content gaps in the last 30 days, newest first."""
         is_recent = jobs.c.asked_at >= now - GAP_IN_WORK
-        asked = and_(jobs.c.project == project, is_recent, jobs.c.about.is_not(None))
-        return self._many(asked, _MAX_ABOUT_GAPS, by=jobs.c.asked_at.desc())
+        asked = and_(jobs.c.project == project, is_recent, jobs.c.gap.is_not(None))
+        return self._many(asked, _MAX_FROM_GAPS, by=jobs.c.asked_at.desc())
 
     def list_unreviewed(self, project: ProjectId, limit: int) -> Sequence[TrackedJob]:
         """Return a project's newest jobs that are open or to review, with shortened texts."""
@@ -326,18 +359,13 @@ class Jobs(Rows[TrackedJob]):
 
     def _find_unreviewed(self, project: ProjectId, limit: int) -> Sequence[int]:
         """Return the numbers of a project's newest jobs that are open or to review."""
-        is_unreviewed = and_(jobs.c.state.in_(_UNREVIEWED_STATES), jobs.c.review.is_(None))
-        mine = and_(jobs.c.project == project, jobs.c.requester != "")
-        # PostgreSQL would read the table from its end instead of the index of these jobs.
-        found = select(jobs.c.number).where(mine, is_unreviewed).cte("unreviewed")
-        found = found.prefix_with("MATERIALIZED", dialect="postgresql")
-        newest = select(found.c.number).order_by(found.c.number.desc()).limit(limit)
-        return self.connection.execute(newest).scalars().all()
+        values = {"of_project": project, LIMIT.key: limit}
+        return self.connection.execute(_NEWEST_UNREVIEWED, values).scalars().all()
 
     def has_failed_polls(self, project: ProjectId) -> bool:
         """Return whether the last poll of any of a project's jobs failed."""
         is_polled = and_(jobs.c.project == project, jobs.c.poll_at.is_not(None))
-        return self._has(is_polled, jobs.c.unread_since.is_not(None))
+        return self._has(is_polled, jobs.c.poll_failing_since.is_not(None))
 
     def to_remind(self, now: datetime, limit: int) -> Sequence[TrackedJob]:
         """Return jobs whose threads are due for a reminder of their pull request."""

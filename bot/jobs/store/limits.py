@@ -26,7 +26,7 @@ SKEW = timedelta(minutes=1)
 class Quota(Repository):
     """The limit on prompts of each project, within one transaction."""
 
-    until: Column[datetime | None] = limits.c.prompts_until
+    until: Column[datetime | None] = limits.c.prompts_limited_until
 
     def mark_exhausted(self, project: ProjectId, until: datetime) -> None:
         """Record that the limit is reached until then (a 429 response)."""
@@ -49,13 +49,13 @@ def _exhausted(until: Column[datetime | None]) -> Select[datetime | None]:
 class AnalyticsQuota(Quota):
     """The limit on analytics calls of each project, within one transaction."""
 
-    until = limits.c.calls_until
+    until = limits.c.analytics_limited_until
 
     def read(self, project: ProjectId, limit: int, now: datetime) -> Budget:
         """Return the calls used in the last hour, and when the next is possible if none is left."""
-        calls = select(func.count(), func.min(analytics_calls.c.at)).where(
+        calls = select(func.count(), func.min(analytics_calls.c.called_at)).where(
             analytics_calls.c.project == project,
-            analytics_calls.c.at.between(now - WINDOW, now + SKEW),
+            analytics_calls.c.called_at.between(now - WINDOW, now + SKEW),
         )
         used, oldest_at = self.connection.execute(calls).one()
         free_at = self.exhausted_until(project, now)
@@ -66,9 +66,9 @@ class AnalyticsQuota(Quota):
     def take(self, project: ProjectId, calls: int, now: datetime) -> None:
         """Record calls before they are made, so that a crash cannot make the count too low."""
         if calls:
-            rows = [{"project": project, "at": now} for _ in range(calls)]
+            rows = [{"project": project, "called_at": now} for _ in range(calls)]
             self.connection.execute(analytics_calls.insert(), rows)
-        is_old = analytics_calls.c.at < now - 2 * WINDOW
+        is_old = analytics_calls.c.called_at < now - 2 * WINDOW
         self.connection.execute(
             delete(analytics_calls).where(analytics_calls.c.project == project, is_old)
         )
@@ -107,9 +107,9 @@ class BackOffs(Repository):
         longer = and_(
             back_offs.c.project == project,
             back_offs.c.reason == MAY_NOT_WRITE,
-            back_offs.c.until > until,
+            back_offs.c.retry_at > until,
         )
-        self.connection.execute(update(back_offs).where(longer).values(until=until))
+        self.connection.execute(update(back_offs).where(longer).values(retry_at=until))
 
     def clear(self, project: ProjectId) -> bool:
         """Remove the project's back-off, because the service works again.

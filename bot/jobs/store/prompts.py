@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, 
 
 from bot.ids import JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.jobs.model import lifecycle
-from bot.jobs.model.jobs import JobState, QueueWhy, TakeThread, TrackedJob
+from bot.jobs.model.jobs import AttachThread, JobState, TrackedJob, WaitReason
 from bot.jobs.model.prompts import MENDED_PREVIEW, Prompt, PromptKind, PromptState, subject_of
 from bot.jobs.model.quota import QUOTA_PERIOD, Queued, Use
 from bot.jobs.store.audit import write_prompt_end
@@ -47,11 +47,11 @@ def is_behind() -> ColumnElement[bool]:
     )
 
 
-_HAS_STATUS_MESSAGE = and_(STARTS_JOB, jobs.c.root_ts.is_not(None))
+_HAS_STATUS_MESSAGE = and_(STARTS_JOB, jobs.c.status_ts.is_not(None))
 _JOB_IS_READY = exists().where(
     jobs.c.number == prompts.c.job, or_(_HAS_STATUS_MESSAGE, jobs.c.service_id.is_not(None))
 )
-_HAS_BACK_OFF = exists().where(back_offs.c.project == prompts.c.project, back_offs.c.until > NOW)
+_HAS_BACK_OFF = exists().where(back_offs.c.project == prompts.c.project, back_offs.c.retry_at > NOW)
 _SENDABLE = and_(
     ~IS_SENDING_OFF,
     ~is_behind(),
@@ -69,7 +69,7 @@ unconfirmed first prompt waits for a person.
 NEW_PROMPTS = QueueTable("requests", prompts, PromptState.NEW, prompts.c.due_at)
 """Prompts as Slack sent them."""
 WAITING_PROMPTS = QueueTable(
-    "prompts", prompts, PromptState.WAITING, prompts.c.due_at, _SENDABLE, back_offs.c.until
+    "prompts", prompts, PromptState.WAITING, prompts.c.due_at, _SENDABLE, back_offs.c.retry_at
 )
 ABANDONED_PROMPTS = QueueTable("abandoned", prompts, PromptState.SENDING, None)
 """Prompts that a process was sending when it died."""
@@ -77,7 +77,7 @@ _to_queued = reader(
     Queued,
     prompts,
     refused_at=itemgetter("sent_at"),
-    told_until=itemgetter("told_until"),
+    displayed_until=itemgetter("displayed_until"),
 )
 _NOT_FAILED = (
     JobState.WAITING,
@@ -100,7 +100,7 @@ _STATUS_MESSAGE_BEFORE = exists().where(
     _BEFORE.c.kind == PromptKind.START,
     one_of(_BEFORE.c.state, UNSENT),
     jobs.c.number == _BEFORE.c.job,
-    jobs.c.root_ts.is_(None),
+    jobs.c.status_ts.is_(None),
 )
 """The status message of an earlier job of this person in this channel is to be posted."""
 # Built once: building a statement takes longer than running it.
@@ -119,27 +119,29 @@ _BEGIN_SENDING = claiming(
         "state": PromptState.SENDING,
         "sent_at": NOW,
         "attempts": prompts.c.attempts + 1,
-        "in_queue": False,
+        "is_awaiting_quota": False,
     },
 )
 _WAITING_PROJECTS = (
     select(prompts.c.project).where(WAITING_PROMPTS.waits, WAITING_PROMPTS.is_free).distinct()
 )
 _TOLD_UNTIL = (
-    select(jobs.c.queue_until)
+    select(jobs.c.wait_until)
     .where(jobs.c.number == prompts.c.job)
     .scalar_subquery()
-    .label("told_until")
+    .label("displayed_until")
 )
 _QUOTA_QUEUE = (
     select(
-        *prompts.c["id", "job", "kind", "asked_by", "asked_at", "due_at", "in_queue", "sent_at"],
-        prompts.c.seen_at,
+        *prompts.c[
+            "id", "job", "kind", "asked_by", "asked_at", "due_at", "is_awaiting_quota", "sent_at"
+        ],
+        prompts.c.verified_at,
         _TOLD_UNTIL,
     )
     .where(
         prompts.c.project == bindparam("of_project"),
-        or_(prompts.c.due_at <= NOW, prompts.c.in_queue),
+        or_(prompts.c.due_at <= NOW, prompts.c.is_awaiting_quota),
         WAITING_PROMPTS.is_free,
     )
     .order_by(prompts.c.id)
@@ -161,7 +163,7 @@ _SAME_JOB = (
         prompts.c.asked_at > bindparam("since"),
         prompts.c.channel == bindparam("in_channel"),
         prompts.c.project == bindparam("of_project"),
-        prompts.c.raw == bindparam("words"),
+        prompts.c.raw == bindparam("as_sent"),
         exists().where(jobs.c.number == prompts.c.job, one_of(jobs.c.state, _NOT_FAILED)),
     )
     .order_by(prompts.c.id.desc())
@@ -190,7 +192,7 @@ class KnownRequest(NamedTuple):
 
 
 def _queued(project: ProjectId) -> ColumnElement[bool]:
-    waits = and_(prompts.c.state == PromptState.WAITING, prompts.c.in_queue)
+    waits = and_(prompts.c.state == PromptState.WAITING, prompts.c.is_awaiting_quota)
     return and_(prompts.c.project == project, waits)
 
 
@@ -217,7 +219,7 @@ class Prompts(Rows[Prompt]):
             "since": since,
             "in_channel": new.channel,
             "of_project": new.project,
-            "words": new.raw,
+            "as_sent": new.raw,
         }
         return KnownRequest(*self.connection.execute(_EARLIER, values).one())
 
@@ -266,22 +268,22 @@ class Prompts(Rows[Prompt]):
         A prompt that the bot suggested at a row is about the row.
         """
         newest = self._newest_of_version(job)
-        if newest is not None and newest.mends_preview:
+        if newest is not None and newest.is_preview_fix:
             return MENDED_PREVIEW
         if newest is not None and newest.text:
             return subject_of(newest.text)
-        if job.about is not None and job.about.title:
-            return subject_of(job.about.title)
+        if job.gap is not None and job.gap.title:
+            return subject_of(job.gap.title)
         return subject_of(job.text)
 
-    def mends_preview(self, job: TrackedJob) -> bool:
+    def is_preview_fix(self, job: TrackedJob) -> bool:
         """Return whether the prompt that made a job's current version is to mend its preview."""
         newest = self._newest_of_version(job)
-        return newest is not None and newest.mends_preview
+        return newest is not None and newest.is_preview_fix
 
     def _newest_of_version(self, job: TrackedJob) -> Prompt | None:
         """Return the follow-up that made a job's current version; None for its first prompt."""
-        return self._last_follow_up(job) if job.version > 1 and job.ended_at else None
+        return self._last_follow_up(job) if job.result_number > 1 and job.ended_at else None
 
     def _last_follow_up(self, job: TrackedJob) -> Prompt | None:
         """Return the last follow-up that was sent before a job's end; None if there is none."""
@@ -317,7 +319,9 @@ class Prompts(Rows[Prompt]):
     def put_in_queue(self, prompt: PromptId, due_at: datetime) -> None:
         """Let a prompt wait for the quota until then."""
         waits = and_(prompts.c.id == prompt, prompts.c.state == PromptState.WAITING)
-        self.connection.execute(update(prompts).where(waits).values(due_at=due_at, in_queue=True))
+        self.connection.execute(
+            update(prompts).where(waits).values(due_at=due_at, is_awaiting_quota=True)
+        )
 
     def claim_new(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
         """Claim new prompts, which are still to be prepared.
@@ -368,7 +372,7 @@ class Prompts(Rows[Prompt]):
 
     def let_go(self, prompt: Prompt, now: datetime, owner: str) -> None:
         """Let a prompt be sent, which is as its messages read now. Raises LeaseLost."""
-        self._write(prompt.id, owner, {"held_until": None, "seen_at": now, **FREE})
+        self._write(prompt.id, owner, {"held_until": None, "verified_at": now, **FREE})
 
     def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
         """Return the prompts that wait only for the quota, oldest first.
@@ -411,13 +415,13 @@ class Prompts(Rows[Prompt]):
         """Set the due time of the project's waiting prompts to ``until``; return their jobs."""
         waiting = and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING)
         free = and_(waiting, prompts.c.due_at < until, unclaimed(prompts))
-        later = prompts.update().where(free).values(due_at=until, in_queue=False)
+        later = prompts.update().where(free).values(due_at=until, is_awaiting_quota=False)
         rows = self.connection.execute(later.returning(prompts.c.job), {NOW.key: now})
         return rows.scalars().all()
 
-    def resume(self, project: ProjectId, reason: QueueWhy, now: datetime) -> None:
+    def resume(self, project: ProjectId, reason: WaitReason, now: datetime) -> None:
         """Make the project's prompts that were postponed for this reason due now."""
-        was_postponed = exists().where(jobs.c.number == prompts.c.job, jobs.c.queue_why == reason)
+        was_postponed = exists().where(jobs.c.number == prompts.c.job, jobs.c.wait_reason == reason)
         waiting = and_(
             prompts.c.project == project,
             prompts.c.state == PromptState.WAITING,
@@ -437,7 +441,7 @@ class Prompts(Rows[Prompt]):
         is_overdue = and_(waits, prompts.c.due_at < due_at)
         self.connection.execute(prompts.update().where(is_overdue).values(due_at=due_at))
         shown = select(jobs.c.number).where(
-            jobs.c.queue_why == QueueWhy.SWITCHED_OFF,
+            jobs.c.wait_reason == WaitReason.SWITCHED_OFF,
             exists().where(prompts.c.job == jobs.c.number, one_of(prompts.c.state, UNSENT)),
         )
         return self.connection.execute(shown.order_by(jobs.c.number)).scalars().all()
@@ -507,7 +511,7 @@ class Prompts(Rows[Prompt]):
         in a form.
         """
         newest = func.max(prompts.c.message_ts)
-        in_form = prompts.c.take_thread.in_((TakeThread.GIVEN, TakeThread.ANSWER))
+        in_form = prompts.c.attach_thread.in_((AttachThread.GIVEN, AttachThread.ANSWER))
         given = func.max(prompts.c.asked_at).filter(in_form)
         earlier = select(newest, given).where(prompts.c.job == job, prompts.c.id < before)
         message_ts, given_at = self.connection.execute(earlier).one()

@@ -8,16 +8,8 @@ from bot.ids import UserId
 from bot.jobs.model.jobs import JobProblem, JobState
 from bot.jobs.model.prompts import PromptState
 from bot.jobs.store.audit import IS_OVER
-from bot.jobs.store.tables import (
-    audit,
-    jobs,
-    previews,
-    prompts,
-    pull_requests,
-    sending_stops,
-)
+from bot.jobs.store.tables import audit, jobs, prompts, sending_stops
 from bot.outbox.store import OPEN_STATES, deliveries, is_being_delivered
-from bot.store.leases import FREE
 from bot.store.retention import RetentionRule
 
 _UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING, PromptState.UNCONFIRMED)
@@ -33,7 +25,8 @@ _JOB_IS_OVER = and_(
 )
 
 
-def _is_of_finished_job(job: ColumnElement[int]) -> ColumnElement[bool]:
+def is_of_finished_job(job: ColumnElement[int]) -> ColumnElement[bool]:
+    """Return the condition that a row belongs to a job that is over, by its number."""
     # No IN, for which SQLite would first list all finished jobs.
     return exists().where(jobs.c.number == job, _JOB_IS_OVER)
 
@@ -48,36 +41,23 @@ JOBS_RULE = RetentionRule(
     jobs,
     _JOB_IS_OVER,
     jobs.c.ended_at,
-    parts={
-        "prompts": prompts.c.job,
-        "pull requests": pull_requests.c.job,
-        "previews": previews.c.job,
-        "messages": deliveries.c.job,
-    },
     names_person=_names_person,
 )
-PROMPTS_RULE = RetentionRule("prompts", prompts, _is_of_finished_job(prompts.c.job), None)
-PULL_REQUESTS_RULE = RetentionRule(
-    "pull requests",
-    pull_requests,
-    _is_of_finished_job(pull_requests.c.job),
+PROMPTS_RULE = RetentionRule(
+    "prompts",
+    prompts,
+    is_of_finished_job(prompts.c.job),
     None,
-    extra_values={"look_at": None, **FREE},
-)
-PREVIEWS_RULE = RetentionRule(
-    "previews",
-    previews,
-    and_(previews.c.due_at.is_(None), _is_of_finished_job(previews.c.job)),
-    None,
-    extra_values={"due_at": None, **FREE},
+    part_of=(JOBS_RULE, prompts.c.job),
 )
 DELIVERIES_RULE = RetentionRule(
     "messages",
     deliveries,
     deliveries.c.state.not_in(OPEN_STATES),
     deliveries.c.settled_at,
+    part_of=(JOBS_RULE, deliveries.c.job),
     delete_when=~exists().where(jobs.c.number == deliveries.c.job, jobs.c.requester != ""),
 )
-AUDIT_RULE = RetentionRule("audit rows", audit, IS_OVER, audit.c.at)
-STOPS_RULE = RetentionRule("switch of sending", sending_stops, true(), sending_stops.c.at)
+AUDIT_RULE = RetentionRule("audit rows", audit, IS_OVER, audit.c.acted_at)
+STOPS_RULE = RetentionRule("switch of sending", sending_stops, true(), sending_stops.c.stopped_at)
 """Only its admin is forgotten: sending stays off."""

@@ -20,8 +20,8 @@ IS_SENDING_OFF = exists(select(sending_stops.c.id))
 class SendingStop:
     """The act that switched sending off."""
 
-    at: datetime
-    user: UserId | None
+    stopped_at: datetime
+    stopped_by: UserId | None
     """The admin; None once they are forgotten."""
 
 
@@ -39,7 +39,7 @@ class Sending(Repository):
 
     def switch_off(self, user: UserId, now: datetime) -> bool:
         """Switch sending off. Return False if it is off already."""
-        row = {"id": _ONLY_ROW, "user": user, "at": now}
+        row = {"id": _ONLY_ROW, "stopped_by": user, "stopped_at": now}
         return insert_unless_there(self.connection, sending_stops, row)
 
     def switch_on(self) -> bool:

@@ -26,7 +26,7 @@ class ServiceKey:
     first_used_at: datetime
     refused_at: datetime | None = None
     """Since when the service refuses it; None for a key that works."""
-    told_days: int = 0
+    warned_at_days: int = 0
     """The age in days at which admins were last told that it may expire."""
 
     @classmethod

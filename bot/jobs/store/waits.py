@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, ScalarSelect, and_, func, or_, select
 from sqlalchemy.engine import RowMapping
 
 from bot.ids import JobNumber
-from bot.jobs.model.jobs import JobState, QueueWhy, Wait, Waiting
+from bot.jobs.model.jobs import JobState, Wait, Waiting, WaitReason
 from bot.jobs.model.prompts import PromptState
 from bot.jobs.model.quota import KEY_REASONS, MAY_NOT_WRITE
 from bot.jobs.store.prompts import (
@@ -37,7 +37,7 @@ from bot.store.schema import AnyTable, Repository, UtcDateTime
 # correlated.
 _job = jobs.alias("of")
 _pause = back_offs.alias("pause")
-_PAUSE = (_pause.c.reason, _pause.c.until.label("paused_until"))
+_PAUSE = (_pause.c.reason, _pause.c.retry_at.label("paused_until"))
 _CLAIMABLE_PROMPT = or_(
     and_(NEW_PROMPTS.waits, IN_TURN),
     and_(WAITING_PROMPTS.waits, WAITING_PROMPTS.is_free),
@@ -45,7 +45,7 @@ _CLAIMABLE_PROMPT = or_(
 )
 _PROMPTS = (
     select(
-        *prompts.c["job", "state", "asked_at", "due_at", "in_queue"],
+        *prompts.c["job", "state", "asked_at", "due_at", "is_awaiting_quota"],
         _job.c.state.label("job_state"),
         *_PAUSE,
         _CLAIMABLE_PROMPT.label("is_claimable"),
@@ -53,12 +53,12 @@ _PROMPTS = (
     )
     .select_from(prompts)
     .join(_job, _job.c.number == prompts.c.job)
-    .outerjoin(_pause, and_(_pause.c.project == prompts.c.project, _pause.c.until > NOW))
+    .outerjoin(_pause, and_(_pause.c.project == prompts.c.project, _pause.c.retry_at > NOW))
     .order_by(prompts.c.id)
 )
 _HOLDS_POLLS = and_(
     _pause.c.project == jobs.c.project,
-    _pause.c.until > NOW,
+    _pause.c.retry_at > NOW,
     _pause.c.reason != MAY_NOT_WRITE,
 )
 _POLLS = (
@@ -94,7 +94,7 @@ class Waits(Repository):
     def all_prompts(self, now: datetime) -> Sequence[Wait]:
         """Return the unsettled prompts that wait for the bot or a service, oldest first."""
         pending = self._prompts(one_of(prompts.c.state, UNSETTLED), now)
-        return [wait for wait in pending if wait.why is not QueueWhy.PERSON]
+        return [wait for wait in pending if wait.reason is not WaitReason.PERSON]
 
     def oldest_message(self, now: datetime, *, job: JobNumber | None = None) -> Wait | None:
         """Return the oldest pending message of a job, or of all; None if there is none."""
@@ -149,16 +149,16 @@ def _prompt(row: RowMapping, now: datetime) -> Wait:
     if row["state"] == PromptState.UNCONFIRMED or (
         is_waiting and row["job_state"] == JobState.UNCONFIRMED
     ):
-        reason = QueueWhy.PERSON
+        reason = WaitReason.PERSON
         until = None
     elif is_waiting and row["is_off"]:
-        reason = QueueWhy.SWITCHED_OFF
+        reason = WaitReason.SWITCHED_OFF
         until = None
     elif is_waiting and row["reason"]:
         reason = _trouble(row["reason"])
         until = row["paused_until"]
-    elif is_waiting and row["in_queue"] and until:
-        reason = QueueWhy.LIMIT
+    elif is_waiting and row["is_awaiting_quota"] and until:
+        reason = WaitReason.LIMIT
     return Wait(
         Waiting.PROMPT,
         reason,
@@ -178,8 +178,8 @@ def _poll(row: RowMapping, now: datetime) -> Wait:
     return Wait(Waiting.POLL, reason, row["poll_at"], _ahead(until, now), row["number"])
 
 
-def _trouble(reason: str) -> QueueWhy:
-    return QueueWhy.KEY if reason in KEY_REASONS else QueueWhy.SERVICE
+def _trouble(reason: str) -> WaitReason:
+    return WaitReason.KEY if reason in KEY_REASONS else WaitReason.SERVICE
 
 
 def _ahead(at: datetime, now: datetime) -> datetime | None:

@@ -83,7 +83,7 @@ def answer(
 def no_visits(report: Report) -> str:
     """Return the sentence about a period or a section without visits; "" if there are some."""
     query = report.query
-    if not report.now.complete or report.pages:
+    if not report.now.is_complete or report.pages:
         return ""
     when = f"{query.period}{' so far' if report.is_open else ''}"
     of = f" of {b.label(query.label)}" if query.label else ""
@@ -257,14 +257,14 @@ def caveats(report: Report, *, is_digest: bool = False) -> list[str]:
     ``is_digest``: nobody has asked, so that nobody is told to ask again, and no chart is shown.
     """
     notes = []
-    if not report.now.complete:
+    if not report.now.is_complete:
         notes.append(_missing_pages(report, is_digest=is_digest))
     if report.views_problem and report.query.section:
         views = f"The views of {path_code(report.query.section)}"
         notes.append(not_read(views, report.views_problem))
     if report.not_compared:
         notes.append(_not_compared(report.query, report.not_compared))
-    if report.was and not report.was.complete:
+    if report.was and not report.was.is_complete:
         notes.append("Not all pages of the period before were read, so none is called new or gone.")
     missing = len(report.query.chart) - len(report.chart)
     if missing and not is_digest:
@@ -310,7 +310,7 @@ def _not_compared(query: Query, why: NoComparison) -> str:
 
 
 def source_note(report: Report) -> str:
-    at = b.moment(report.now.taken_at, TIME) if report.now.taken_at else ""
+    at = b.moment(report.now.read_at, TIME) if report.now.read_at else ""
     return f"{UNIQUE} · read {at}"
 
 

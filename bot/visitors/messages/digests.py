@@ -97,7 +97,7 @@ def _agents(site: Counts) -> str:
 
 def _outcome_line(outcome: Outcome) -> str:
     job = outcome.job
-    title = one_line(job.about.title, _TITLE_LENGTH) if job.about else name(job.number)
+    title = one_line(job.gap.title, _TITLE_LENGTH) if job.gap else name(job.number)
     ended = "Merged" if job.review is Review.MERGED else "Reviewed"
     change = f" · {outcome.change}" if outcome.change else ""
     return f"*{ended} since*: {b.link(job.pr_link, title)}{change}"
@@ -160,7 +160,7 @@ def _oldest_to_review(waiting: ToReview) -> str:
     job = waiting.jobs[0]
     seen = job.pull_request
     title = one_line(seen.title if seen else job.text, _TITLE_LENGTH)
-    since = seen.since if seen and job.sees_pull_request else job.ended_at
+    since = seen.reported_at if seen and job.sees_pull_request else job.ended_at
     age = lasted(waiting.at - since) if since else "a while"
     return f"{b.link(job.pr_link, title)} ({b.mention(job.recipient)}, {age})"
 

@@ -83,7 +83,7 @@ def _notes(numbers: Numbers, events: int, shared_by: UserId | None) -> list[str]
     limits = unread_sources(numbers.readings)
     if events < FEW_EVENTS:
         limits.insert(0, f"That is too few to tell much ({events:,}).")
-    times = [reading.taken_at for reading in numbers.readings if reading.taken_at]
+    times = [reading.read_at for reading in numbers.readings if reading.read_at]
     at = f" · read {b.moment(min(times), TIME)}" if times else ""
     source = f"Readers' words; addresses and keys are masked{at}"
     return [" ".join(limits), " ".join([*around(numbers.query, shared_by), source])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
-from bot.jobs.model.jobs import About
+from bot.jobs.model.jobs import GapRef
 from bot.messages.plain_text import one_line
 from bot.messages.quotations import in_quotes
 from bot.visitors.messages.numbers import both, shown_path
@@ -17,9 +17,9 @@ _WHOLE_PATH = 2_000
 _TITLE_LENGTH = 80
 
 
-def row_reference(key: str, title: str) -> About:
+def row_reference(key: str, title: str) -> GapRef:
     """Return the reference from a job to the row at which it was asked for."""
-    return About(key, one_line(title, _TITLE_LENGTH))
+    return GapRef(key, one_line(title, _TITLE_LENGTH))
 
 
 def improve_prompt(page: str, counts: Counts, period: Period) -> str:

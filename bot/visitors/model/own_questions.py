@@ -18,7 +18,7 @@ _NEAR = timedelta(minutes=10)
 """How far the time of the service's row may lie from ours."""
 
 
-def hash_words(text: str, key: bytes) -> str:
+def hash_text(text: str, key: bytes) -> str:
     """Return the hash of a question's words (see `clean_text`) with the key of a database."""
     words = bare_words(text).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(words, key=key, digest_size=16).hexdigest()
@@ -29,7 +29,7 @@ class OwnQuestions:
     """The questions that the bot has sent in a period, for the reader of a list."""
 
     key: bytes = b""
-    """The database's key of `hash_words`."""
+    """The database's key of `hash_text`."""
     sent: Collection[SentQuestion] = ()
 
     def hider(self, source: Source) -> Callable[[GapRow], bool]:
@@ -64,8 +64,8 @@ class OwnQuestions:
         return _is_private(own) and row.events <= len(own)
 
     def _with_words(self, row: GapRow) -> list[SentQuestion]:
-        words = hash_words(row.text, self.key)
-        return [each for each in self.sent if each.words == words]
+        text_hash = hash_text(row.text, self.key)
+        return [each for each in self.sent if each.text_hash == text_hash]
 
 
 def _is_private(same: Iterable[SentQuestion]) -> bool:

@@ -95,17 +95,17 @@ class Reading:
     totals: Counts | None = None
     pages: Mapping[str, Counts] | None = None
     """None if only the totals were asked for."""
-    complete: bool = False
+    is_complete: bool = False
     """Whether all pages were read, so that a page without counts had no visitors."""
     next_offset: int = 0
     gap_rows: GapRows | None = None
     """None for visitors and views."""
-    taken_at: datetime | None = None
+    read_at: datetime | None = None
     attempts: int = 0
     """Failures in a row."""
     problem: str | None = None
     """The reason why it is not whole, a ReadingProblem; None if it is, or if nothing was tried."""
-    tried_at: datetime | None = None
+    failed_at: datetime | None = None
     """The time of the last failure."""
     retry_at: datetime | None = None
     """The time of the next try after a failure; None to try at once."""
@@ -129,7 +129,7 @@ class Reading:
         """Whether there is nothing more to read."""
         if self.pages is None:
             return self.is_read
-        return self.complete or self.problem in (
+        return self.is_complete or self.problem in (
             ReadingProblem.ENDLESS,
             ReadingProblem.TOO_LARGE,
         )

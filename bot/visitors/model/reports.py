@@ -136,7 +136,7 @@ def build_report(numbers: Numbers, zone: ZoneInfo, budget: Budget) -> Report:
     """
     query = numbers.query
     now = numbers.visitors(query.period)
-    if now is None or now.totals is None or now.taken_at is None:
+    if now is None or now.totals is None or now.read_at is None:
         raise LookupError("a period that was not read")
     not_compared = None
     was = None
@@ -154,7 +154,7 @@ def build_report(numbers: Numbers, zone: ZoneInfo, budget: Budget) -> Report:
         chart=numbers.chart,
         budget=budget,
         zone=zone.key,
-        is_open=not query.period.is_over(now.taken_at, zone),
+        is_open=not query.period.is_over(now.read_at, zone),
         was=was,
         not_compared=not_compared,
         gone=_list_gone(query, now, was),
@@ -168,7 +168,7 @@ def _add_views(numbers: Numbers) -> tuple[Counts | None, str | None]:
     reading = numbers.views
     if reading is None or reading.problem == ReadingProblem.NOT_HERE:
         return None, None
-    if not reading.complete:
+    if not reading.is_complete:
         return None, reading.problem or ReadingProblem.LATE
     pages = _in_section(numbers.query, reading.pages or {}).values()
     views = Counts(
@@ -186,7 +186,7 @@ def _rank_pages(query: Query, now: Reading, was: Reading | None) -> list[Page]:
     """
     before = (was.pages or {}) if was else {}
     # A page that is missing from all pages had no visitors. Otherwise its count is unknown.
-    missing = NO_VISITORS if was and was.complete else None
+    missing = NO_VISITORS if was and was.is_complete else None
     counts = _in_section(query, now.pages or {})
     pages = [Page(path, count, before.get(path, missing)) for path, count in counts.items()]
     return sorted(pages, key=lambda page: (-getattr(page.now, query.sort), page.path))
@@ -194,7 +194,7 @@ def _rank_pages(query: Query, now: Reading, was: Reading | None) -> list[Page]:
 
 def _list_gone(query: Query, now: Reading, was: Reading | None) -> list[Page]:
     """Return the pages of the section with visitors only in the period before."""
-    if was is None or not now.complete:
+    if was is None or not now.is_complete:
         return []
     counts = now.pages or {}
     before = _in_section(query, was.pages or {})
@@ -224,11 +224,7 @@ def explain_no_comparison(numbers: Numbers, zone: ZoneInfo) -> NoComparison | No
         return NoComparison(NotComparable.BEFORE_DATA, lead_week)
     for needed in (period, compared):
         reading = numbers.visitors(needed)
-        if (
-            reading is None
-            or reading.taken_at is None
-            or not needed.is_over(reading.taken_at, zone)
-        ):
+        if reading is None or reading.read_at is None or not needed.is_over(reading.read_at, zone):
             return NoComparison(NotComparable.NOT_OVER, needed, total=totals[compared])
     if period.days != compared.days:
         return NoComparison(NotComparable.UNEQUAL, compared, total=totals[compared])

@@ -22,7 +22,7 @@ class WeeklyRequest:
     """A requested subscription."""
 
     weekday: int = Weekday.MONDAY
-    at: time = time(9)
+    time_of_day: time = time(9)
     zone: str | None = None
     """None for the zone of the requester."""
     section: str | None = None
@@ -71,7 +71,7 @@ class WeeklyTime:
 
     weekday: int
     """0 for Monday."""
-    at: time
+    time_of_day: time
     zone: str
 
     def __post_init__(self) -> None:
@@ -85,7 +85,8 @@ class WeeklyTime:
         day = today + (self.weekday - today.weekday()) % 7 * DAY
         # The week before as well: a skipped time may move to the next day.
         weeks = (
-            datetime.combine(day + n * WEEK, self.at, zone).astimezone(UTC) for n in (-1, 0, 1, 2)
+            datetime.combine(day + n * WEEK, self.time_of_day, zone).astimezone(UTC)
+            for n in (-1, 0, 1, 2)
         )
         return next(at for at in weeks if at > moment)
 
@@ -96,4 +97,4 @@ class WeeklyTime:
     def __str__(self) -> str:
         """Return Monday at 09:00 (Berlin)."""
         city = self.zone.rpartition("/")[2].replace("_", " ")
-        return f"{day_name[self.weekday]} at {self.at:%H:%M} ({city})"
+        return f"{day_name[self.weekday]} at {self.time_of_day:%H:%M} ({city})"

@@ -67,7 +67,7 @@ def samples() -> Mapping[str, object]:
         "no gaps": messages.gap_list([]),
         "too many questions": messages.TOO_MANY,
         "about a topic": messages.passages_found(replace(QUESTION, is_topic=True), PAGES),
-        "under a job": messages.passages_found(replace(IN_THREAD, in_job=JobNumber(7)), PAGES),
+        "under a job": messages.passages_found(replace(IN_THREAD, thread_job=JobNumber(7)), PAGES),
         "background of a prompt": messages.conversation(QUESTION),
         "with the reply of a colleague": messages.with_offer(
             QUESTION, messages.nothing_found(QUESTION)

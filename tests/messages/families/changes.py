@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bot.jobs.messages import changes
-from bot.jobs.model.changes import ChangedFile
-from bot.jobs.model.pull_requests import Size
+from bot.jobs.model.pull_request import Size
+from bot.pulls.messages import changes
+from bot.pulls.model.changes import ChangedFile
 from tests.messages.samples import SEEN, job
 
 PATCH = "\n".join(

@@ -54,7 +54,7 @@ def brief(**values: Any) -> Message:
 
 def digests() -> Mapping[str, object]:
     """Return digests by their content."""
-    merged = job(review=Review.MERGED, about=row_reference("a1", "webhook <b>retries"))
+    merged = job(review=Review.MERGED, gap=row_reference("a1", "webhook <b>retries"))
     failed = reading(source=Source.VOTES, totals=None, problem=ReadingProblem.UNWELL)
     other = replace(failed, source=Source.SEARCHES, problem=ReadingProblem.KEPT)
     absent = replace(failed, source=Source.QUESTIONS, problem=ReadingProblem.NOT_HERE)

@@ -9,9 +9,10 @@ from typing import Any
 
 from bot.ids import JobNumber, Message
 from bot.jobs.messages import jobs
-from bot.jobs.model.changes import ChangedLine, ChangedPage
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.model.pull_requests import Preview, PreviewState, Size
+from bot.jobs.model.pull_request import ChangedLine, ChangedPage, Size
+from bot.pulls.messages import previews, results
+from bot.pulls.model.previews import Preview, PreviewState
 from tests.builders import ANA, BEN, NOW, PROJECT
 from tests.messages.samples import LATER, SEEN, job
 
@@ -40,6 +41,8 @@ def preview(state: PreviewState = PreviewState.READY, **values: Any) -> Preview:
 
 def ended(of: TrackedJob, subject: str = "Install with <uv>, *too*", **more: Any) -> Message:
     """The end of a job."""
+    if of.state is JobState.PULL_REQUEST:
+        return results.format_pull_request(of, subject, **more)
     return jobs.format_result(of, subject, **more)
 
 
@@ -49,15 +52,15 @@ def ends(of: TrackedJob, **more: Any) -> object:
 
 
 def _results() -> Mapping[str, object]:
-    by_mention: dict[str, Any] = {"by_mention": True}
+    is_mention_only: dict[str, Any] = {"is_mention_only": True}
     over = replace(SEEN, ended_at=NOW, is_merged=True)
     return {
         "end: the first pull request": ended(job()),
         "end: another job of the thread has one": ended(job(), is_first=False),
-        "end: a follow-up": ended(job(version=2, iteration_requester=BEN)),
+        "end: a follow-up": ended(job(result_number=2, iteration_requester=BEN)),
         "end: the first job of a person": ended(job(), is_newcomer=True),
         "end: the first job of a person, where only mentions steer": ended(
-            job(**by_mention), is_newcomer=True
+            job(**is_mention_only), is_newcomer=True
         ),
         "end: a small change of a pull request that the bot sees": ended(
             job(pull_request=replace(SEEN, is_draft=True, made=Size(1, 1, 1), lines=LINES)),
@@ -65,7 +68,7 @@ def _results() -> Mapping[str, object]:
         ),
         **{
             f"end: a follow-up that the bot sees, by {content}": ended(
-                job(version=2, pull_request=replace(SEEN, **values))
+                job(result_number=2, pull_request=replace(SEEN, **values))
             )
             for content, values in DIFFERENCES.items()
         },
@@ -93,40 +96,48 @@ def _results() -> Mapping[str, object]:
             job(pull_request=replace(SEEN, is_draft=True, pages=(*NEW_PAGES, *NEW_PAGES)))
         ),
         "end: a short follow-up": ended(
-            job(version=2, pull_request=replace(SEEN, made=Size(3, 5, 1), pages=PAGES[:1])),
+            job(result_number=2, pull_request=replace(SEEN, made=Size(3, 5, 1), pages=PAGES[:1])),
             "<shorter>",
         ),
         "end: a short follow-up about two pages": ended(
-            job(version=2, pull_request=replace(SEEN, made=Size(3, 5, 1), pages=PAGES)), "shorter"
+            job(result_number=2, pull_request=replace(SEEN, made=Size(3, 5, 1), pages=PAGES)),
+            "shorter",
         ),
         "end: a short follow-up that changed nothing": ended(
-            job(version=2, pull_request=replace(SEEN, made=Size(0, 0, 0), pages=PAGES)), "shorter"
+            job(result_number=2, pull_request=replace(SEEN, made=Size(0, 0, 0), pages=PAGES)),
+            "shorter",
         ),
         "end: a follow-up that says what it is about": ended(
-            job(version=2, pull_request=replace(SEEN, made=Size(3, 5, 1), pages=PAGES))
+            job(result_number=2, pull_request=replace(SEEN, made=Size(3, 5, 1), pages=PAGES))
         ),
-        "end: a follow-up of one that was merged before": ended(job(version=2, pull_request=over)),
+        "end: a follow-up of one that was merged before": ended(
+            job(result_number=2, pull_request=over)
+        ),
         "end: a follow-up of one that was closed before": ended(
-            job(version=2, pull_request=replace(over, is_merged=False))
+            job(result_number=2, pull_request=replace(over, is_merged=False))
         ),
         "end: a follow-up of one that was merged after": ended(
-            job(version=2, pull_request=replace(over, ended_at=LATER + timedelta(minutes=1)))
+            job(result_number=2, pull_request=replace(over, ended_at=LATER + timedelta(minutes=1)))
         ),
         "end: a follow-up of one that was closed after": ended(
             job(
-                version=2,
+                result_number=2,
                 pull_request=replace(over, is_merged=False, ended_at=LATER + timedelta(minutes=1)),
             )
         ),
         "end: an address that is no link": ended(job(pr_link="https://code.example@evil.example/")),
         **{f"end: {state}": ended(job(state, ended_at=LATER)) for state in BAD_ENDS},
-        **{f"end of a follow-up: {state}": ended(job(state, version=2)) for state in BAD_ENDS},
+        **{
+            f"end of a follow-up: {state}": ended(job(state, result_number=2)) for state in BAD_ENDS
+        },
         "end: no pull request of a job on the main branch": ended(
             job(JobState.NO_PULL_REQUEST, ref="main")
         ),
-        "end where only mentions steer": ended(job(**by_mention)),
-        "end of a follow-up where only mentions steer": ended(job(version=2, **by_mention)),
-        "end: failed where only mentions steer": ended(job(JobState.FAILED, **by_mention)),
+        "end where only mentions steer": ended(job(**is_mention_only)),
+        "end of a follow-up where only mentions steer": ended(
+            job(result_number=2, **is_mention_only)
+        ),
+        "end: failed where only mentions steer": ended(job(JobState.FAILED, **is_mention_only)),
     }
 
 
@@ -134,7 +145,10 @@ def samples() -> Mapping[str, object]:
     """Results, and previews."""
     return {
         **_results(),
-        "an outdated end": jobs.outdated_end(job(), "Install with uv"),
+        "an outdated end of a failed job": jobs.outdated_end(
+            job(JobState.FAILED), "Install with uv"
+        ),
+        "an outdated end": results.outdated_pull_request(job(), "Install with uv"),
         **{
             f"preview: {state}": ended(job(), preview=preview(state, log="npm\nERR <b>"))
             for state in PreviewState
@@ -148,31 +162,34 @@ def samples() -> Mapping[str, object]:
         "preview: put off": ends(
             job(), preview=preview(PreviewState.ASKED, due_at=NOW + timedelta(minutes=1))
         ),
-        "preview: the prompt that mends it": jobs.fix_preview_prompt(preview(log="one\ntwo")),
+        "preview: the prompt that mends it": previews.fix_preview_prompt(preview(log="one\ntwo")),
         "preview: the message while it is mended": jobs.FIXING_PREVIEW,
         "preview: mended": ends(
-            job(version=2, pull_request=replace(SEEN, made=Size(8, 0, 1))),
+            job(result_number=2, pull_request=replace(SEEN, made=Size(8, 0, 1))),
             preview=preview(),
-            mends_preview=True,
+            is_preview_fix=True,
         ),
         **{
             f"preview: the end of its fix, {state}": ended(
-                job(version=2), "Fix of the preview", preview=preview(state), mends_preview=True
+                job(result_number=2),
+                "Fix of the preview",
+                preview=preview(state),
+                is_preview_fix=True,
             )
             for state in (PreviewState.BUILDING, PreviewState.BROKEN)
         },
-        "preview: its requester reads that it is ready": jobs.preview_built(preview()),
-        "preview: its requester reads that it builds again": jobs.preview_built(
+        "preview: its requester reads that it is ready": previews.preview_built(preview()),
+        "preview: its requester reads that it builds again": previews.preview_built(
             preview(), is_mended=True
         ),
-        "preview: its requester reads that it is at no link": jobs.preview_built(
+        "preview: its requester reads that it is at no link": previews.preview_built(
             preview(url="http://preview.example")
         ),
-        "preview: its requester reads that it is broken": jobs.preview_built(
+        "preview: its requester reads that it is broken": previews.preview_built(
             preview(PreviewState.BROKEN, log="npm\nERR <b>")
         ),
         "preview: its requester reads that it was broken, once the job goes on": (
-            jobs.outdated_preview(preview(PreviewState.BROKEN, log="npm\nERR <b>"))
+            previews.outdated_preview(preview(PreviewState.BROKEN, log="npm\nERR <b>"))
         ),
-        "preview: none came": jobs.no_preview(job()),
+        "preview: none came": previews.no_preview(job()),
     }

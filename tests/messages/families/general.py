@@ -87,11 +87,11 @@ def samples() -> Mapping[str, object]:
         "unknown docs in options": general.unknown_in_options("gamma", BOTH),
         "unknown docs before a prompt": general.unknown_project("gamma", BOTH, "Add <it>"),
         **{
-            f"replies, {'by mention' if by_mention else 'all'}": [
-                general.replies_setting(by_mention=by_mention),
-                general.replies_chosen(by_mention=by_mention),
+            f"replies, {'by mention' if is_mention_only else 'all'}": [
+                general.replies_setting(is_mention_only=is_mention_only),
+                general.replies_chosen(is_mention_only=is_mention_only),
             ]
-            for by_mention in (True, False)
+            for is_mention_only in (True, False)
         },
         "replies in direct messages": general.REPLIES_IN_DIRECT,
         **{

@@ -22,7 +22,7 @@ def samples() -> Mapping[str, object]:
             for name, channel in {
                 "one project": one,
                 "several docs": several,
-                "only mentions steer": replace(several, by_mention=True, is_direct=True),
+                "only mentions steer": replace(several, is_mention_only=True, is_direct=True),
                 "it answers questions": replace(one, can_answer=True),
             }.items()
         },
@@ -34,6 +34,6 @@ def samples() -> Mapping[str, object]:
         "welcome: nothing": welcome_message(ToDo(0, 0), welcomed),
         "whole help": say.full_help([command], ONE),
         "whole help: several docs, only mentions steer": say.full_help(
-            [command], BOTH, by_mention=True
+            [command], BOTH, is_mention_only=True
         ),
     }

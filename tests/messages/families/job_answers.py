@@ -12,16 +12,17 @@ from bot.jobs.model.jobs import (
     JobState,
     Listed,
     NextStep,
-    QueueWhy,
     Review,
     TrackedJob,
     Wait,
     Waiting,
+    WaitReason,
 )
 from bot.jobs.model.prompts import Unsent
 from bot.jobs.model.quota import Budget
 from bot.outbox.model import NotPosted
 from bot.projects import Project
+from bot.pulls.messages import pull_requests
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
 from tests.messages.samples import HALF_PAST, LATER, PERMALINK, SEEN, job
 
@@ -114,14 +115,14 @@ def statuses() -> Mapping[str, Message]:
         ref="agent/x",
         model="opus",
         service_id="a-1",
-        created_at=NOW,
-        archived_at=LATER,
-        unread_since=NOW,
-        missing_since=NOW,
+        service_created_at=NOW,
+        service_archived_at=LATER,
+        poll_failing_since=NOW,
+        not_found_since=NOW,
         project_label="<Acme>",
-        by_mention=True,
+        is_mention_only=True,
     )
-    wait = Wait(Waiting.PROMPT, QueueWhy.LIMIT, NOW, HALF_PAST)
+    wait = Wait(Waiting.PROMPT, WaitReason.LIMIT, NOW, HALF_PAST)
     return {
         "status": say.job_status(job(), PERMALINK),
         "status: without a thread": say.job_status(job(text="Fix the <!channel> page")),
@@ -185,8 +186,8 @@ def samples() -> Mapping[str, object]:
         "key of one of several projects refused": say.key_notice(
             PROJECT, forbidden=False, docs=ACME, entry=ACME
         ),
-        "another repository": say.repository_notice(job(), "acme/other", "acme/docs"),
-        "another repository is used": say.repository_used("acme/other"),
+        "another repository": pull_requests.repository_notice(job(), "acme/other", "acme/docs"),
+        "another repository is used": pull_requests.repository_used("acme/other"),
         "only admins choose that": say.ONLY_ADMINS,
         "key accepted": say.key_accepted(PROJECT),
         "key of the assistant may expire": say.key_may_expire(PROJECT, 76, is_assistants=True),

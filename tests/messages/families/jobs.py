@@ -12,6 +12,7 @@ from bot.jobs.messages import jobs, problems
 from bot.jobs.model.jobs import JobProblem, JobState
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.projects import Project
+from bot.pulls.messages import pull_requests
 from tests.builders import ANA, BEN, NOW, PROJECT
 from tests.messages.samples import LATER, PERMALINK, SEEN, job
 
@@ -24,8 +25,8 @@ DAYS = NOW + timedelta(days=4)
 def samples() -> Mapping[str, object]:
     """Reminders, questions and refusals."""
     working = job(JobState.WORKING)
-    asked_twice = replace(working, also_asked=(BEN,))
-    by_mention: dict[str, Any] = {"by_mention": True}
+    asked_twice = replace(working, other_recipients=(BEN,))
+    is_mention_only: dict[str, Any] = {"is_mention_only": True}
     over = replace(SEEN, ended_at=NOW, is_merged=True)
     held = Prompt(
         PromptId(7), JobNumber(42), PromptKind.FOLLOW_UP, BEN, "raw", NOW, text="Also <b>this</b>"
@@ -40,15 +41,19 @@ def samples() -> Mapping[str, object]:
             f"a follow-up given up: {end}": jobs.follow_up_withdrawn(job(), held, end, ANA)
             for end in GIVEN_UP
         },
-        "reminder": jobs.reminder(job(), PERMALINK, DAYS),
-        "reminder of one that the bot sees": jobs.reminder(job(pull_request=SEEN), None, DAYS),
-        "merged": jobs.pull_request_ended(job(), replace(over, merged_by="octo", ended_at=LATER)),
-        "closed": jobs.pull_request_ended(job(), replace(SEEN, ended_at=LATER)),
+        "reminder": pull_requests.reminder(job(), PERMALINK, DAYS),
+        "reminder of one that the bot sees": pull_requests.reminder(
+            job(pull_request=SEEN), None, DAYS
+        ),
+        "merged": pull_requests.pull_request_ended(
+            job(), replace(over, merged_by="octo", ended_at=LATER)
+        ),
+        "closed": pull_requests.pull_request_ended(job(), replace(SEEN, ended_at=LATER)),
         "still running": jobs.still_running(working, NOW + timedelta(minutes=31)),
-        "a follow-up still running": jobs.still_running(replace(working, version=2), NOW),
+        "a follow-up still running": jobs.still_running(replace(working, result_number=2), NOW),
         "no longer polled": jobs.unwatched_message(asked_twice, NOW + timedelta(days=7)),
         "no longer polled, where only mentions steer": jobs.unwatched_message(
-            job(**by_mention), DAYS
+            job(**is_mention_only), DAYS
         ),
         "somebody asked for quiet": jobs.stopped_watching(asked_twice, BEN),
         "no usable answer for long": jobs.unread(asked_twice, NOW, DAYS),

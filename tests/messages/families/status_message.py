@@ -30,11 +30,11 @@ from bot.jobs.model.jobs import (
     JobProblem,
     JobState,
     NotTaken,
-    QueueWhy,
     Review,
     ThreadContext,
     Wait,
     Waiting,
+    WaitReason,
 )
 from bot.messages import blocks as b
 from bot.messages.quotations import Quotation, QuoteSource, join_for_agent
@@ -55,7 +55,9 @@ def status_messages() -> Mapping[str, object]:
     """Return status messages by state and by the values of the job."""
     waiting, working = job(JobState.WAITING), job(JobState.WORKING)
     several = job(
-        project_label="<Acme>", version=3, text="Add a quickstart\n\nFor Python 3.11, with <pip>"
+        project_label="<Acme>",
+        result_number=3,
+        text="Add a quickstart\n\nFor Python 3.11, with <pip>",
     )
     return {
         **{f"state: {state}": status(job(state, ended_at=LATER)) for state in JobState},
@@ -67,7 +69,7 @@ def status_messages() -> Mapping[str, object]:
             f"reviewed: {end}": status(job(review=end, reviewed_by=BEN, reviewed_at=LATER))
             for end in Review
         },
-        "where only mentions steer": status(replace(working, by_mention=True)),
+        "where only mentions steer": status(replace(working, is_mention_only=True)),
         "several docs, version 3, a prompt of several lines": status(several),
         "working, with the pull request of an earlier version": status(
             replace(working, pr_link=PULL_REQUEST), usual=timedelta(minutes=5)
@@ -83,11 +85,11 @@ def status_messages() -> Mapping[str, object]:
         ),
         "one that was last seen at a time": status(job(pull_request=replace(SEEN, as_of=NOW))),
         **{
-            f"waiting: {kind}": status(replace(waiting, queue_until=HALF_PAST, queue_why=kind))
-            for kind in (None, *QueueWhy)
+            f"waiting: {kind}": status(replace(waiting, wait_until=HALF_PAST, wait_reason=kind))
+            for kind in (None, *WaitReason)
         },
-        "a follow-up that waits": status(job(queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT)),
-        "archived, so nothing waits": status(job(JobState.ARCHIVED, queue_until=HALF_PAST)),
+        "a follow-up that waits": status(job(wait_until=HALF_PAST, wait_reason=WaitReason.LIMIT)),
+        "archived, so nothing waits": status(job(JobState.ARCHIVED, wait_until=HALF_PAST)),
         "few uses left": status(replace(working, uses_left=1)),
         "no use left": status(replace(working, uses_left=0), HALF_PAST),
         "refused, with a code": status(job(JobState.REFUSED, problem="key_refused")),
@@ -98,14 +100,14 @@ def status_messages() -> Mapping[str, object]:
             job(JobState.UNWATCHED, ended_at=NOW + timedelta(days=7))
         ),
         **{
-            name: status(replace(waiting, earlier=earlier))
+            name: status(replace(waiting, thread_context=earlier))
             for name, earlier in WITH_EARLIER.items()
         },
         "no longer polled, nobody knows since when": status(
             replace(working, state=JobState.UNWATCHED)
         ),
-        "held": status(replace(waiting, queue_until=HALF_PAST, queue_why=QueueWhy.HELD)),
-        "redrawn": redrawn(status(job(version=2)), posted_plain=False),
+        "held": status(replace(waiting, wait_until=HALF_PAST, wait_reason=WaitReason.HELD)),
+        "redrawn": redrawn(status(job(result_number=2)), posted_plain=False),
         "redrawn where Slack refused the blocks": redrawn(status(job()), posted_plain=True),
     }
 
@@ -115,7 +117,10 @@ def samples() -> Mapping[str, object]:
     waiting, working = job(JobState.WAITING), job(JobState.WORKING)
     return {
         **status_messages(),
-        "buttons in private": [*in_private(job(earlier=ThreadContext(3))), *in_private(waiting)],
+        "buttons in private": [
+            *in_private(job(thread_context=ThreadContext(3))),
+            *in_private(waiting),
+        ],
         "a button to an address with a port": view(
             job(pr_link="https://code.example:8443/pull/5#top")
         ),
@@ -126,9 +131,9 @@ def samples() -> Mapping[str, object]:
         ],
         **{
             f"what waits: {reason}": wait_lines([Wait(Waiting.PROMPT, reason, NOW, HALF_PAST)])
-            for reason in (None, *QueueWhy)
+            for reason in (None, *WaitReason)
         },
-        "what waits until some time": wait_lines([Wait(Waiting.POLL, QueueWhy.SERVICE, NOW)]),
+        "what waits until some time": wait_lines([Wait(Waiting.POLL, WaitReason.SERVICE, NOW)]),
         "files that the agent did not get": parts_not_sent(["logo.png", "<b>.zip"], ["notes.txt"]),
         "parts that are no text": parts_not_sent([], [], ["chart: Visits", "the end of the text"]),
         "to the agent: who asked": [signature("Ana <b>", "docs"), signature(None, None)],

@@ -8,8 +8,9 @@ from datetime import timedelta
 
 from bot.ids import MessageTs, RequestKey
 from bot.jobs.messages import unsent
-from bot.jobs.model.jobs import JobState, QueueWhy, Wait, Waiting
+from bot.jobs.model.jobs import JobState, Wait, Waiting, WaitReason
 from bot.jobs.model.prompts import Unsent
+from bot.pulls.messages import previews, pull_requests
 from tests.builders import NOW
 from tests.messages.samples import HALF_PAST, LATER, PERMALINK, SEEN, job
 
@@ -52,11 +53,12 @@ def _questions() -> Mapping[str, object]:
         "a question, its answer comes": unsent.READING,
         "a question, its job runs": unsent.READING_TOO,
         "a question, answers off": unsent.cannot_answer(SAID),
-        "what changed": unsent.changes_of(ready),
-        "why": unsent.no_reasons(ready),
+        "what changed": pull_requests.changes_of(ready),
+        "why": unsent.no_reasons(job(pull_request=SEEN)),
+        "why, where the bot reads no pull request": unsent.no_reasons(ready),
         "why, without a pull request": unsent.no_reasons(job(JobState.WORKING)),
-        "its pages": unsent.offer_preview(ready),
-        "its pages, without a preview": unsent.NO_PREVIEW,
+        "its pages": previews.offer_preview(ready),
+        "its pages, without a preview": previews.NO_PREVIEW,
         "of a forgotten job": unsent.CANNOT_SEE,
     }
 
@@ -90,7 +92,7 @@ def _before_a_use() -> Mapping[str, object]:
 
 
 def _words() -> Mapping[str, object]:
-    waits = [Wait(Waiting.PROMPT, QueueWhy.LIMIT, NOW, NOW)]
+    waits = [Wait(Waiting.PROMPT, WaitReason.LIMIT, NOW, NOW)]
     ready = job(JobState.PULL_REQUEST)
     return {
         "thanks by command": unsent.YOU_ARE_WELCOME,
@@ -110,6 +112,8 @@ def _words() -> Mapping[str, object]:
         "merge it, without a pull request": unsent.cannot_merge(job(JobState.FAILED)),
         **{f"status, {state}": unsent.status_line(job(state), waits) for state in _STATES},
         "status, usual time": unsent.status_line(job(JobState.WORKING), (), USUAL),
-        "status, polls fail": unsent.status_line(job(JobState.WORKING, unread_since=HALF_PAST), ()),
+        "status, polls fail": unsent.status_line(
+            job(JobState.WORKING, poll_failing_since=HALF_PAST), ()
+        ),
         "status, merged": unsent.status_line(job(pull_request=MERGED), ()),
     }

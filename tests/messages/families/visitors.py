@@ -25,7 +25,7 @@ BEFORE = WEEK.before()
 TODAY = Period(date(2026, 11, 2), date(2026, 11, 3))
 MONTH, QUARTER = (Period(date(2026, 7, 1), date(2026, month, 1)) for month in (8, 10))
 YEAR = Period(date(2025, 1, 1), date(2026, 1, 1))
-CUT: dict[str, Any] = {"complete": False, "rows": 500, "problem": ReadingProblem.NO_CALLS}
+CUT: dict[str, Any] = {"is_complete": False, "rows": 500, "problem": ReadingProblem.NO_CALLS}
 DAYS = tuple((day, Counts(10 + at, 20, 25 + at)) for at, day in enumerate(WEEK.chart_points()))
 NONE: dict[str, Any] = {"was": None}
 MOVED = {
@@ -78,9 +78,9 @@ def answers() -> Mapping[str, Report]:
         },
         "a section without visits": report(query={"section": "/api", "label": "Acme"}, **no_pages),
         "a section of which no page was read": report(
-            query={"section": "/api"}, now=reading(complete=False, rows=250), **no_pages
+            query={"section": "/api"}, now=reading(is_complete=False, rows=250), **no_pages
         ),
-        "no page could be read": report(now=reading(complete=False, rows=0), **no_pages),
+        "no page could be read": report(now=reading(is_complete=False, rows=0), **no_pages),
         "no visits": report(site=NO_VISITORS, **no_pages),
         "no visits so far, and a file": report(
             query={"period": TODAY, "file_to": FileDestination.PRIVATE},
@@ -94,14 +94,14 @@ def answers() -> Mapping[str, Report]:
         "a file in the channel": report(query={"file_to": FileDestination.CHANNEL}),
         "no calls were left": report(now=reading(**CUT), budget=Budget(100, 100, NOW)),
         "a part was not read": report(
-            now=reading(complete=False, rows=1, problem=ReadingProblem.UNWELL)
+            now=reading(is_complete=False, rows=1, problem=ReadingProblem.UNWELL)
         ),
         "the period before was read in part": report(
-            was=reading(BEFORE, complete=False, rows=750),
+            was=reading(BEFORE, is_complete=False, rows=750),
             pages=tuple(replace(p, was=None) for p in PAGES),
         ),
         **{f"moved: {movement}": report(pages=pages) for movement, pages in MOVED.items()},
-        "moved: vanished": report(pages=(), gone=(GONE,), now=reading(complete=False)),
+        "moved: vanished": report(pages=(), gone=(GONE,), now=reading(is_complete=False)),
     }
 
 
@@ -126,7 +126,7 @@ def samples() -> Mapping[str, object]:
         ),
         "more: everything moved": answer_messages.more(report(pages=every, gone=(GONE,)), QUESTION),
         "more: no page, several docs": answer_messages.more(
-            report(query={"label": "Acme"}, pages=(), was=None, now=reading(complete=False)),
+            report(query={"label": "Acme"}, pages=(), was=None, now=reading(is_complete=False)),
             QUESTION,
         ),
         **{

@@ -7,56 +7,67 @@ from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import func, select
+from sqlalchemy.engine import RowMapping
 
 from bot.ids import JobNumber, ProjectId, UserId
 from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.model.pull_requests import Preview, WatchedPullRequest
+from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.limits import Quota
-from bot.jobs.store.tables import limits, previews
-from bot.jobs.store.tables import pull_requests as rows
+from bot.jobs.store.tables import limits
+from bot.pulls.model.previews import Preview
+from bot.pulls.model.pull_requests import WatchedPullRequest
+from bot.pulls.store.tables import previews
+from bot.pulls.store.tables import pull_requests as rows
 from bot.store.leases import FREE, LIMIT, Claimer, Rows, claiming
 from bot.store.queues import QueueTable
 from bot.store.schema import diff, insert_unless_there, reader
 
-LOOKS = QueueTable("looks", rows, None, rows.c.look_at)
+PULL_REQUEST_POLLS = QueueTable("pull_requests", rows, None, rows.c.poll_at)
 """Pull requests to be polled."""
 _CLAIM_LOOKS = claiming(
     rows,
     candidates=select(rows.c.job)
-    .where(LOOKS.waits, LOOKS.is_free)
-    .order_by(rows.c.looked_at.is_not(None), rows.c.looked_at, rows.c.job)
+    .where(PULL_REQUEST_POLLS.waits, PULL_REQUEST_POLLS.is_free)
+    .order_by(rows.c.polled_at.is_not(None), rows.c.polled_at, rows.c.job)
     .limit(LIMIT),
 )
+
+
+def _not_yet(_row: RowMapping) -> None:
+    """Return the state of a row without its job, which has it."""
 
 
 class PullRequests(Rows[WatchedPullRequest]):
     """The pull requests, within one transaction."""
 
     table = rows
-    read = staticmethod(reader(WatchedPullRequest, rows))
+    read = staticmethod(reader(WatchedPullRequest, rows, snapshot=_not_yet))
 
-    def watch(self, job: TrackedJob, link: str, ended_at: datetime) -> None:
+    def watch(self, job: TrackedJob, link: str, ended_at: datetime) -> bool:
         """Poll the pull request of a job as soon as possible, since an iteration has ended with it.
 
-        Its recorded state stays.
+        Return whether it is in the place of another one.
         """
         due = {
             "iteration": job.iteration,
             "iteration_ended_at": ended_at,
-            "look_at": ended_at,
-            "failures": 0,
+            "poll_at": ended_at,
+            "failed_polls": 0,
             **FREE,
         }
-        new = {"link": link, "since": ended_at, "requester": job.requester}
+        new = {"link": link, "reported_at": ended_at, "requester": job.requester}
         if insert_unless_there(self.connection, rows, {"job": job.number, **new, **due}):
-            return
+            return False
         other = rows.update().where(rows.c.job == job.number, rows.c.link != link)
-        self.connection.execute(other.values(**new, seen=None, etag=None, looked_at=None))
+        replaced = self.connection.execute(other.values(**new, etag=None, polled_at=None))
         self._write(job.number, None, due)
+        return replaced.rowcount == 1
 
     def claim_due(self, claimer: Claimer, limit: int) -> Sequence[WatchedPullRequest]:
         """Claim the pull requests that were polled longest ago."""
-        return self._claim(_CLAIM_LOOKS, claimer, limit=limit)
+        claimed = self._claim(_CLAIM_LOOKS, claimer, limit=limit)
+        jobs = Jobs(self.tx)
+        return [replace(one, snapshot=jobs.get_or_raise(one.job).pull_request) for one in claimed]
 
     def save(self, watched: WatchedPullRequest, new: WatchedPullRequest, *, owner: str) -> None:
         """Write the columns in which one differs and free its lease. Raises LeaseLost."""
@@ -87,8 +98,8 @@ class Previews(Rows[Preview]):
             return True
         old = self.get(preview.job)
         if old is not None and old.state.is_open and old.iteration == preview.iteration:
-            if preview.notifies and not old.notifies:
-                told = {"requester": preview.requester, "notifies": True}
+            if preview.is_requested and not old.is_requested:
+                told = {"requester": preview.requester, "is_requested": True}
                 self._write(preview.job, None, told)
             return False
         # It stays, since it shows that the project has previews.
@@ -105,8 +116,8 @@ class Previews(Rows[Preview]):
 
         Keeps the lease.
         """
-        self._write(preview.job, owner, {"asks": preview.asks + 1})
-        return replace(preview, asks=preview.asks + 1)
+        self._write(preview.job, owner, {"build_calls": preview.build_calls + 1})
+        return replace(preview, build_calls=preview.build_calls + 1)
 
     def count_open(self, requester: UserId) -> int:
         """Return how many previews of a person are to be asked for or are building."""
@@ -126,4 +137,4 @@ class Previews(Rows[Preview]):
 class PreviewLimits(Quota):
     """Until when each project's previews count as not available, within one transaction."""
 
-    until = limits.c.no_previews_until
+    until = limits.c.previews_unavailable_until

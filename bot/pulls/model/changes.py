@@ -16,6 +16,8 @@ from enum import StrEnum
 from itertools import groupby, islice, zip_longest
 from typing import NamedTuple
 
+from bot.jobs.model.pull_request import ChangedLine, ChangedPage
+
 _PROSE = (".md", ".mdx", ".markdown", ".rst", ".adoc", ".txt", ".html")
 _FENCES = ("```", "~~~")
 _WORD = re.compile(r"\S+\s*")
@@ -70,29 +72,6 @@ class ChangedFile:
     """Its path before it was moved."""
     patch: str | None = None
     """None for a binary file or a huge patch."""
-
-
-class ChangedLine(NamedTuple):
-    """A line of a page before and after.
-
-    An added line has no old text, a removed one no new text.
-    """
-
-    page: str
-    old: str
-    new: str
-
-
-class ChangedPage(NamedTuple):
-    """A page that a pull request changes, as an end names it."""
-
-    path: str
-    title: str
-    is_new: bool = False
-    headings: tuple[str, ...] = ()
-    """The headings of a new page's sections: the first ones, one more than an end shows."""
-    length: int = 0
-    """The lines of a new page."""
 
 
 @dataclass

@@ -28,30 +28,30 @@ from bot.github import (
     PullRequestState,
     RefusedToken,
 )
-from bot.ids import ProjectId
+from bot.ids import Message, ProjectId
 from bot.jobs.access import AdminRequest, Readable
-from bot.jobs.messages import jobs as messages
-from bot.jobs.messages.job_answers import repository_notice
-from bot.jobs.model.changes import (
+from bot.jobs.hooks import JobHooks
+from bot.jobs.job_words import answer_status
+from bot.jobs.model.jobs import JobState, Review, TrackedJob
+from bot.jobs.model.prompts import Act
+from bot.jobs.model.pull_request import ChangedLine, ChangedPage, PullRequestSnapshot, Size
+from bot.jobs.service_health import tell_admins
+from bot.jobs.store.audit import Audit
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.thread import say, update_result, update_status_message
+from bot.logs import reason_of
+from bot.messages.blocks import web_address
+from bot.pulls.messages.pull_requests import changes_of, pull_request_ended, repository_notice
+from bot.pulls.model.changes import (
     ChangedFile,
-    ChangedLine,
-    ChangedPage,
     changed_lines,
     changed_pages,
     pages_without_title,
     title_in_text,
 )
-from bot.jobs.model.jobs import JobState, Review, TrackedJob
-from bot.jobs.model.prompts import Act
-from bot.jobs.model.pull_requests import SeenPullRequest, Size, WatchedPullRequest
-from bot.jobs.service_health import tell_admins
-from bot.jobs.store.audit import Audit
-from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.pull_requests import PullRequests
-from bot.jobs.store.repositories import Repositories
-from bot.jobs.thread import say, update_result, update_status_message
-from bot.logs import reason_of
-from bot.messages.blocks import web_address
+from bot.pulls.model.pull_requests import WatchedPullRequest
+from bot.pulls.store.pull_requests import PullRequests
+from bot.pulls.store.repositories import Repositories
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
@@ -109,7 +109,8 @@ def watch(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     now = context.clock()
     pinned = Repositories(tx).pin(job.project, which.repository, now)
     if pinned == which.repository:
-        PullRequests(tx).watch(job, link, now)
+        if PullRequests(tx).watch(job, link, now):
+            Jobs(tx).save(job, replace(job, pull_request=None))
         return
     log.error("repository_changed", job=job.number, repository=which.repository, pinned=pinned)
     docs = context.projects.shown(job.project)
@@ -163,7 +164,7 @@ async def _made(
     github: GithubClient, which: PullRequestId, watched: WatchedPullRequest, answer: PullRequest
 ) -> _Made | None:
     """Return the newest iteration's changes; None if they are stored already, or cannot be read."""
-    last = watched.seen
+    last = watched.snapshot
     try:
         if last is None:
             return await _made_at_first(github, which, answer)
@@ -245,6 +246,13 @@ async def read_changes(context: Context, readable: Readable) -> Sequence[Changed
         return None
 
 
+async def answer_changes(context: Context, target: Readable) -> Message:
+    """Return the way to a job's changed words, or its status while there are none."""
+    if target.job.pull_request is None:
+        return await answer_status(context, target.job)
+    return changes_of(target.job)
+
+
 async def read_changed_files(context: Context, job: TrackedJob) -> Sequence[ChangedFile] | None:
     """Return the files that a job's pull request changes; None if the bot may not read it.
 
@@ -275,13 +283,13 @@ def _settle_answer(
     """
     now = context.clock()
     job = Jobs(tx).get_or_raise(watched.job)
-    last = watched.seen
-    pull = _to_seen_pull_request(answer, watched.since) if answer else last
+    last = watched.snapshot
+    pull = _to_snapshot(answer, watched.reported_at) if answer else last
     if pull is None:
         raise LookupError(f"job {watched.job} has no pull request that was seen")
     # One that was closed may be opened again.
-    look_at = None if pull.is_merged else watched.next_look(now, context.timeouts.look_seconds)
-    as_of = None if look_at or pull.ended_at else now
+    poll_at = None if pull.is_merged else watched.next_poll(now, context.timeouts.look_seconds)
+    as_of = None if poll_at or pull.ended_at else now
     pull = _with_changes(pull, watched, made, has_changed=answer is not None)
     pull = replace(pull, iteration=watched.iteration, as_of=as_of)
     etag = answer.etag if answer else watched.etag
@@ -289,26 +297,27 @@ def _settle_answer(
         # The end of the work compares with the last commit before it, and needs a whole answer.
         pull = replace(pull, head=last.head)
         etag = ""
-    looked = replace(watched, look_at=look_at, seen=pull, etag=etag, looked_at=now, failures=0)
+    looked = replace(watched, poll_at=poll_at, etag=etag, polled_at=now, failed_polls=0)
     PullRequests(tx).save(watched, looked, owner=context.owner)
     is_news = pull != last and not job.is_forgotten
     if is_news:
+        job = Jobs(tx).save(job, replace(job, pull_request=pull))
         _show(context, tx, job, last, pull)
     return is_news
 
 
 def _with_changes(
-    pull: SeenPullRequest,
+    pull: PullRequestSnapshot,
     watched: WatchedPullRequest,
     made: _Made | None,
     *,
     has_changed: bool,
-) -> SeenPullRequest:
+) -> PullRequestSnapshot:
     """Return a pull request with the changes of the iteration that has ended with it.
 
     ``has_changed``: whether the host's answer is another one than the last.
     """
-    last = watched.seen
+    last = watched.snapshot
     paths = last.paths if last is not None else ()
     if made is not None:
         paths = tuple(dict.fromkeys((*paths, *made.paths)))[-_MAX_PATHS:]
@@ -320,14 +329,14 @@ def _with_changes(
     return replace(pull, made=_NOTHING if is_as_before else None, lines=(), paths=paths)
 
 
-def _to_seen_pull_request(answer: PullRequest, since: datetime) -> SeenPullRequest:
+def _to_snapshot(answer: PullRequest, since: datetime) -> PullRequestSnapshot:
     """Turn the answer of GitHub into the stored state of a pull request."""
-    return SeenPullRequest(
+    return PullRequestSnapshot(
         answer.title,
         Size(answer.additions, answer.deletions, answer.changed_files),
         is_draft=answer.draft,
         iteration=0,
-        since=since,
+        reported_at=since,
         is_merged=answer.state is PullRequestState.MERGED,
         ended_at=None if answer.is_open else answer.merged_at or answer.closed_at,
         merged_by=answer.merged_by,
@@ -336,7 +345,7 @@ def _to_seen_pull_request(answer: PullRequest, since: datetime) -> SeenPullReque
     )
 
 
-def _outcome_of(pull: SeenPullRequest) -> Review | None:
+def _outcome_of(pull: PullRequestSnapshot) -> Review | None:
     """Return the outcome of a pull request that has ended; None of an open one."""
     if pull.ended_at is None:
         return None
@@ -347,8 +356,8 @@ def _show(
     context: WorkerContext,
     tx: Transaction,
     job: TrackedJob,
-    last: SeenPullRequest | None,
-    pull: SeenPullRequest,
+    last: PullRequestSnapshot | None,
+    pull: PullRequestSnapshot,
 ) -> None:
     """Show the state in the status message and the end, and a merge or a close in the thread."""
     now = context.clock()
@@ -365,7 +374,7 @@ def _show(
         Jobs(tx).save(job, new)
     is_told = False
     if has_ended and pull.is_merged:
-        for hooks in context.hooks:
+        for hooks in context.hooks_of(JobHooks):
             is_told = hooks.on_merged(context, tx, job.number) or is_told
     job = Jobs(tx).get_or_raise(job.number)
     update_status_message(tx, job, now)
@@ -375,14 +384,14 @@ def _show(
     if has_ended and not is_told and job.state is not JobState.UNWATCHED:
         end = "merged" if pull.is_merged else "closed"
         key = f"pull_request:{pull.iteration}:{end}"
-        say(tx, job, key, messages.pull_request_ended(job, pull), now)
+        say(tx, job, key, pull_request_ended(job, pull), now)
 
 
 def _settle_error(
     context: WorkerContext,
     watched: WatchedPullRequest,
     error: GithubError,
-    look_at: datetime | None,
+    poll_at: datetime | None,
     tx: Transaction,
 ) -> bool:
     """Write a failed poll. The only sign is the time beside an old state in the status message.
@@ -390,25 +399,29 @@ def _settle_error(
     Return whether the status message shows it from now on.
     """
     now = context.clock()
-    pull = watched.seen
-    failures = watched.failures
+    pull = watched.snapshot
+    failed_polls = watched.failed_polls
     if not isinstance(error, Limited | RefusedToken):
         # A limit or a refused token is not about this pull request.
-        failures += 1
+        failed_polls += 1
     job = Jobs(tx).get_or_raise(watched.job)
     if not isinstance(error, Paused):
         log.warning(
-            "pull_request_not_seen", job=watched.job, reason=reason_of(error), failures=failures
+            "pull_request_not_read",
+            job=watched.job,
+            reason=reason_of(error),
+            failed_polls=failed_polls,
         )
-    is_late = watched.looked_at is not None and (look_at or now) - watched.looked_at >= _LATE
-    is_hidden = isinstance(error, NotVisible) and watched.failures >= _HIDDEN_TWICE
-    if pull and (is_late or is_hidden or look_at is None) and not pull.as_of:
-        pull = replace(pull, as_of=watched.looked_at)
-    new = replace(watched, look_at=look_at, seen=pull, failures=failures)
+    is_late = watched.polled_at is not None and (poll_at or now) - watched.polled_at >= _LATE
+    is_hidden = isinstance(error, NotVisible) and watched.failed_polls >= _HIDDEN_TWICE
+    if pull and (is_late or is_hidden or poll_at is None) and not pull.as_of:
+        pull = replace(pull, as_of=watched.polled_at)
+    new = replace(watched, poll_at=poll_at, failed_polls=failed_polls)
     PullRequests(tx).save(watched, new, owner=context.owner)
-    is_news = pull != watched.seen and not job.is_forgotten
+    is_news = pull != watched.snapshot and not job.is_forgotten
     if is_news:
-        update_status_message(tx, Jobs(tx).get_or_raise(watched.job), now)
+        job = Jobs(tx).save(job, replace(job, pull_request=pull))
+        update_status_message(tx, job, now)
     return is_news
 
 
@@ -417,12 +430,14 @@ def _retry_at(
 ) -> datetime | None:
     """Return the time of the next poll after an error; None for never."""
     now = context.clock()
-    next_look = watched.next_look(now, context.timeouts.look_seconds)
-    growing = context.after(back_off_seconds(watched.failures + 1, 1.0, first=60.0, cap=3_600.0))
-    if next_look is None:
+    next_poll = watched.next_poll(now, context.timeouts.look_seconds)
+    growing = context.after(
+        back_off_seconds(watched.failed_polls + 1, 1.0, first=60.0, cap=3_600.0)
+    )
+    if next_poll is None:
         return None
     if isinstance(error, NotVisible):
-        return next_look if watched.failures < _HIDDEN_TWICE else now + _HIDDEN_PAUSE
+        return next_poll if watched.failed_polls < _HIDDEN_TWICE else now + _HIDDEN_PAUSE
     if isinstance(error, RefusedToken):
         return now + _TOKEN_PAUSE
     if isinstance(error, Limited):

@@ -2,7 +2,7 @@
 
 They are asked for at a press, built by the docs service, and shown at the end of the job.
 
-A call that may begin a build is counted before it is made, so that a crash asks twice at most.
+A call that may begin a build is counted before it is made, so that a crash build_calls twice at most.
 """
 
 from __future__ import annotations
@@ -30,26 +30,37 @@ from bot.docs_api import (
 from bot.engine import unless_taken_over
 from bot.ids import Message, UserId
 from bot.jobs.access import Readable
-from bot.jobs.messages.jobs import no_preview, preview_built
+from bot.jobs.ask import FollowedUp, follow_up
+from bot.jobs.decisions import sent_by_button
 from bot.jobs.model.jobs import JobState, TrackedJob
-from bot.jobs.model.pull_requests import (
+from bot.jobs.model.prompts import PromptRequest
+from bot.jobs.service_health import settle_refused_key, wait_asked_for
+from bot.jobs.store.jobs import Jobs
+from bot.jobs.store.prompts import Prompts
+from bot.jobs.thread import edit, say, update_result
+from bot.logs import reason_of
+from bot.messages.blocks import linkable
+from bot.messages.plain_text import visible
+from bot.messages.slack_text import from_plain
+from bot.outbox.model import NewDelivery
+from bot.outbox.store import Outbox
+from bot.pulls.messages.previews import (
+    NO_PREVIEW,
+    fix_preview_prompt,
+    no_preview,
+    offer_preview,
+    outdated_preview,
+    preview_built,
+)
+from bot.pulls.model.previews import (
     GIVEN_UP_AFTER,
-    MAX_ASKS,
+    MAX_BUILD_CALLS,
     NOT_HERE_FOR,
     Preview,
     PreviewState,
     end_of,
 )
-from bot.jobs.service_health import settle_refused_key, wait_asked_for
-from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.prompts import Prompts
-from bot.jobs.store.pull_requests import PreviewLimits, Previews
-from bot.jobs.thread import can_preview, preview_occasion, say, update_result
-from bot.logs import reason_of
-from bot.messages.blocks import linkable
-from bot.messages.plain_text import visible
-from bot.outbox.model import NewDelivery
-from bot.outbox.store import Outbox
+from bot.pulls.store.pull_requests import PreviewLimits, Previews
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
@@ -59,11 +70,11 @@ _NOT_HERE = (Forbidden, NotConfigured)
 
 
 def ask_for(
-    context: Context, tx: Transaction, job: TrackedJob, user: UserId, *, notifies: bool = True
+    context: Context, tx: Transaction, job: TrackedJob, user: UserId, *, is_requested: bool = True
 ) -> bool:
     """Ask for the preview of a job's branch, unless one is under way.
 
-    Return False if there can be none. ``notifies``: the person is told when it is built.
+    Return False if there can be none. ``is_requested``: the person is told when it is built.
     """
     if job.state is not JobState.PULL_REQUEST or job.branch is None:
         return False
@@ -79,7 +90,7 @@ def ask_for(
         PreviewState.ASKED,
         asked_at=now,
         due_at=now,
-        notifies=notifies,
+        is_requested=is_requested,
     )
     if Previews(tx).ask(preview):
         update_result(context, tx, job)
@@ -136,7 +147,7 @@ def _count_call(context: WorkerContext, tx: Transaction, preview: Preview) -> Pr
     now = context.clock()
     begins = preview.state is PreviewState.ASKED
     is_late = now - preview.asked_at > GIVEN_UP_AFTER
-    is_spent = begins and preview.asks >= MAX_ASKS
+    is_spent = begins and preview.build_calls >= MAX_BUILD_CALLS
     is_refused = begins and PreviewLimits(tx).exhausted_until(preview.project, now) is not None
     if is_late or is_spent or is_refused:
         _settle(context, tx, preview, replace(preview, state=PreviewState.MISSING, due_at=None))
@@ -195,7 +206,7 @@ def _settle_error(
         new = replace(new, state=PreviewState.MISSING, due_at=None)
     if begins and not (isinstance(error, Unavailable) and error.sent):
         # Nothing was begun.
-        new = replace(new, asks=preview.asks)
+        new = replace(new, build_calls=preview.build_calls)
     # A refused key may have a message to admins.
     return _settle(context, tx, counted, new) or isinstance(error, Unauthorized)
 
@@ -218,7 +229,7 @@ def _settle(context: WorkerContext, tx: Transaction, preview: Preview, new: Prev
             job.channel,
             preview.requester,
             no_preview(job),
-            thread=job.root_ts,
+            thread=job.status_ts,
         )
         Outbox(tx).add(whisper, context.clock())
     return True
@@ -230,8 +241,55 @@ def _tell_requester(context: Context, tx: Transaction, job: TrackedJob, built: P
     They may have asked for it, or have been forgotten, while it was being built.
     """
     asked = Previews(tx).get(job.number)
-    if asked is None or not asked.notifies:
+    if asked is None or not asked.is_requested:
         return
-    is_mended = Prompts(tx).mends_preview(job)
+    is_mended = Prompts(tx).is_preview_fix(job)
     message = preview_built(replace(built, requester=asked.requester), is_mended=is_mended)
     say(tx, job, preview_occasion(built), message, context.clock())
+
+
+async def fix_preview(context: Context, readable: Readable) -> FollowedUp | None:
+    """Give the agent the log of the job's preview, whose build has failed.
+
+    Return None if it has not.
+
+    A second press sends nothing.
+    """
+    job = readable.job
+    preview = await context.store.read(lambda tx: Previews(tx).get(job.number))
+    if preview is None or preview.state is not PreviewState.BROKEN:
+        return None
+    if preview.iteration != job.iteration:
+        return None
+    sent = sent_by_button(readable, f"fix:{job.number}:{preview.asked_at.isoformat()}")
+    prompt = from_plain(fix_preview_prompt(preview))
+    return await follow_up(context, sent, PromptRequest(prompt, is_preview_fix=True))
+
+
+def can_preview(context: Context, tx: Transaction, job: TrackedJob) -> bool:
+    """Return whether a preview of the job's branch may be asked for."""
+    has_ended = job.pull_request is not None and job.pull_request.ended_at is not None
+    if context.settings.previews == "off" or job.branch is None or has_ended:
+        return False
+    return PreviewLimits(tx).exhausted_until(job.project, context.clock()) is None
+
+
+def preview_occasion(preview: Preview) -> str:
+    """Return the occasion of the reply about a preview that is built, or does not build."""
+    return f"preview:{preview.asked_at.isoformat()}:built"
+
+
+def take_button(context: Context, tx: Transaction, before: TrackedJob) -> None:
+    """Take the button from the reply about a broken preview, once its job goes on."""
+    preview = Previews(tx).get(before.number)
+    is_of_end = preview is not None and preview.iteration == before.iteration
+    if preview and is_of_end and preview.is_requested and preview.state is PreviewState.BROKEN:
+        message = outdated_preview(preview)
+        edit(tx, before, preview_occasion(preview), message, context.clock())
+
+
+async def answer_preview(context: Context, target: Readable) -> Message:
+    """Answer the wish to see a job's pages."""
+    job = target.job
+    is_possible = await context.store.read(lambda tx: can_preview(context, tx, job))
+    return offer_preview(job) if is_possible else NO_PREVIEW

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import select
 
 from bot.ids import ProjectId
-from bot.jobs.store.tables import repositories
+from bot.pulls.store.tables import repositories
 from bot.store.schema import Repository, insert_unless_there
 
 

@@ -11,11 +11,15 @@ from itertools import islice
 
 from bot.ids import Block, Message
 from bot.jobs.messages.status_message import lines_changed, open_words
-from bot.jobs.model.changes import (
+from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.model.pull_request import ChangedLine, Size
+from bot.messages import blocks as b
+from bot.messages.blocks import counted, number
+from bot.messages.plain_text import clip, visible
+from bot.pulls.model.changes import (
     MAX_PATCH_LENGTH,
     Change,
     ChangedFile,
-    ChangedLine,
     Mark,
     Piece,
     Steps,
@@ -23,11 +27,6 @@ from bot.jobs.model.changes import (
     compare_words,
     title_of,
 )
-from bot.jobs.model.jobs import TrackedJob
-from bot.jobs.model.pull_requests import Size
-from bot.messages import blocks as b
-from bot.messages.blocks import counted, number
-from bot.messages.plain_text import clip, visible
 
 MAX_FILES = 100
 """Files that are read. GitHub returns so many in one answer."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001_33f92eae"
+revision = "0001_479ad22c"
 down_revision = None
 
 
@@ -15,15 +15,17 @@ def upgrade() -> None:
         "analytics_calls",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("project", sa.String(200), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("called_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_analytics_calls")),
         sqlite_autoincrement=True,
     )
-    op.create_index("ix_analytics_calls_at", "analytics_calls", ["project", "at"], unique=False)
+    op.create_index(
+        "ix_analytics_calls_called_at", "analytics_calls", ["project", "called_at"], unique=False
+    )
     op.create_table(
         "audit",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("acted_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("user", sa.String(40), nullable=False),
         sa.Column("act", sa.String(20), nullable=False),
         sa.Column("project", sa.String(200), nullable=False),
@@ -31,15 +33,15 @@ def upgrade() -> None:
         sa.Column("job", sa.Integer(), nullable=True),
         sa.Column("prompt", sa.Integer(), nullable=True),
         sa.Column("subscription", sa.Integer(), nullable=True),
-        sa.Column("end", sa.String(20), nullable=True),
+        sa.Column("outcome", sa.String(20), nullable=True),
         sa.Column("app", sa.String(40), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_audit")),
         sqlite_autoincrement=True,
     )
     op.create_index(
-        "ix_audit_at",
+        "ix_audit_acted_at",
         "audit",
-        ["at"],
+        ["acted_at"],
         unique=False,
         sqlite_where=sa.text("\"user\" <> ''"),
         postgresql_where=sa.text("\"user\" <> ''"),
@@ -48,17 +50,19 @@ def upgrade() -> None:
     op.create_table(
         "back_offs",
         sa.Column("project", sa.String(200), nullable=False),
-        sa.Column("until", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("retry_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("reason", sa.String(200), nullable=False),
-        sa.Column("since", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("began_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("project", name=op.f("pk_back_offs")),
     )
     op.create_table(
         "channels",
         sa.Column("id", sa.String(40), nullable=False),
         sa.Column("project", sa.String(200), nullable=True),
-        sa.Column("by_mention", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
+        sa.Column(
+            "is_mention_only", sa.Boolean(), server_default=sa.text("(false)"), nullable=False
+        ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_channels")),
     )
     op.create_table(
@@ -66,14 +70,14 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("channel", sa.String(40), nullable=False),
         sa.Column("ts", sa.String(40), nullable=False),
-        sa.Column("place", sa.String(40), nullable=False),
+        sa.Column("conversation_ts", sa.String(40), nullable=False),
         sa.Column("user", sa.String(40), nullable=False),
         sa.Column("state", sa.String(20), nullable=False),
         sa.Column("said_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("parent", sa.String(40), nullable=True),
+        sa.Column("parent_user", sa.String(40), nullable=True),
         sa.Column("text", sa.Text(), nullable=True),
         sa.Column("files", sa.JSON(), nullable=True),
-        sa.Column("omitted", sa.JSON(), nullable=True),
+        sa.Column("omitted_parts", sa.JSON(), nullable=True),
         sa.Column("app", sa.String(40), nullable=True),
         sa.Column("version", sa.String(40), server_default=sa.text("('')"), nullable=False),
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=True),
@@ -84,6 +88,9 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
     op.create_index(
+        "ix_inbox_conversation_ts", "inbox", ["channel", "conversation_ts", "user"], unique=False
+    )
+    op.create_index(
         "ix_inbox_due_at",
         "inbox",
         ["due_at"],
@@ -91,7 +98,6 @@ def upgrade() -> None:
         sqlite_where=sa.text("due_at IS NOT NULL"),
         postgresql_where=sa.text("due_at IS NOT NULL"),
     )
-    op.create_index("ix_inbox_place", "inbox", ["channel", "place", "user"], unique=False)
     op.create_index(
         "ix_inbox_request",
         "inbox",
@@ -115,13 +121,15 @@ def upgrade() -> None:
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("thread_ts", sa.String(40), nullable=True),
         sa.Column("response_url", sa.Text(), nullable=True),
-        sa.Column("by_assistant", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
+        sa.Column(
+            "is_by_assistant", sa.Boolean(), server_default=sa.text("(false)"), nullable=False
+        ),
         sa.Column("audience", sa.String(20), nullable=False),
         sa.Column("conversation", sa.String(400), nullable=True),
         sa.Column("answer", sa.JSON(), nullable=True),
         sa.Column("job", sa.Integer(), nullable=True),
         sa.Column("is_topic", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
-        sa.Column("in_job", sa.Integer(), nullable=True),
+        sa.Column("thread_job", sa.Integer(), nullable=True),
         sa.Column("shared_ts", sa.String(40), nullable=True),
         sa.Column("has_reply", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
         sa.Column("claimed_by", sa.String(80), nullable=True),
@@ -145,8 +153,8 @@ def upgrade() -> None:
     op.create_table(
         "installation",
         sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("begun_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("words_key", sa.String(64), nullable=False),
+        sa.Column("installed_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("hash_key", sa.String(64), nullable=False),
         sa.Column("checked_at", sa.DateTime(timezone=True), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_installation")),
     )
@@ -154,59 +162,54 @@ def upgrade() -> None:
         "jobs",
         sa.Column("number", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("project", sa.String(200), nullable=False),
+        sa.Column("project_label", sa.Text(), nullable=True),
         sa.Column("channel", sa.String(40), nullable=False),
         sa.Column("requester", sa.String(40), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("asked_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("state", sa.String(20), nullable=False),
-        sa.Column("root_ts", sa.String(40), nullable=True),
+        sa.Column("rerun_of", sa.Integer(), nullable=True),
+        sa.Column("predecessor", sa.Integer(), nullable=True),
+        sa.Column("gap", sa.JSON(), nullable=True),
+        sa.Column("status_ts", sa.String(40), nullable=True),
         sa.Column("thread_ts", sa.String(40), nullable=True),
-        sa.Column("service_id", sa.String(400), nullable=True),
+        sa.Column("thread_context", sa.JSON(), nullable=True),
+        sa.Column("state", sa.String(20), nullable=False),
+        sa.Column("problem", sa.Text(), nullable=True),
         sa.Column("iteration", sa.Integer(), server_default=sa.text("0"), nullable=False),
-        sa.Column("version", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("result_number", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("iteration_requester", sa.String(40), nullable=True),
         sa.Column("iteration_started_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("saw_active", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
+        sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("other_recipients", sa.JSON(), nullable=True),
+        sa.Column(
+            "has_been_active", sa.Boolean(), server_default=sa.text("(false)"), nullable=False
+        ),
+        sa.Column("is_slow", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
+        sa.Column("long_run_notice_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("uses_left", sa.Integer(), nullable=True),
+        sa.Column("wait_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("wait_reason", sa.String(20), nullable=True),
         sa.Column("unconfirmed_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("poll_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("not_found_count", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("not_found_since", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("poll_failing_since", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("service_id", sa.String(400), nullable=True),
+        sa.Column("model", sa.Text(), nullable=True),
         sa.Column("pr_link", sa.Text(), nullable=True),
         sa.Column("repository", sa.Text(), nullable=True),
         sa.Column("ref", sa.Text(), nullable=True),
-        sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("told_running_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("is_slow", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
-        sa.Column("problem", sa.Text(), nullable=True),
-        sa.Column("queue_until", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("queue_why", sa.String(20), nullable=True),
-        sa.Column("uses_left", sa.Integer(), nullable=True),
-        sa.Column("also_asked", sa.JSON(), nullable=True),
-        sa.Column("earlier", sa.JSON(), nullable=True),
-        sa.Column("poll_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("misses", sa.Integer(), server_default=sa.text("0"), nullable=False),
-        sa.Column("missing_since", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("unread_since", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("model", sa.Text(), nullable=True),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("archived_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("again_of", sa.Integer(), nullable=True),
-        sa.Column("follows", sa.Integer(), nullable=True),
+        sa.Column("service_created_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("service_archived_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("pull_request", sa.JSON(), nullable=True),
         sa.Column("review", sa.String(20), nullable=True),
         sa.Column("reviewed_by", sa.String(40), nullable=True),
         sa.Column("reviewed_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("remind_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("project_label", sa.Text(), nullable=True),
-        sa.Column("about", sa.JSON(), nullable=True),
         sa.Column("claimed_by", sa.String(80), nullable=True),
         sa.Column("claimed_until", sa.DateTime(timezone=True), nullable=True),
         sa.PrimaryKeyConstraint("number", name=op.f("pk_jobs")),
         sqlite_autoincrement=True,
-    )
-    op.create_index(
-        "ix_jobs_again_of",
-        "jobs",
-        ["again_of"],
-        unique=False,
-        sqlite_where=sa.text("again_of IS NOT NULL"),
-        postgresql_where=sa.text("again_of IS NOT NULL"),
     )
     op.create_index("ix_jobs_asked_at", "jobs", ["project", "asked_at"], unique=False)
     op.create_index("ix_jobs_channel", "jobs", ["channel", "number"], unique=False)
@@ -252,6 +255,14 @@ def upgrade() -> None:
         postgresql_where=sa.text("review IS NULL"),
     )
     op.create_index(
+        "ix_jobs_rerun_of",
+        "jobs",
+        ["rerun_of"],
+        unique=False,
+        sqlite_where=sa.text("rerun_of IS NOT NULL"),
+        postgresql_where=sa.text("rerun_of IS NOT NULL"),
+    )
+    op.create_index(
         "ix_jobs_service_id",
         "jobs",
         ["service_id"],
@@ -267,34 +278,46 @@ def upgrade() -> None:
         sqlite_where=sa.text("review IS NULL"),
         postgresql_where=sa.text("review IS NULL"),
     )
-    op.create_index("ix_jobs_thread", "jobs", ["channel", "root_ts"], unique=True)
+    op.create_index("ix_jobs_thread", "jobs", ["channel", "status_ts"], unique=True)
+    op.create_index(
+        "ix_jobs_unreviewed",
+        "jobs",
+        ["project", "number"],
+        unique=False,
+        sqlite_where=sa.text(
+            "review IS NULL AND state IN ('waiting', 'working', 'unconfirmed', 'pull_request')"
+        ),
+        postgresql_where=sa.text(
+            "review IS NULL AND state IN ('waiting', 'working', 'unconfirmed', 'pull_request')"
+        ),
+    )
     op.create_table(
         "limits",
         sa.Column("project", sa.String(200), nullable=False),
-        sa.Column("prompts_until", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("calls_until", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("no_previews_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("prompts_limited_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("analytics_limited_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("previews_unavailable_until", sa.DateTime(timezone=True), nullable=True),
         sa.PrimaryKeyConstraint("project", name=op.f("pk_limits")),
     )
     op.create_table(
         "members",
         sa.Column("user", sa.String(40), nullable=False),
         sa.Column("access", sa.String(20), nullable=False),
-        sa.Column("rule", sa.String(40), nullable=False),
+        sa.Column("fingerprint", sa.String(40), nullable=False),
         sa.Column("checked_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("told_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("refused_at", sa.DateTime(timezone=True), nullable=True),
         sa.PrimaryKeyConstraint("user", name=op.f("pk_members")),
     )
     op.create_table(
-        "missed",
+        "missed_messages",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
-        sa.Column("since", sa.String(40), nullable=False),
+        sa.Column("since_ts", sa.String(40), nullable=False),
         sa.Column("channel", sa.String(40), nullable=True),
         sa.Column("is_invited", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("claimed_by", sa.String(80), nullable=True),
         sa.Column("claimed_until", sa.DateTime(timezone=True), nullable=True),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_missed")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_missed_messages")),
         sqlite_autoincrement=True,
     )
     op.create_table(
@@ -320,19 +343,19 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("project", sa.String(200), nullable=False),
         sa.Column("source", sa.String(20), nullable=False),
-        sa.Column("first", sa.Date(), nullable=False),
-        sa.Column("end", sa.Date(), nullable=False),
+        sa.Column("first_day", sa.Date(), nullable=False),
+        sa.Column("end_day", sa.Date(), nullable=False),
         sa.Column("is_final", sa.Boolean(), nullable=False),
         sa.Column("totals", sa.JSON(), nullable=True),
         sa.Column("pages", sa.LargeBinary(), nullable=True),
-        sa.Column("complete", sa.Boolean(), nullable=False),
+        sa.Column("is_complete", sa.Boolean(), nullable=False),
         sa.Column("next_offset", sa.Integer(), nullable=False),
         sa.Column("gap_rows", sa.JSON(), nullable=True),
         sa.Column("began_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("taken_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("read_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("problem", sa.Text(), nullable=True),
-        sa.Column("tried_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("failed_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("retry_at", sa.DateTime(timezone=True), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_readings")),
         sqlite_autoincrement=True,
@@ -340,13 +363,16 @@ def upgrade() -> None:
     op.create_index(
         "ix_readings_pages",
         "readings",
-        ["end"],
+        ["end_day"],
         unique=False,
         sqlite_where=sa.text("pages IS NOT NULL"),
         postgresql_where=sa.text("pages IS NOT NULL"),
     )
     op.create_index(
-        "ix_readings_period", "readings", ["project", "source", "first", "end"], unique=False
+        "ix_readings_period",
+        "readings",
+        ["project", "source", "first_day", "end_day"],
+        unique=False,
     )
     op.create_table(
         "repositories",
@@ -358,8 +384,8 @@ def upgrade() -> None:
     op.create_table(
         "sending_stops",
         sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("user", sa.String(40), nullable=True),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("stopped_by", sa.String(40), nullable=True),
+        sa.Column("stopped_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sending_stops")),
     )
     op.create_table(
@@ -367,7 +393,7 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("inquiry", sa.Integer(), nullable=False),
         sa.Column("project", sa.String(200), nullable=False),
-        sa.Column("words", sa.String(40), nullable=False),
+        sa.Column("text_hash", sa.String(40), nullable=False),
         sa.Column("sent_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("is_search", sa.Boolean(), nullable=False),
         sa.Column("conversation", sa.String(400), nullable=True),
@@ -383,18 +409,18 @@ def upgrade() -> None:
         sa.Column("fingerprint", sa.String(40), nullable=False),
         sa.Column("first_used_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("refused_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("told_days", sa.Integer(), nullable=False),
+        sa.Column("warned_at_days", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_service_keys")),
     )
     op.create_table(
         "subscriptions",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
-        sa.Column("place", sa.String(600), nullable=False),
+        sa.Column("key", sa.String(600), nullable=False),
         sa.Column("project", sa.String(200), nullable=False),
         sa.Column("channel", sa.String(40), nullable=False),
         sa.Column("section", sa.Text(), nullable=True),
         sa.Column("weekday", sa.Integer(), nullable=False),
-        sa.Column("at", sa.String(5), nullable=False),
+        sa.Column("time_of_day", sa.String(5), nullable=False),
         sa.Column("zone", sa.String(80), nullable=False),
         sa.Column("owner", sa.String(40), nullable=False),
         sa.Column("state", sa.String(20), nullable=False),
@@ -404,7 +430,7 @@ def upgrade() -> None:
         sa.Column("posted_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_subscriptions")),
-        sa.UniqueConstraint("place", name=op.f("uq_subscriptions_place")),
+        sa.UniqueConstraint("key", name=op.f("uq_subscriptions_key")),
         sqlite_autoincrement=True,
     )
     op.create_index(
@@ -433,7 +459,7 @@ def upgrade() -> None:
         sa.Column("message_ts", sa.String(40), nullable=True),
         sa.Column("reaction", sa.String(80), nullable=True),
         sa.Column("response_url", sa.Text(), nullable=True),
-        sa.Column("plain", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
+        sa.Column("is_plain", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("attempts", sa.Integer(), server_default=sa.text("0"), nullable=False),
@@ -444,8 +470,8 @@ def upgrade() -> None:
         sa.Column("settled_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("subscription", sa.Integer(), nullable=True),
         sa.Column("question", sa.Integer(), nullable=True),
-        sa.Column("edits", sa.String(400), nullable=True),
-        sa.Column("may_join", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
+        sa.Column("edited_key", sa.String(400), nullable=True),
+        sa.Column("can_join", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
         sa.ForeignKeyConstraint(["job"], ["jobs.number"], name=op.f("fk_deliveries_job")),
         sa.PrimaryKeyConstraint("seq", name=op.f("pk_deliveries")),
         sa.UniqueConstraint("id", name=op.f("uq_deliveries_id")),
@@ -481,12 +507,12 @@ def upgrade() -> None:
         sa.Column("branch", sa.Text(), nullable=False),
         sa.Column("state", sa.String(20), nullable=False),
         sa.Column("asked_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("asks", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("build_calls", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("status_id", sa.String(400), nullable=True),
         sa.Column("url", sa.Text(), nullable=True),
         sa.Column("log", sa.Text(), nullable=True),
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("notifies", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
+        sa.Column("is_requested", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
         sa.Column("claimed_by", sa.String(80), nullable=True),
         sa.Column("claimed_until", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["job"], ["jobs.number"], name=op.f("fk_previews_job")),
@@ -515,18 +541,22 @@ def upgrade() -> None:
         sa.Column("channel", sa.String(40), nullable=True),
         sa.Column("message_ts", sa.String(40), nullable=True),
         sa.Column("response_url", sa.Text(), nullable=True),
-        sa.Column("take_thread", sa.String(20), nullable=True),
+        sa.Column("attach_thread", sa.String(20), nullable=True),
         sa.Column("attachments", sa.Text(), nullable=True),
         sa.Column("files", sa.JSON(), nullable=True),
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("sent_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("attempts", sa.Integer(), server_default=sa.text("0"), nullable=False),
-        sa.Column("in_queue", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
-        sa.Column("omitted", sa.JSON(), nullable=True),
+        sa.Column(
+            "is_awaiting_quota", sa.Boolean(), server_default=sa.text("(false)"), nullable=False
+        ),
+        sa.Column("omitted_parts", sa.JSON(), nullable=True),
         sa.Column("held_until", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("seen_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("verified_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("app", sa.String(40), nullable=True),
-        sa.Column("mends_preview", sa.Boolean(), server_default=sa.text("(false)"), nullable=False),
+        sa.Column(
+            "is_preview_fix", sa.Boolean(), server_default=sa.text("(false)"), nullable=False
+        ),
         sa.Column("claimed_by", sa.String(80), nullable=True),
         sa.Column("claimed_until", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["job"], ["jobs.number"], name=op.f("fk_prompts_job")),
@@ -561,12 +591,11 @@ def upgrade() -> None:
         sa.Column("link", sa.Text(), nullable=False),
         sa.Column("iteration", sa.Integer(), nullable=False),
         sa.Column("iteration_ended_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("since", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("seen", sa.JSON(), nullable=True),
+        sa.Column("reported_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("etag", sa.Text(), nullable=True),
-        sa.Column("looked_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("look_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("failures", sa.Integer(), server_default=sa.text("0"), nullable=False),
+        sa.Column("polled_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("poll_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("failed_polls", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("claimed_by", sa.String(80), nullable=True),
         sa.Column("claimed_until", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(["job"], ["jobs.number"], name=op.f("fk_pull_requests_job")),
@@ -575,10 +604,10 @@ def upgrade() -> None:
     op.create_index(
         "ix_pull_requests_look_at",
         "pull_requests",
-        ["look_at"],
+        ["poll_at"],
         unique=False,
-        sqlite_where=sa.text("look_at IS NOT NULL"),
-        postgresql_where=sa.text("look_at IS NOT NULL"),
+        sqlite_where=sa.text("poll_at IS NOT NULL"),
+        postgresql_where=sa.text("poll_at IS NOT NULL"),
     )
     op.create_table(
         "questions",

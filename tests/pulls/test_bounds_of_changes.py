@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.jobs.messages.changes import changes_view
-from bot.jobs.model.changes import ChangedFile, Mark, Steps, changed_lines, compare_words
+from bot.pulls.messages.changes import changes_view
+from bot.pulls.model.changes import ChangedFile, Mark, Steps, changed_lines, compare_words
 from sandbox.workspace.blocks import view_complaints
 from tests.messages import samples
 

@@ -1,0 +1,1 @@
+"""What becomes of a job: its pull request, the changes in it, its preview, and its reminder."""

@@ -1,0 +1,1 @@
+"""The values of pull requests, changes and previews, and their rules."""

@@ -1,0 +1,1 @@
+"""The tables of pull requests and previews, each with its statements."""
