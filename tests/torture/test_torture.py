@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 
+from bot.commands.command import FormState
+from bot.ids import ChannelId, JobNumber
 from bot.jobs.messages.status_message import format_status_message
 from bot.jobs.model.jobs import JobState
 from sandbox.workspace import Workspace, WorkspaceOptions
 from tests.limits import HANG_SECONDS
 from tests.messages import samples
 from tests.torture.__main__ import torture
-from tests.torture.acting import Acting, is_status_message
+from tests.torture.acting import Acting, find_form, is_status_message
 from tests.torture.checker import check
 from tests.torture.checks import Checks
 from tests.torture.clocks import Clocks
@@ -58,7 +60,7 @@ from tests.torture.plan import (
     described,
 )
 from tests.torture.planning import make_plan
-from tests.torture.record import Done, Record
+from tests.torture.record import Done, Json, Record
 from tests.torture.rolling import check_acknowledgements, roll
 
 SEEDS = (1001, 1002, 1003)
@@ -762,6 +764,35 @@ def test_mention_is_acknowledged_by_its_own_event(tmp_path: Path) -> None:
     workspace.log.append(entry | {"event": "app_mention", "acked": True})
     acting.settle(done)
     assert done.acknowledged_at == AT + timedelta(seconds=0.5)
+
+
+def _form(channel: str, job: int | None = None, gap: tuple[str, str] | None = None) -> Json:
+    """Return a form of Ana's as the workspace shows it."""
+    state = FormState(ChannelId(channel), job=JobNumber(job) if job else None, gap=gap)
+    callback_id = "run_again" if job else "ask"
+    more = {"submit": {"type": "plain_text", "text": "Ask"}, "private_metadata": state.dumps()}
+    return {"user": ANA, "callback_id": callback_id} | more
+
+
+@pytest.mark.parametrize(
+    ("act", "job", "place"),
+    [
+        (Act(1.0, "draft", ANA, "D01ANA", "mk50", "Add mk50"), None, 0),
+        (Act(1.0, "draft", ANA, DOCS, "mk50", "Add mk50"), None, 1),
+        (Act(1.0, "form", ANA, DOCS, "mk50", "Add mk50"), None, 2),
+        (Act(1.0, "again", ANA, DOCS, "mk50", "Add mk50"), 7, 4),
+        (Act(1.0, "form", ANA, PRODUCT, "mk50", "Add mk50"), None, None),
+        (Act(1.0, "form", BEN, DOCS, "mk50", "Add mk50"), None, None),
+    ],
+)
+def test_people_of_run_fill_in_the_form_that_they_opened(
+    act: Act, job: int | None, place: int | None
+) -> None:
+    about = ("key", "How do I rotate mk08?")
+    views = [_form("D01ANA", gap=about), _form(DOCS, gap=about), _form(DOCS)]
+    views += [_form(DOCS, job=1), _form(DOCS, job=7)]
+    callback_id = "run_again" if job else "ask"
+    assert find_form(views, act, callback_id, job) == (None if place is None else views[place])
 
 
 @pytest.mark.parametrize("state", JobState)
