@@ -29,6 +29,8 @@ Answered = httpx.Response | str
 Answer = Answered | Exception | Awaitable[Answered]
 PULL_REQUEST = "https://code.example/acme/docs/pull/1"
 DOCS_KEY = "docs-key-of-talk"
+BETA_KEY = "key-of-beta"
+"""Another key, which a bot may have for one of its projects."""
 ASSISTANT_KEY, DOMAIN = "assistant-key-of-talk", "acme"
 """The only key of the discovery API, and its deployment."""
 _UNLIMITED = 1_000_000
@@ -100,6 +102,7 @@ class DocsService:
             None,
             api_key=DOCS_KEY,
             other_projects=("beta-docs",),
+            other_keys=(BETA_KEY,),
             assistant_key=ASSISTANT_KEY,
             domain=DOMAIN,
             uses_an_hour=_UNLIMITED,

@@ -190,10 +190,11 @@ class Operations:
     def _check_key(self, request: web.Request, operation: Operation) -> None:
         """Raise `RefusedError` 401 without the operation's key, and 404 for another project or domain."""
         is_admin = operation.key == "admin"
-        expected_key = self._options.api_key if is_admin else self._options.assistant_key
+        known_keys = self._options.admin_keys if is_admin else (self._options.assistant_key,)
         scheme, _, key = request.headers.get("Authorization", "").partition(" ")
         given_key = key.strip().encode("utf-8", "surrogateescape")
-        if scheme.lower() != "bearer" or not hmac.compare_digest(given_key, expected_key.encode()):
+        is_known = any(hmac.compare_digest(given_key, known.encode()) for known in known_keys)
+        if scheme.lower() != "bearer" or not is_known:
             problem = "the API key is missing or not known: Authorization: Bearer …"
             raise RefusedError(401, problem, {"WWW-Authenticate": "Bearer"})
         if request.match_info.get("projectId", self._options.project) not in self._options.projects:
@@ -263,8 +264,11 @@ async def _with_fault(
         "bad_pr_link": {"prLink": order.value or "javascript:alert(1)//not a link|>"},
     }
     text = response.text or ""
-    if order.fault in changes:
-        text = json.dumps({**json.loads(text), **changes[order.fault]})
+    if order.fault in changes and response.content_type == "application/json":
+        answer = json.loads(text)
+        # A list of passages has no fields.
+        if isinstance(answer, dict):
+            text = json.dumps({**answer, **changes[order.fault]})
     half = text[: len(text) // 2] if order.fault == "broken_json" else text
     headers, kind = request.get(HEADERS), response.content_type
     return web.Response(status=response.status, text=half, content_type=kind, headers=headers)

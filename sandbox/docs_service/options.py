@@ -26,7 +26,8 @@ class DocsServiceOptions:
 
     An ordinary job takes `work_seconds`, the build of a preview `build_seconds`, and a merged page is live
     after `deploy_seconds`. Visits are generated from
-    `seed` for a site of `pages` pages and for the last `days` days. `other_projects` take the same key.
+    `seed` for a site of `pages` pages and for the last `days` days. `other_projects` take the same key,
+    and `other_keys` may do what `api_key` may.
     `agent` is a program that works in
     `repository` in place of the agent that follows rules, for at most `agent_minutes`, with the variables
     named in `agent_env`; `publish` is run after it.
@@ -36,6 +37,7 @@ class DocsServiceOptions:
     api_key: str = "sandbox_key"
     project: str = "acme-docs"
     other_projects: tuple[str, ...] = ()
+    other_keys: tuple[str, ...] = ()
     work_seconds: float = 6.0
     build_seconds: float = 8.0
     deploy_seconds: float = 3.0
@@ -52,6 +54,11 @@ class DocsServiceOptions:
     publish: str = ""
     agent_env: tuple[str, ...] = ()
     agent_minutes: float = 30.0
+
+    @property
+    def admin_keys(self) -> tuple[str, ...]:
+        """Return the keys of the organization of the projects."""
+        return (self.api_key, *self.other_keys)
 
     @property
     def projects(self) -> tuple[str, ...]:

@@ -6,13 +6,14 @@ import json
 
 import pytest
 
+from tests.services import BETA_KEY
 from tests.site import Site
 from tests.talk import Talk
 from tests.work.readers import FIRST, LAST, asked, digests, subscribe, until
 
 ACME, BETA = {"id": "acme-docs", "label": "Acme docs"}, {"id": "beta-docs", "label": "Beta"}
 BOTH, ONLY_ACME = json.dumps({"acme": ACME, "beta": BETA}), json.dumps({"acme": ACME})
-TWO_KEYS = json.dumps({"acme": ACME, "beta": {**BETA, "key": "key-of-beta"}})
+TWO_KEYS = json.dumps({"acme": ACME, "beta": {**BETA, "key": BETA_KEY}})
 CALLS_OF_BOTH = pytest.mark.parametrize("keys", [BOTH, TWO_KEYS])
 
 
