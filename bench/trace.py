@@ -2,9 +2,10 @@
 
 The request is a command whose job ends in a pull request, as most do. `make trace` prints each function in
 the order of its first call, and how many they are in which rooms. Functions that an idle bot runs as well
-are left out, and so are lambdas and comprehensions. Then it prints what the two events of a mention enter
-before they are acknowledged. Functions that read a text and decide what it means are counted apart: they are
-pure, and a reader of the way takes the decision as one step.
+are left out, and so are lambdas and comprehensions. It prints the longest stretches of the way as well, and
+what each is for, and what the two events of a mention enter before they are acknowledged. Functions that
+read a text and decide what it means are counted apart: they are pure, and a reader of the way takes the
+decision as one step.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from sandbox.workspace.state import Json
 from sandbox.world import World, WorldOptions, both_sides
 
 _BOT = Path(__file__).parents[1] / "bot"
+_START_SECONDS = 5.0
+"""A bot that has started is idle after so long, also on a busy machine."""
 _IDLE_SECONDS = 6.0
 """An idle bot looks for work every five seconds."""
 _PROMPT = "Add a quickstart for the Python SDK"
@@ -92,7 +95,7 @@ async def measure(
                 update={"poll_min_seconds": 0.1, "poll_max_seconds": 0.2}
             )
             async with running_bot(settings, timeouts=_TIMEOUTS):
-                await asyncio.sleep(1.5)
+                await asyncio.sleep(_START_SECONDS)
                 trace.entered.clear()
                 await asyncio.sleep(idle_seconds)
                 trace.left_out = set(trace.entered)
@@ -114,6 +117,69 @@ _READING = (
     "commands/meaning",
 )
 """The beginnings of the modules that read a message, and that decide what it means."""
+_SHOWN_STRETCHES = 10
+_STRETCHES: Sequence[tuple[str, Collection[str]]] = (
+    (
+        "a request from Slack is read and acknowledged, and who sent it is checked",
+        ("slack/", "store/trials", "access/", "commands/", "jobs/commands/", "projects"),
+    ),
+    (
+        "the request is compared with open jobs and earlier requests, searched for keys, and stored",
+        (
+            "jobs/gates",
+            "jobs/rivals",
+            "jobs/ask",
+            "jobs/model/topics",
+            "jobs/model/subjects",
+            "masking",
+            "ports",
+            "ids",
+        ),
+    ),
+    (
+        "the prompt gets its names, files and place in the queue, and is sent once within the quota",
+        (
+            "jobs/prepare",
+            "jobs/names",
+            "jobs/attachments",
+            "jobs/messages/agent_text",
+            "messages/quotations",
+            "jobs/submit",
+            "jobs/settle_prompt",
+            "jobs/service_health",
+            "jobs/model/quota",
+            "jobs/store/limits",
+            "jobs/store/sending",
+        ),
+    ),
+    ("the docs service is called, and its answers are read", ("docs_api/", "response_body")),
+    (
+        "the rows of jobs and prompts are read, take their legal steps and are audited",
+        ("jobs/model/", "jobs/store/", "jobs/poll", "jobs/reviews"),
+    ),
+    (
+        "the status message is drawn, and drawn again as its job changes",
+        ("jobs/thread", "jobs/messages/status_message", "jobs/deliveries"),
+    ),
+    ("words from outside become safe blocks and links of Slack", ("messages/",)),
+    (
+        "the end is drawn: the result, what changed, the preview and the buttons",
+        ("jobs/messages/", "jobs/hooks", "pulls/messages/", "pulls/results", "pulls/previews"),
+    ),
+    (
+        "the pull request is polled at its host, and what it changes is worked out",
+        ("github/", "pulls/"),
+    ),
+    (
+        "each message goes to Slack once, in order and at its pace",
+        ("outbox/", "paces", "visitors/", "answers/"),
+    ),
+    (
+        "work is claimed and settled in transactions of one writer",
+        ("store/", "engine", "context", "logs", "ttl_cache"),
+    ),
+)
+"""What the parts of the way are for, each with the beginnings of its modules."""
 
 
 def _no_workers(_context: WorkerContext) -> Sequence[Worker]:
@@ -132,7 +198,7 @@ async def measure_mention(folder: Path, idle_seconds: float = _IDLE_SECONDS) -> 
             # Without workers, nothing runs but the intake.
             bot = running_bot(world.settings, list_workers=_no_workers, timeouts=_TIMEOUTS)
             await stack.enter_async_context(bot)
-            await asyncio.sleep(1.5)
+            await asyncio.sleep(_START_SECONDS)
             trace.entered.clear()
             await asyncio.sleep(idle_seconds)
             trace.left_out = set(trace.entered)
@@ -181,6 +247,26 @@ def _print_rooms(title: str, functions: Collection[CodeType]) -> None:
         print(f"{count:5} {room}: {', '.join(sorted(files))}")
 
 
+def stretch_of(code: CodeType) -> str:
+    """Return what a function's part of the way is for; the longest beginning of its module counts."""
+    path = Path(code.co_filename).relative_to(_BOT).as_posix()
+    found = [
+        (len(beginning), purpose)
+        for purpose, beginnings in _STRETCHES
+        for beginning in beginnings
+        if path.startswith(beginning)
+    ]
+    return max(found, default=(0, "the rest"))[1]
+
+
+def _print_stretches(functions: Collection[CodeType]) -> None:
+    """Print the longest stretches of the way, without the functions that read and decide."""
+    print("\nthe longest stretches:")
+    stretches = Counter(stretch_of(code) for code in functions if not is_of_reading(code))
+    for purpose, count in stretches.most_common(_SHOWN_STRETCHES):
+        print(f"{count:5} {purpose}")
+
+
 def _main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         before, entered = asyncio.run(measure(Path(folder)))
@@ -194,6 +280,7 @@ def _main() -> None:
     _print_rooms("a mention, before its two events are acknowledged", mention)
     _print_rooms("a command, before the acknowledgement", list(entered)[:before])
     _print_rooms("a command, to the end of the thread", entered)
+    _print_stretches(entered)
 
 
 if __name__ == "__main__":

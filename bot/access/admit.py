@@ -22,7 +22,6 @@ from bot.ids import ChannelId, Message, MessageTs, Refusal, RequestKey, UserId
 from bot.messages import blocks as b
 from bot.messages.blocks import with_prompt
 from bot.ports import Origin, SlackError, SlackRefused
-from bot.store import Transaction
 from bot.store.deadline import Deadline, current_deadline, within
 
 log = structlog.get_logger(__name__)
@@ -174,11 +173,7 @@ async def _find_access(context: Context, user: UserId) -> Access:
         return Access.NOT_LISTED
     rule = access_fingerprint(settings)
     since = context.clock() - _REMEMBERED
-
-    def find(tx: Transaction) -> Access | None:
-        return Members(tx).access(user, rule, since)
-
-    access = await context.store.read(find)
+    access = await context.store.read(lambda tx: Members(tx).access(user, rule, since))
     if access is None:
         access = await _ask_slack(context, user, rule, is_listed=is_listed)
     if access is Access.MEMBER:
@@ -206,14 +201,10 @@ async def _ask_slack(context: Context, user: UserId, rule: str, *, is_listed: bo
             return Access.UNTOLD  # Slack hides this person from the bot
         raise Untold from None
     now = context.clock()
-
-    def remember(tx: Transaction) -> None:
-        Members(tx).remember(user, access, rule, now)
-
     # With a copy of the deadline, so that this write does not mark the request itself as stored.
     deadline = current_deadline()
     with within(deadline and Deadline(deadline.at)):
-        await context.store.write(remember)
+        await context.store.write(lambda tx: Members(tx).remember(user, access, rule, now))
     return access
 
 

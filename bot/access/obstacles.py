@@ -38,7 +38,7 @@ async def find_obstacle(
     ``is_private``: only its author gets an answer, wherever the bot can post.
     """
     try:
-        await _admit_author(context, origin)
+        await admit(context, origin, channel=origin.channel or None)
     except Untold:
         raise SlackUnclear("an author whom Slack does not describe") from None
     except NotAllowed as error:
@@ -61,7 +61,7 @@ async def find_exclusion(
     call of its own. ``is_private``: membership of the channel does not matter.
     """
     try:
-        await _admit_author(context, origin)
+        await admit(context, origin, channel=origin.channel or None)
         if is_private or _may_be_anywhere(context, origin):
             return None
         async with asyncio.timeout(context.timeouts.names_seconds):
@@ -73,11 +73,6 @@ async def find_exclusion(
     except (SlackError, TimeoutError) as error:
         log.info("author_not_verified", reason=str(error) or type(error).__name__)
         return None
-
-
-async def _admit_author(context: Context, origin: Origin) -> None:
-    """Raise NotAllowed for an author who may not use the bot in the channel of a request."""
-    await admit(context, origin, channel=origin.channel or None)
 
 
 def _may_be_anywhere(context: Context, origin: Origin) -> bool:

@@ -94,7 +94,7 @@ class GithubClient:
         requests are visible. ``timeout_seconds`` limits a whole call. ``transport`` replaces the
         connections, for tests. ``on_answer`` gets each answer, also an unsuccessful one.
         """
-        site_of(api_url)
+        self._site = site_of(api_url)
         self._api_url = api_url.rstrip("/")
         # As httpx writes it: small letters, without the usual port.
         self._base = str(httpx.URL(f"{self._api_url}/"))
@@ -142,12 +142,12 @@ class GithubClient:
 
         It is one of this server and of this repository.
         """
-        return pull_request_of(link, self._api_url, repository)
+        return pull_request_of(link, self._site, repository)
 
     def address_of(self, repository: str) -> str:
         """Return the address of a repository's pages, given as ``owner/repo``."""
         scheme = self._api_url.partition("://")[0]
-        return f"{scheme}://{site_of(self._api_url)}/{repository}"
+        return f"{scheme}://{self._site}/{repository}"
 
     def pause(self, until: datetime) -> None:
         """Make no call about a pull request before ``until``: each raises Paused."""

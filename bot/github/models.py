@@ -151,11 +151,10 @@ def site_of(api_url: str) -> str:
     )
 
 
-def pull_request_of(link: str, api_url: str, repository: str | None = None) -> PullRequestId | None:
+def pull_request_of(link: str, site: str, repository: str | None = None) -> PullRequestId | None:
     """Return the pull request of a link; None for any other address.
 
-    The link leads to the API's site.
-
+    ``site``: the host to which the link must lead, see `site_of`.
     ``repository``: it must be of this one, given by its address or as ``owner/repo``; None for any.
     """
     try:
@@ -164,13 +163,13 @@ def pull_request_of(link: str, api_url: str, repository: str | None = None) -> P
         return None
     match = _LINK.fullmatch(parts.path)
     # A repository cannot be named with dots alone, which would lead to another path of the API.
-    if match is None or parts.netloc.lower() != site_of(api_url) or not match[2].strip("."):
+    if match is None or parts.netloc.lower() != site or not match[2].strip("."):
         return None
     which = PullRequestId(match[1], match[2], int(match[3]))
     if repository is None:
         return which
     named = _REPOSITORY.fullmatch(repository.strip().lower())
-    if named is None or named[1] not in (None, site_of(api_url)):
+    if named is None or named[1] not in (None, site):
         return None
     return which if named[2] == which.repository else None
 

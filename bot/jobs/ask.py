@@ -90,14 +90,14 @@ def check_key(
     raise HasKey(None if is_more else Unsent(origin.key, origin.thread, raw, job))
 
 
-async def is_public_channel(context: Context, channel: ChannelId) -> bool:
-    """Return whether Slack reports that a channel is public. False if Slack does not answer."""
+async def is_public_channel(context: Context, channel: ChannelId) -> bool | None:
+    """Return whether Slack reports that a channel is public; None if Slack does not answer."""
     try:
         async with asking_slack():
             return await context.messenger.is_public(channel)
     except (SlackError, TimeoutError) as error:
         log.info("channel_not_described", channel=channel, reason=type(error).__name__)
-        return False
+        return None
 
 
 def write_nothing(_tx: Transaction) -> None:

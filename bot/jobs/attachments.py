@@ -41,14 +41,16 @@ async def attachments_of(context: WorkerContext, prompt: Prompt) -> Attachments:
     not_sent = None
     if files.other or files.unread or prompt.omitted_parts:
         not_sent = status_message.parts_not_sent(files.other, files.unread, prompt.omitted_parts)
-    quotations = list(agent_text.quote_files(files.texts))
+    merged = await context.store.read(lambda tx: _find_merged(tx, prompt))
+    quotations: list[Quotation] = []
+    if merged is not None:
+        quotations.append(agent_text.quote_merged_pull_request(merged))
     if conversation:
         is_answer = prompt.attach_thread is AttachThread.ANSWER
         source = QuoteSource.ANSWER if is_answer else QuoteSource.THREAD
-        quotations.insert(0, Quotation(source, conversation))
-    merged = await context.store.read(lambda tx: _find_merged(tx, prompt))
-    if merged is not None:
-        quotations.insert(0, agent_text.quote_merged_pull_request(merged))
+        quotations.append(Quotation(source, conversation))
+    if files.texts:
+        quotations += agent_text.quote_files(files.texts)
     return Attachments(agent_text.attachments(signed, quotations), earlier, not_sent)
 
 

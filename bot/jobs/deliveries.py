@@ -36,8 +36,8 @@ def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> No
         if job.rerun_of is not None:
             link_from_earlier(context, tx, job, job.rerun_of)
         return
-    job = _job_of(tx, delivery, DeliveryKind.REPLY)
-    if job is not None and delivery.is_loose:
+    job = _job_of(tx, delivery, DeliveryKind.REPLY) if delivery.is_loose else None
+    if job is not None:
         Jobs(tx).save(job, replace(job, thread_ts=delivery.posted_ts))
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import structlog
-
-from bot.access.admit import Allowed, asking_slack
+from bot.access.admit import Allowed
 from bot.commands.meaning import Meaning
 from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
 from bot.intent.kinds import LIKELY_CHANGES
+from bot.jobs.ask import is_public_channel
 from bot.jobs.conversation import find_unreviewed_words
 from bot.jobs.files import describe_files, fitting_files
 from bot.jobs.messages import unsent
@@ -17,10 +16,8 @@ from bot.jobs.model.prompts import PromptRequest, Unsent
 from bot.jobs.rivals import find_rival
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.thread import status_message_link
-from bot.ports import SlackError, ThreadRef
+from bot.ports import ThreadRef
 from bot.store import Transaction
-
-log = structlog.get_logger(__name__)
 
 
 async def ask_first(
@@ -46,8 +43,8 @@ async def ask_first(
         wants_thread = request.attach_thread is AttachThread.IF_PUBLIC
         if not (wants_thread and _may_take_thread(context, allowed)):
             return None
-        is_private = await _is_in_private_channel(context, allowed)
-        return unsent.private_thread_stays(draft) if is_private else None
+        is_public = await is_public_channel(context, allowed.origin.channel)
+        return unsent.private_thread_stays(draft) if is_public is False else None
     link = status_message_link(context, rival.job)
     if rival.has_page:
         return unsent.page_is_taken(rival.job, link, draft)
@@ -78,11 +75,11 @@ async def note_start(
     if origin.thread is None or not _may_take_thread(context, allowed):
         return None
     where = ThreadRef(origin.channel, origin.thread)
-    is_private = await _is_in_private_channel(context, allowed)
+    is_public = await is_public_channel(context, origin.channel)
 
     def note(tx: Transaction) -> Message | None:
         started = Jobs(tx).get_or_raise(job)
-        if is_private:
+        if is_public is False:
             return unsent.thread_stays_here(started)
         if find_unreviewed_words(tx, started.project, where):
             return unsent.readers_words_stay_here(started)
@@ -94,14 +91,3 @@ async def note_start(
 def _may_take_thread(context: Context, allowed: Allowed) -> bool:
     """Return whether a request in a thread of this channel takes its messages along."""
     return context.settings.context != "none" and not is_direct_message(allowed.origin.channel)
-
-
-async def _is_in_private_channel(context: Context, allowed: Allowed) -> bool:
-    """Return whether a text was written in a private channel, as far as Slack says."""
-    channel = allowed.origin.channel
-    try:
-        async with asking_slack():
-            return not await context.messenger.is_public(channel)
-    except (SlackError, TimeoutError) as error:
-        log.info("channel_not_described", channel=channel, reason=type(error).__name__)
-        return False

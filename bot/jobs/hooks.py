@@ -10,6 +10,7 @@ from bot.context import Context, Hooks, WorkerContext
 from bot.ids import ChannelId, JobNumber, Message, MessageTs
 from bot.jobs.access import Readable
 from bot.jobs.model.jobs import TrackedJob
+from bot.jobs.model.prompts import VersionRequest
 from bot.jobs.model.questions import Answered, DocsQuestion
 from bot.ports import ThreadRef
 from bot.store import Transaction
@@ -18,6 +19,7 @@ Also = Callable[[Transaction], None]
 """What is written in the transaction of a request."""
 AnswerWord = Callable[[Context, Readable], Awaitable[Message]]
 AskDocs = Callable[[Context, Allowed, DocsQuestion, Also], Awaitable[Message | None]]
+DrawEnd = Callable[[Context, Transaction, TrackedJob, VersionRequest], Message | None]
 
 
 def _tell_nobody(*_arguments: object) -> bool:
@@ -52,8 +54,8 @@ class JobHooks(Hooks):
     """Returns the messages of a channel, between two, that are parts of prompts of open jobs."""
     on_ended: Callable[[WorkerContext, Transaction, TrackedJob], None] = _find_nothing
     """Gets each job whose iteration has ended, before its thread reads the end."""
-    draw_end: Callable[[Context, Transaction, TrackedJob, str], Message | None] = _find_nothing
-    """Returns the end of an iteration, with the subject of its request; None for a plain one."""
+    draw_end: DrawEnd = _find_nothing
+    """Returns the end of an iteration, which its request has made; None for a plain one."""
     draw_outdated_end: Callable[[TrackedJob, str], Message | None] = _find_nothing
     """Returns the end of a job that goes on, without its buttons; None for a plain one."""
     on_overtaken: Callable[[Context, Transaction, TrackedJob], None] = _find_nothing

@@ -68,7 +68,7 @@ async def find_rival(
 
 async def _may_be_named(context: Context, channel: ChannelId, job: TrackedJob) -> bool:
     """Return whether everybody in a channel may know of a job."""
-    return job.channel == channel or await is_public_channel(context, job.channel)
+    return job.channel == channel or await is_public_channel(context, job.channel) is True
 
 
 # ---- open jobs for the rows of content gaps

@@ -106,7 +106,9 @@ def _claim_free(
         queue = least_tried_first(queue)
     going, rest = in_turn(queue, uses, context.settings.uses_an_hour, held_until)
     fresh = [item for item in going if not _is_stale(context, item)]
-    Prompts(tx).look_again([item.id for item in going if item not in fresh], now)
+    stale = [item.id for item in going if item not in fresh]
+    if stale:
+        Prompts(tx).look_again(stale, now)
     prompts = Prompts(tx).begin_sending(context.claimer(), [item.id for item in fresh[:at_once]])
     if not rest:
         return prompts, fresh != going
@@ -222,22 +224,21 @@ def _look_again(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None
 
 
 async def _call(context: WorkerContext, job: TrackedJob, prompt: Prompt) -> Job:
-    """Create a job of a prompt at the docs service, or send it as a follow-up."""
-    text = _text_for_agent(job, prompt)
-    if prompt.kind is PromptKind.START:
+    """Create a job of a prompt at the docs service, or send it as a follow-up.
+
+    With its text go its attachments, the mark, and in a reply the sentence about its place.
+    """
+    is_start = prompt.kind is PromptKind.START
+    parts = [prompt.text or "", prompt.attachments or ""]
+    if not is_start and prompt.message_ts is not None:
+        parts.append(REPLY_NOTE)
+    is_about_readers = is_start and job.gap is not None
+    text = join_for_agent(parts, has_quotes=is_about_readers)
+    if is_start:
         return await context.docs.create_job(job.project, text)
     if job.service_id is None:
         raise LookupError(f"a follow-up for job {prompt.job}, which has not started")
     return await context.docs.send_follow_up(job.project, job.service_id, text)
-
-
-def _text_for_agent(job: TrackedJob, prompt: Prompt) -> str:
-    """Return a prompt with its attachments, the sentence about its place, and the mark."""
-    parts = [prompt.text or "", prompt.attachments or ""]
-    if prompt.kind is PromptKind.FOLLOW_UP and prompt.message_ts is not None:
-        parts.append(REPLY_NOTE)
-    is_about_readers = prompt.kind is PromptKind.START and job.gap is not None
-    return join_for_agent(parts, has_quotes=is_about_readers)
 
 
 async def _knows_job(context: WorkerContext, job: TrackedJob) -> bool:

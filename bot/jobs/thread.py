@@ -52,29 +52,20 @@ def say_end(tx: Transaction, job: TrackedJob, message: Message, now: datetime) -
 
 def update_status_messages(clock: Clock, tx: Transaction) -> None:
     """Edit the status message of each job that this transaction changed, if it looks different."""
-    for before in tx.changed.values():
+    for before in list(tx.changed.values()):
         if not isinstance(before, TrackedJob):
             continue
         job = Jobs(tx).get(before.number)
-        if job is None or job.is_forgotten or _looks_like(job, before):
+        if job is None or job.is_forgotten:
             continue
-        _redraw(tx, job, clock())
-
-
-def _looks_like(job: TrackedJob, before: TrackedJob) -> bool:
-    """Compare the status messages without the times of the project, which are the same in both."""
-    drawn = status_message.format_status_message(job)
-    return drawn == status_message.format_status_message(before)
+        # Without the times of the project, which are the same in both.
+        if status_message.content_of(job) != status_message.content_of(before):
+            update_status_message(tx, job, clock())
 
 
 def update_status_message(tx: Transaction, job: TrackedJob, now: datetime) -> None:
-    """Edit a job's status message although the job itself has not changed."""
+    """Edit a job's status message, if there is one that Slack has not refused."""
     tx.changed.pop(job.number, None)
-    _redraw(tx, job, now)
-
-
-def _redraw(tx: Transaction, job: TrackedJob, now: datetime) -> None:
-    """Edit a job's status message, if there is one that Slack has taken."""
     posted = Outbox(tx).status_message(job.number)
     if posted is None:
         return
@@ -112,7 +103,7 @@ def take_buttons(context: Context, tx: Transaction, before: TrackedJob, now: dat
 
 
 def _outdated_end(context: Context, tx: Transaction, before: TrackedJob) -> Message:
-    subject = Prompts(tx).subject(before)
+    subject = Prompts(tx).of_version(before).subject
     for hooks in context.hooks_of(JobHooks):
         drawn = hooks.draw_outdated_end(before, subject)
         if drawn is not None:
@@ -122,12 +113,12 @@ def _outdated_end(context: Context, tx: Transaction, before: TrackedJob) -> Mess
 
 def result_message(context: Context, tx: Transaction, job: TrackedJob) -> Message:
     """Return the end of the job's iteration."""
-    subject = Prompts(tx).subject(job)
+    request = Prompts(tx).of_version(job)
     for hooks in context.hooks_of(JobHooks):
-        drawn = hooks.draw_end(context, tx, job, subject)
+        drawn = hooks.draw_end(context, tx, job, request)
         if drawn is not None:
             return drawn
-    return messages.format_result(job, subject)
+    return messages.format_result(job, request.subject)
 
 
 def update_result(context: Context, tx: Transaction, job: TrackedJob) -> None:

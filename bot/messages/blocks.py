@@ -245,16 +245,16 @@ def message(*blocks: Block) -> Message:
     Plain blocks contain no link buttons; the text has the links. It has at most ``TEXT_BYTES``, so
     that every message can be edited.
     """
-    text = "".join(_block_text(block, is_spoken=True) for block in blocks).lstrip("\n")
+    text = _text_of(blocks, is_spoken=True)
     rows = [block["elements"] for block in blocks if block["type"] == "actions"]
     plain_rows = [actions([made for made in row if "url" not in made]) for row in rows]
-    plain_blocks = (*text_blocks(_mrkdwn_of(blocks)), *chain(*plain_rows))
+    plain_blocks = (*text_blocks(_text_of(blocks, is_spoken=False)), *chain(*plain_rows))
     return Message(clip_bytes(text, TEXT_BYTES), blocks, plain_blocks)
 
 
-def _mrkdwn_of(blocks: Iterable[Block]) -> str:
-    """Return the words of blocks as mrkdwn, in full."""
-    return "".join(_block_text(block, is_spoken=False) for block in blocks).lstrip("\n")
+def _text_of(blocks: Iterable[Block], *, is_spoken: bool) -> str:
+    """Return the words of blocks as mrkdwn, in full. ``is_spoken``: see `_block_text`."""
+    return "".join(_block_text(block, is_spoken=is_spoken) for block in blocks).lstrip("\n")
 
 
 def _block_text(block: Block, *, is_spoken: bool) -> str:
@@ -344,7 +344,10 @@ def text_blocks(mrkdwn: str) -> tuple[Block, ...]:
 def fits(message: Message) -> bool:
     """Return whether a message is within Slack's limits, unclipped."""
     heaviest = max(_weight(message.blocks), _weight(message.plain_blocks))
-    return heaviest <= MESSAGE_LENGTH and len(_mrkdwn_of(message.blocks)) <= _TEXT_LENGTH
+    return (
+        heaviest <= MESSAGE_LENGTH
+        and len(_text_of(message.blocks, is_spoken=False)) <= _TEXT_LENGTH
+    )
 
 
 def _weight(part: Any) -> int:

@@ -243,7 +243,7 @@ def _tell_requester(context: Context, tx: Transaction, job: TrackedJob, built: P
     asked = Previews(tx).get(job.number)
     if asked is None or not asked.is_requested:
         return
-    is_mended = Prompts(tx).is_preview_fix(job)
+    is_mended = Prompts(tx).of_version(job).is_preview_fix
     message = preview_built(replace(built, requester=asked.requester), is_mended=is_mended)
     say(tx, job, preview_occasion(built), message, context.clock())
 

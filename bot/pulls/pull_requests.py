@@ -227,13 +227,12 @@ async def _read_titles(
 
 
 def _changed(files: Sequence[PullRequestFile]) -> Sequence[ChangedFile]:
-    return [_to_changed_file(file) for file in files]
-
-
-def _to_changed_file(file: PullRequestFile) -> ChangedFile:
-    return ChangedFile(
-        file.path, file.status, file.additions, file.deletions, file.previous, file.patch
-    )
+    return [
+        ChangedFile(
+            file.path, file.status, file.additions, file.deletions, file.previous, file.patch
+        )
+        for file in files
+    ]
 
 
 async def read_changes(context: Context, readable: Readable) -> Sequence[ChangedFile] | None:
@@ -345,13 +344,6 @@ def _to_snapshot(answer: PullRequest, since: datetime) -> PullRequestSnapshot:
     )
 
 
-def _outcome_of(pull: PullRequestSnapshot) -> Review | None:
-    """Return the outcome of a pull request that has ended; None of an open one."""
-    if pull.ended_at is None:
-        return None
-    return Review.MERGED if pull.is_merged else Review.CLOSED
-
-
 def _show(
     context: WorkerContext,
     tx: Transaction,
@@ -365,7 +357,9 @@ def _show(
     is_merged_now = pull.is_merged and not (last is not None and last.is_merged)
     has_ended = pull.ended_at is not None and (not was_over or is_merged_now)
     # The outcome that people marked counts only while the pull request is open.
-    became = _outcome_of(pull)
+    became = None
+    if pull.ended_at is not None:
+        became = Review.MERGED if pull.is_merged else Review.CLOSED
     was_reopened = became is None and job.review in (Review.MERGED, Review.CLOSED)
     if job.state is JobState.PULL_REQUEST and (became or was_reopened):
         new = replace(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.context import Context, WorkerContext
 from bot.ids import Message
 from bot.jobs.model.jobs import JobState, TrackedJob
+from bot.jobs.model.prompts import VersionRequest
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.pulls.messages.results import format_pull_request, outdated_pull_request
@@ -16,14 +17,16 @@ from bot.store import Transaction
 
 def on_ended(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """Ask for the preview of a job whose iteration has ended, and poll its pull request."""
-    if Prompts(tx).is_preview_fix(job):
+    if Prompts(tx).of_version(job).is_preview_fix:
         ask_for(context, tx, job, job.recipient)
     elif context.settings.previews == "always":
         ask_for(context, tx, job, job.recipient, is_requested=False)
     watch(context, tx, job)
 
 
-def draw_end(context: Context, tx: Transaction, job: TrackedJob, subject: str) -> Message | None:
+def draw_end(
+    context: Context, tx: Transaction, job: TrackedJob, request: VersionRequest
+) -> Message | None:
     """Return the end of an iteration with a pull request, with its preview; None for others."""
     if job.state is not JobState.PULL_REQUEST:
         return None
@@ -32,12 +35,12 @@ def draw_end(context: Context, tx: Transaction, job: TrackedJob, subject: str) -
         preview = None
     return format_pull_request(
         job,
-        subject,
+        request.subject,
         is_newcomer=Prompts(tx).is_first_job(job),
         is_first=not Jobs(tx).offers_pull_request(job),
         preview=preview,
         offers_preview=can_preview(context, tx, job),
-        is_preview_fix=Prompts(tx).is_preview_fix(job),
+        is_preview_fix=request.is_preview_fix,
     )
 
 

@@ -444,7 +444,14 @@ class SlackMessenger(SlackRooms):
         name = self._names.get(user, _NAME_CACHE_SECONDS)
         if name is None:
             user_object = await self._user(user)
-            name = _name_of(user_object) or user
+            profile = user_object.get("profile") or {}
+            names = (
+                profile.get("display_name"),
+                profile.get("real_name"),
+                user_object.get("real_name"),
+                user_object.get("name"),
+            )
+            name = next((str(name) for name in names if name), user)
             self._names.put(user, name)
         return name
 
@@ -456,17 +463,6 @@ class SlackMessenger(SlackRooms):
             name = str(channel_object.get("name") or channel)
             self._names.put(channel, name)
         return name
-
-
-def _name_of(user_object: dict[str, Any]) -> str:
-    profile = user_object.get("profile") or {}
-    names = (
-        profile.get("display_name"),
-        profile.get("real_name"),
-        user_object.get("real_name"),
-        user_object.get("name"),
-    )
-    return next((str(name) for name in names if name), "")
 
 
 def _delivery_of(message: dict[str, Any]) -> Iterable[str]:

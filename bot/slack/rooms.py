@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -30,16 +30,6 @@ class _Channel:
     is_public: bool
     is_shared_outside: bool
 
-    @classmethod
-    def of(cls, channel_object: Mapping[str, Any]) -> _Channel:
-        """Return the kind that a channel object of Slack reports.
-
-        https://docs.slack.dev/reference/objects/conversation-object
-        """
-        is_direct = bool(channel_object.get("is_im") or channel_object.get("is_mpim"))
-        is_public = channel_object.get("is_private") is False and not is_direct
-        return cls(is_public, bool(channel_object.get("is_ext_shared")))
-
 
 class SlackRooms:
     """The part of ``bot.ports.Messenger`` about the members of channels."""
@@ -58,10 +48,16 @@ class SlackRooms:
         return (await self._describe(channel)).is_shared_outside
 
     async def _describe(self, channel: ChannelId) -> _Channel:
-        """Return the kind of a channel."""
+        """Return the kind of a channel.
+
+        https://docs.slack.dev/reference/objects/conversation-object
+        """
         known = self._channels.get(channel, _CACHE_SECONDS)
         if known is None:
-            known = _Channel.of(await self._channel(channel))
+            facts = await self._channel(channel)
+            is_direct = bool(facts.get("is_im") or facts.get("is_mpim"))
+            is_public = facts.get("is_private") is False and not is_direct
+            known = _Channel(is_public, bool(facts.get("is_ext_shared")))
             self._channels.put(channel, known)
         return known
 

@@ -108,12 +108,8 @@ class Store:
 
     async def read(self, query: Callable[[Transaction], Result]) -> Result:
         """Run ``query``, which only reads; it does not block writers. Raises DatabaseTrouble."""
-
-        def run(connection: Connection) -> Result:
-            return query(Transaction(connection))
-
         try:
-            return await self.database.read(run)
+            return await self.database.read(lambda connection: query(Transaction(connection)))
         except DBAPIError as error:
             _check_statement(error)
             raise

@@ -46,7 +46,8 @@ def _on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> N
     job = Jobs(tx).get(number) if number else None
     if job and job.gap:
         show_asked(context, tx, job)
-    on_posted(context, tx, delivery)
+    if delivery.what.subscription is not None:
+        on_posted(context, tx, delivery)
 
 
 def _on_refused(

@@ -52,9 +52,7 @@ def test_link_leads_only_to_pull_request_of_named_repository(
     repository: str, is_same: bool
 ) -> None:
     link = "https://github.com/acme/docs/pull/7"
-    assert pull_request_of(link, "https://api.github.com", repository) == (
-        WHICH if is_same else None
-    )
+    assert pull_request_of(link, "github.com", repository) == (WHICH if is_same else None)
 
 
 async def failure_of(answer: httpx.Response | Exception) -> GithubError:
@@ -96,7 +94,7 @@ def test_the_public_names_are_these() -> None:
 def test_link_leads_to_a_pull_request_of_the_configured_site(
     link: str, api_url: str, expected: PullRequestId | None
 ) -> None:
-    assert pull_request_of(link, api_url) == expected
+    assert pull_request_of(link, site_of(api_url)) == expected
 
 
 @pytest.mark.parametrize(

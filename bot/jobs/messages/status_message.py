@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
@@ -163,6 +164,29 @@ def first_line(job: TrackedJob) -> str:
     return clip(f"{line} …" if has_more else line, QUOTE_LENGTH)
 
 
+@dataclass(frozen=True, slots=True)
+class StatusContent:
+    """The words and the buttons of a status message: equal ones are drawn alike."""
+
+    headline: str
+    title: str
+    notes: Sequence[str]
+    buttons: Sequence[Block]
+
+
+def content_of(
+    job: TrackedJob, frees_at: datetime | None = None, usual: timedelta | None = None
+) -> StatusContent:
+    """Return the content of a job's status message, see `format_status_message`."""
+    pull = job.pull_request
+    return StatusContent(
+        " · ".join(filter(None, _headline(job, usual))),
+        one_line(pull.title, QUOTE_LENGTH) if pull else first_line(job),
+        _notes(job, frees_at),
+        _buttons(job),
+    )
+
+
 def format_status_message(
     job: TrackedJob, frees_at: datetime | None = None, usual: timedelta | None = None
 ) -> Message:
@@ -172,13 +196,11 @@ def format_status_message(
     of the quota becomes free, shown if few uses are left. ``usual``: the usual time of the
     project's jobs; None if unknown.
     """
-    pull = job.pull_request
-    title = one_line(pull.title, QUOTE_LENGTH) if pull else first_line(job)
-    notes = map(b.context, _notes(job, frees_at))
-    row = b.actions(_buttons(job))
+    content = content_of(job, frees_at, usual)
     # Small print: Slack notifies of a mention in a section.
-    headline = b.context(" · ".join(filter(None, _headline(job, usual))))
-    return b.message(headline, b.quote(title), *notes, *row)
+    headline = b.context(content.headline)
+    notes = map(b.context, content.notes)
+    return b.message(headline, b.quote(content.title), *notes, *b.actions(content.buttons))
 
 
 def _headline(job: TrackedJob, usual: timedelta | None) -> list[str]:

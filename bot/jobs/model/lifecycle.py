@@ -92,6 +92,10 @@ def iteration_started(
     service reports that the agent works on this prompt. ``service_id`` is given for the first
     prompt. ``uses_left``: uses left in the hour, or None unless few are left.
     """
+    # An iteration that another one replaces before its end gets no end of its own: its askers wait
+    # for the later one.
+    waiting = job.recipients if job.state is J.WORKING else ()
+    others = tuple(user for user in waiting if user != requester)
     return replace(
         not_polled(without_wait(job)),
         state=J.WORKING,
@@ -100,7 +104,7 @@ def iteration_started(
         result_number=job.result_number if job.state is J.WORKING else job.result_number + 1,
         iteration_requester=requester,
         iteration_started_at=at,
-        other_recipients=other_recipients(job, requester),
+        other_recipients=others[:_MAX_TOLD],
         has_been_active=has_been_active,
         uses_left=uses_left,
         long_run_notice_at=None,
@@ -112,16 +116,6 @@ def iteration_started(
         ended_at=None,
         poll_at=poll_at,
     )
-
-
-def other_recipients(job: TrackedJob, requester: UserId) -> tuple[UserId, ...]:
-    """Return the other people who wait for the end that ``requester`` waits for.
-
-    Each prompt that the service accepts begins an iteration. When another one replaces an iteration
-    before its end, only the later end is posted, for the askers of both.
-    """
-    waiting = job.recipients if job.state is J.WORKING else ()
-    return tuple(user for user in waiting if user != requester)[:_MAX_TOLD]
 
 
 def with_recipient(job: TrackedJob, user: UserId) -> TrackedJob:

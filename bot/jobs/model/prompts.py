@@ -189,6 +189,16 @@ class PromptRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class VersionRequest:
+    """The request that made a job's current version, for its end."""
+
+    subject: str
+    """Its first line, or the title of the row at which the bot suggested it."""
+    is_preview_fix: bool = False
+    """Whether it was to mend the preview."""
+
+
+@dataclass(frozen=True, slots=True)
 class Unsent:
     """A text that was not sent, in the value of the button that sends it anyway."""
 

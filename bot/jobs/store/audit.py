@@ -18,8 +18,10 @@ from bot.store.schema import Repository, reader
 _to_row = reader(AuditRow, audit)
 IS_OVER: ColumnElement[bool] = or_(audit.c.prompt.is_(None), audit.c.outcome.is_not(None))
 """The condition that a row is complete."""
-_ITERATION_ENDS = ENDS | {JobState.UNWATCHED}
-_PROMPT_ENDS = (PromptState.REFUSED, PromptState.WITHDRAWN)
+ITERATION_ENDS = ENDS | {JobState.UNWATCHED}
+"""The ends of the prompts that the service has accepted."""
+PROMPT_ENDS = (PromptState.REFUSED, PromptState.WITHDRAWN)
+"""The ends of the prompts that will never be sent."""
 
 
 class Audit(Repository):
@@ -100,16 +102,14 @@ class Audit(Repository):
 
 
 def write_prompt_end(connection: Connection, prompt: PromptId, state: PromptState) -> None:
-    """Write the end of a prompt that will never be sent; do nothing for other states."""
-    if state in _PROMPT_ENDS:
-        job = select(prompts.c.job).where(prompts.c.id == prompt).scalar_subquery()
-        mine = and_(audit.c.job == job, audit.c.prompt == prompt)
-        connection.execute(update(audit).where(mine).values(outcome=state))
+    """Write the end of a prompt, one of ``PROMPT_ENDS``."""
+    job = select(prompts.c.job).where(prompts.c.id == prompt).scalar_subquery()
+    mine = and_(audit.c.job == job, audit.c.prompt == prompt)
+    connection.execute(update(audit).where(mine).values(outcome=state))
 
 
 def write_job_end(connection: Connection, job: JobNumber, state: JobState) -> None:
-    """Write the end of the prompts that the service has accepted; do nothing for other states."""
-    if state in _ITERATION_ENDS:
-        sent = select(prompts.c.id).where(prompts.c.job == job, prompts.c.state == PromptState.SENT)
-        mine = and_(audit.c.job == job, audit.c.prompt.in_(sent), audit.c.outcome.is_(None))
-        connection.execute(update(audit).where(mine).values(outcome=state))
+    """Write the end of a job's iteration, one of ``ITERATION_ENDS``, to its sent prompts."""
+    sent = select(prompts.c.id).where(prompts.c.job == job, prompts.c.state == PromptState.SENT)
+    mine = and_(audit.c.job == job, audit.c.prompt.in_(sent), audit.c.outcome.is_(None))
+    connection.execute(update(audit).where(mine).values(outcome=state))

@@ -29,7 +29,7 @@ from bot.jobs.model.prompts import PromptKind
 from bot.jobs.model.pull_request import PullRequestSnapshot
 from bot.jobs.model.quota import MAY_NOT_WRITE
 from bot.jobs.model.topics import JobTopic
-from bot.jobs.store.audit import write_job_end
+from bot.jobs.store.audit import ITERATION_ENDS, write_job_end
 from bot.jobs.store.tables import (
     SNAPSHOT,
     UNREVIEWED_STATES,
@@ -244,7 +244,7 @@ class Jobs(Rows[TrackedJob]):
         if besides.thread is None:
             return False
         ready = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.number != besides.number)
-        return self._newest(and_(_is_in(besides.thread), ready)) is not None
+        return self._has(_is_in(besides.thread), ready)
 
     def publishes_unreviewed(self, project: ProjectId) -> bool:
         """Return whether a project's agent may commit straight to the branch that is published.
@@ -327,7 +327,7 @@ class Jobs(Rows[TrackedJob]):
         if changes:
             self.tx.changed.setdefault(job.number, job)
             self._write(job.number, owner, changes)
-        if new.state is not job.state:
+        if new.state is not job.state and new.state in ITERATION_ENDS:
             write_job_end(self.connection, job.number, new.state)
         return new
 

@@ -12,9 +12,16 @@ from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, or_, 
 from bot.ids import JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import AttachThread, JobState, TrackedJob, WaitReason
-from bot.jobs.model.prompts import MENDED_PREVIEW, Prompt, PromptKind, PromptState, subject_of
+from bot.jobs.model.prompts import (
+    MENDED_PREVIEW,
+    Prompt,
+    PromptKind,
+    PromptState,
+    VersionRequest,
+    subject_of,
+)
 from bot.jobs.model.quota import QUOTA_PERIOD, Queued, Use
-from bot.jobs.store.audit import write_prompt_end
+from bot.jobs.store.audit import PROMPT_ENDS, write_prompt_end
 from bot.jobs.store.limits import SKEW
 from bot.jobs.store.sending import IS_SENDING_OFF
 from bot.jobs.store.tables import STARTS_JOB, audit, back_offs, jobs, prompts
@@ -262,28 +269,17 @@ class Prompts(Rows[Prompt]):
         rows = self.connection.execute(select(prompts).where(condition).order_by(prompts.c.id))
         return [self.read(row) for row in rows.mappings()]
 
-    def subject(self, job: TrackedJob) -> str:
-        """Return the subject of the prompt that made a job's current version.
-
-        A prompt that the bot suggested at a row is about the row.
-        """
-        newest = self._newest_of_version(job)
-        if newest is not None and newest.is_preview_fix:
-            return MENDED_PREVIEW
-        if newest is not None and newest.text:
-            return subject_of(newest.text)
+    def of_version(self, job: TrackedJob) -> VersionRequest:
+        """Return the request that made a job's current version."""
+        is_first = job.result_number <= 1 or job.ended_at is None
+        follow_up = None if is_first else self._last_follow_up(job)
+        if follow_up is not None and follow_up.is_preview_fix:
+            return VersionRequest(MENDED_PREVIEW, is_preview_fix=True)
+        if follow_up is not None and follow_up.text:
+            return VersionRequest(subject_of(follow_up.text))
         if job.gap is not None and job.gap.title:
-            return subject_of(job.gap.title)
-        return subject_of(job.text)
-
-    def is_preview_fix(self, job: TrackedJob) -> bool:
-        """Return whether the prompt that made a job's current version is to mend its preview."""
-        newest = self._newest_of_version(job)
-        return newest is not None and newest.is_preview_fix
-
-    def _newest_of_version(self, job: TrackedJob) -> Prompt | None:
-        """Return the follow-up that made a job's current version; None for its first prompt."""
-        return self._last_follow_up(job) if job.result_number > 1 and job.ended_at else None
+            return VersionRequest(subject_of(job.gap.title))
+        return VersionRequest(subject_of(job.text))
 
     def _last_follow_up(self, job: TrackedJob) -> Prompt | None:
         """Return the last follow-up that was sent before a job's end; None if there is none."""
@@ -314,7 +310,8 @@ class Prompts(Rows[Prompt]):
         as_read = {"this": prompt.id, "was": prompt.state, "as_read": prompt.raw, HOLDER.key: owner}
         if self.connection.execute(_UPDATE_AS_READ, {**values, **as_read}).rowcount != 1:
             raise LeaseLost(f"prompt {prompt.id}")
-        write_prompt_end(self.connection, prompt.id, new.state)
+        if new.state in PROMPT_ENDS:
+            write_prompt_end(self.connection, prompt.id, new.state)
 
     def put_in_queue(self, prompt: PromptId, due_at: datetime) -> None:
         """Let a prompt wait for the quota until then."""

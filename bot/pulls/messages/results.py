@@ -84,7 +84,15 @@ def _end(
 
     ``is_mended``: its preview builds again. ``is_brief``: a sentence follows on the same line.
     """
-    result, advice = _end_texts(job, subject)
+    pull = _seen(job)
+    by_page = ""
+    change = ""
+    page = ""
+    if pull is not None:
+        by_page = _named_by_page(job, subject, pull)
+        change = _change(job, pull)
+        page = _page(job, pull, is_brief=is_brief)
+    result, advice = _end_texts(job, by_page)
     if is_mended and not _is_over(job):
         result = _MENDED
     is_merged = job.pull_request is not None and job.pull_request.is_merged
@@ -92,20 +100,22 @@ def _end(
         job,
         subject,
         (result, advice),
-        change=_change(job),
-        page=_page(job, b.web_address(job.pr_link) or "", is_brief=is_brief),
+        change=change,
+        page=page,
         sign=":white_check_mark:" if is_merged else ":memo:",
         over="merged" if is_merged else "closed",
     )
 
 
-def _end_texts(job: TrackedJob, subject: str) -> tuple[str, str]:
-    """Return the texts of the result and the advice, to be filled in."""
+def _end_texts(job: TrackedJob, by_page: str) -> tuple[str, str]:
+    """Return the texts of the result and the advice, to be filled in.
+
+    ``by_page``: the text of a result that is named by its page; "" for another one.
+    """
     result, advice = end_texts(job)
     pull = job.pull_request
     if b.web_address(job.pr_link) is None:
         return result, advice
-    by_page = _named_by_page(job, subject)
     if pull is None or pull.ended_at is None:
         return by_page or result, advice
     if job.ended_at is not None and pull.ended_at < job.ended_at:
@@ -115,13 +125,12 @@ def _end_texts(job: TrackedJob, subject: str) -> tuple[str, str]:
     return _OVER[pull.is_merged], ""
 
 
-def _named_by_page(job: TrackedJob, subject: str) -> str:
+def _named_by_page(job: TrackedJob, subject: str, pull: PullRequestSnapshot) -> str:
     """Return the text of a result that is named by the page that it adds or changes.
 
     Return "" where its pages are unknown, or its own words say more.
     """
-    pull = _seen(job)
-    if pull is None or not pull.pages or _made_nothing(pull):
+    if not pull.pages or _made_nothing(pull):
         return ""
     if pull.pages[0].is_new:
         return _NEW_PAGE
@@ -129,16 +138,16 @@ def _named_by_page(job: TrackedJob, subject: str) -> str:
     return _CHANGED_PAGE if job.result_number > 1 and is_short else ""
 
 
-def _page(job: TrackedJob, url: str, *, is_brief: bool) -> str:
+def _page(job: TrackedJob, pull: PullRequestSnapshot, *, is_brief: bool) -> str:
     """Return the page that an iteration adds or changes, as its result names it; "" for none.
 
     A new page is the end of a sentence.
     ``is_brief``: a new page has fewer of its headings, and not its number of lines.
     """
-    pull = _seen(job)
-    if pull is None or not pull.pages:
+    if not pull.pages:
         return ""
     first, *others = pull.pages
+    url = b.web_address(job.pr_link) or ""
     title = b.link(file_address(first.path, url), clip(first.title, _TITLE_LENGTH))
     if not first.is_new:
         more = counted(len(others), "more page", "more pages")
@@ -164,11 +173,8 @@ def _headings(page: ChangedPage, most: int) -> str:
     return " · ".join(shown)
 
 
-def _change(job: TrackedJob) -> str:
-    """Return how much the pull request changes, after its link; "" if it was not polled since."""
-    pull = _seen(job)
-    if pull is None:
-        return ""
+def _change(job: TrackedJob, pull: PullRequestSnapshot) -> str:
+    """Return how much the pull request changes, after its link."""
     is_follow_up = job.result_number > 1
     if is_follow_up and _made_nothing(pull):
         return ". Nothing changed in it"

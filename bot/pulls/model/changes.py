@@ -306,12 +306,9 @@ def changed_pages(
     ``titles``: see `changed_lines`.
     """
     pages = [file for file in files if is_page(file.path) and file.status != "removed"]
-    ordered = sorted(pages, key=_is_old)
-    return tuple(_to_page(file, titles or {}) for file in ordered[:MAX_PAGES])
-
-
-def _is_old(file: ChangedFile) -> bool:
-    return file.status != "added"
+    new = [file for file in pages if file.status == "added"]
+    old = [file for file in pages if file.status != "added"]
+    return tuple(_to_page(file, titles or {}) for file in [*new, *old][:MAX_PAGES])
 
 
 def _to_page(file: ChangedFile, titles: Mapping[str, str]) -> ChangedPage:
