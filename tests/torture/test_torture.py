@@ -737,6 +737,32 @@ def test_edit_of_a_prompt_in_doubt_is_for_its_next_sending() -> None:
     ]
 
 
+NOT_SENT_AGAIN = f"<@{BEN}> :grey_question: Its words are taken back, so it isn't sent again."
+
+
+@pytest.mark.parametrize(
+    ("decision", "deleted", "text", "is_fine"),
+    [
+        ("send_again", OTHER.marker, NOT_SENT_AGAIN, True),
+        ("dismiss", OTHER.marker, NOT_SENT_AGAIN, False),
+        ("send_again", ASK.marker, NOT_SENT_AGAIN, False),
+        ("send_again", OTHER.marker, f"<@{BEN}> :grey_question: Send it again?", False),
+    ],
+)
+def test_doubtful_prompt_of_deleted_message_cannot_be_sent_again(
+    decision: str, deleted: str, text: str, *, is_fine: bool
+) -> None:
+    made = record()
+    made.plan = replace(made.plan, decision=decision)
+    made.rows["prompts"][1].update(state="unconfirmed", raw=None)
+    delete = Act(0.5, "delete", BEN, OTHER.channel, "mk08", "", deleted)
+    made.done.append(Done(delete, AT))
+    made.rows["deliveries"].append(delivery("doubt", "reply", job=2))
+    made.messages.append(message(text, "1772442000.000900", "doubt", thread_ts=OTHER_ROOT))
+    in_doubt = "prompt 2 of #2: decided, and still in doubt"
+    assert (in_doubt not in check(made).complaints) is is_fine
+
+
 def test_injected_refusal_explains_missing_message() -> None:
     made = record()
     _given_up(made)
