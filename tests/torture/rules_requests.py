@@ -139,7 +139,7 @@ def _followed_up(index: RecordIndex, checks: Checks, done: Done) -> None:
     for row in rows:
         job = index.jobs[row["job"]]
         checks.insist(
-            act.target in job["text"],
+            index.is_begun_by(job, act.target),
             f"{subject}: went to job {job['number']}, which is another one",
             explained=job.get("rerun_of") is not None and act.kind == "reply",
         )
@@ -163,7 +163,7 @@ def _followed_up(index: RecordIndex, checks: Checks, done: Done) -> None:
     event = "acknowledged" if done.acknowledged else "dropped"
     if (done.acknowledged or act.kind == "reply") and not done.broken and not rows:
         since = f"{done.at.timestamp() - 1:.6f}"
-        threads = [job for job in index.jobs.values() if act.target in job["text"]]
+        threads = [job for job in index.jobs.values() if index.is_begun_by(job, act.target)]
         replies = [
             reply for job in threads for reply in index.in_thread(job) if reply["ts"] > since
         ]

@@ -584,6 +584,23 @@ def test_addition_may_begin_job_of_which_people_decide() -> None:
     assert made.beginnings() == [ASK, OTHER, FOLLOW_UP]
 
 
+@pytest.mark.parametrize(
+    ("is_deleted", "root", "is_fine"),
+    [(True, ROOT, True), (False, ROOT, False), (True, OTHER_ROOT, False)],
+)
+def test_reply_reaches_job_in_the_thread_of_a_deleted_mention(
+    root: str, *, is_deleted: bool, is_fine: bool
+) -> None:
+    made = record()
+    mention = Act(0, "mention", ASK.user, ASK.channel, ASK.marker, ASK.text)
+    made.done[0] = Done(mention, AT, acknowledged=True, ts=root)
+    made.rows["jobs"][0].update(text="An addition, which was held with it")
+    if is_deleted:
+        made.done.append(Done(Act(0.6, "delete", ASK.user, ASK.channel, "", "", ASK.marker), AT))
+    complaint = f"{FOLLOW_UP.kind} {FOLLOW_UP.marker}: went to job 1, which is another one"
+    assert (complaint not in check(made).complaints) is is_fine
+
+
 JOINED = Act(0.5, "reply", BEN, OTHER.channel, "mk22", "Also mention mk22", OTHER.marker)
 MENTION_KEY = f"message:{OTHER.channel}:{OTHER_ROOT}"
 
