@@ -35,6 +35,7 @@ _LONG = (
     "tests/scenarios/test_processes.py",
     "tests/scenarios/test_stopping.py",
     "tests/test_bench.py",
+    "tests/test_recipes.py",
 )
 """Where tests take from several seconds to a minute, most of which they wait."""
 
@@ -171,7 +172,13 @@ def pytest_make_collect_report(
 async def talk() -> AsyncIterator[Talk]:
     """A conversation; see ``tests/talk.py``."""
     from tests.talk import Talk
+    from tests.talk_database import columns_without_revision
 
+    if missing := columns_without_revision():
+        pytest.fail(
+            f'No revision makes {", ".join(missing)}. Run: make revision NAME="add {missing[0]}"',
+            pytrace=False,
+        )
     talk = Talk()
     yield talk
     await talk.close()

@@ -8,12 +8,18 @@ import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sqlalchemy import create_engine, inspect
+from sqlalchemy.pool import StaticPool
+
 from bot.app import open_store
 from bot.settings import Settings
+from bot.store.schema import metadata
+from bot.store.upgrade import upgrade
 from tests.databases import prepare_database
 
 _SHM = Path("/dev/shm")
@@ -59,6 +65,23 @@ async def empty_database(settings: Settings) -> None:
         _DATABASE.with_name(f"{_DATABASE.name}{ending}").unlink(missing_ok=True)
     _DATABASE.touch(0o600)
     shutil.copyfile(_TEMPLATE, _DATABASE)
+
+
+@cache
+def columns_without_revision() -> list[str]:
+    """Return the declared columns that no revision makes, as ``table.column``."""
+    engine = create_engine("sqlite://", poolclass=StaticPool)
+    with engine.begin() as connection:
+        upgrade(connection, now=datetime.now(UTC))
+        inspector = inspect(connection)
+        made = {
+            f"{table}.{column['name']}"
+            for table in inspector.get_table_names()
+            for column in inspector.get_columns(table)
+        }
+    engine.dispose()
+    declared = [str(column) for table in metadata.tables.values() for column in table.columns]
+    return [column for column in declared if column not in made]
 
 
 @contextmanager

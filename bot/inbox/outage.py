@@ -93,6 +93,8 @@ class Outage:
 class _Reading:
     """The conversations that this process has still to read again."""
 
+    span: int
+    """The id of the row for which the conversations were listed."""
     remaining: deque[Conversation]
     attempts: int = 0
     """How often reading the first of them has failed."""
@@ -105,7 +107,8 @@ class Reader:
     Only this process knows the remaining conversations. If it dies, another process begins anew.
     """
 
-    _readings: dict[int, _Reading] = field(default_factory=dict)
+    _readings: dict[ChannelId | None, _Reading] = field(default_factory=dict)
+    """The newest of each channel; None for the reading of all conversations."""
 
     async def claim(
         self, context: WorkerContext, _limit: int, _full: Collection[str] = ()
@@ -119,12 +122,14 @@ class Reader:
             if missed.is_invited:
                 await _offer_mention(context, missed)
                 return
-            reading = self._readings.get(missed.id) or await _list_missed(context, missed)
-            self._readings[missed.id] = reading
+            reading = self._readings.get(missed.channel)
+            if reading is None or reading.span != missed.id:
+                reading = await _list_missed(context, missed)
+                self._readings[missed.channel] = reading
             while reading.remaining:
                 if not await self._read_next(context, missed, reading):
                     return
-            del self._readings[missed.id]
+            del self._readings[missed.channel]
             await context.settle(lambda tx: MissedMessages(tx).end(missed, context.owner))
 
     async def _read_next(
@@ -156,13 +161,13 @@ async def _list_missed(context: WorkerContext, missed: MissedSpan) -> _Reading:
     """List the conversations to read, the newest first."""
     if missed.channel is not None:
         found = await context.store.read(partial(_find_in_channel, missed.channel, missed.since_ts))
-        return _Reading(deque(found))
+        return _Reading(missed.id, deque(found))
     conversations, left_out = await context.store.read(
         lambda tx: Inbox(tx).conversations(context.clock())
     )
     if conversations:
         log.info("conversations_to_read_again", conversations=len(conversations), left_out=left_out)
-    return _Reading(deque(conversations))
+    return _Reading(missed.id, deque(conversations))
 
 
 def _find_in_channel(

@@ -14,7 +14,6 @@ from sqlalchemy import (
     Table,
     and_,
     bindparam,
-    case,
     exists,
     func,
     or_,
@@ -463,19 +462,25 @@ class MissedMessages(Rows[MissedSpan]):
         *,
         is_invited: bool = False,
     ) -> None:
-        """Let conversations be read again, unless they wait for that already."""
+        """Let conversations be read again, also those that wait for that already.
+
+        The new row takes the place of a waiting one, whose reading may have begun before. A reader
+        begins each row anew.
+        """
         same = and_(
             missed_messages.c.channel.is_not_distinct_from(channel),
             missed_messages.c.is_invited == is_invited,
             missed_messages.c.claimed_by.is_(None),
         )
-        earlier = case(
-            (missed_messages.c.since_ts < since, missed_messages.c.since_ts), else_=since
-        )
-        waiting = missed_messages.update().where(same).values(since_ts=earlier)
-        if self.connection.execute(waiting).rowcount:
-            return
-        values = {"since_ts": since, "channel": channel, "is_invited": is_invited, "due_at": due_at}
+        found = self.connection.execute(select(missed_messages).where(same)).mappings()
+        waits = [self.read(row) for row in found]
+        self.connection.execute(missed_messages.delete().where(same))
+        values = {
+            "since_ts": min([since, *(span.since_ts for span in waits)]),
+            "channel": channel,
+            "is_invited": is_invited,
+            "due_at": max((span.due_at for span in waits), default=due_at),
+        }
         self.connection.execute(missed_messages.insert(), values)
 
     def claim(self, claimer: Claimer) -> Sequence[MissedSpan]:

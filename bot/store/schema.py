@@ -271,7 +271,8 @@ def reader(
 ) -> Callable[[RowMapping], Record]:
     """Return a function that makes records of rows.
 
-    Each field of a record has the value of the column of its name.
+    Each field of a record has the value of the column of its name. Raises TypeError for a field
+    without one.
 
     An empty column gives the field's default. ``made``: the fields that are no columns. The
     function raises ValueError, LookupError or TypeError for a row that this version cannot read.
@@ -279,6 +280,10 @@ def reader(
     # Every dataclass may be given; typing has no name for them.
     members = [field for field in fields(kind) if field.name not in made]  # type: ignore[arg-type]
     names = [field.name for field in members]
+    without_column = [name for name in names if name not in table.c]
+    if without_column:
+        fields_named = ", ".join(without_column)
+        raise TypeError(f"{table.name} has no column for fields of {kind.__name__}: {fields_named}")
     defaults = [
         (member.name, member.default)
         for member in members

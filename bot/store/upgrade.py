@@ -45,6 +45,11 @@ VERSION_TABLE = "revision"
 """Alembic's own table, with the revision of a database."""
 REVISIONS = Path(__file__).parent / "revisions"
 """The folder of Alembic's files."""
+_IDLE_SECONDS = 20
+"""The longest silence of an upgrade within its transaction, also on a busy machine.
+
+It imports Alembic and the revisions meanwhile. It is less than the 30 s for which others wait.
+"""
 _FILE_PATTERN = re.compile(r"r([0-9]{4}(_[0-9a-f]{8})?)\.py")
 _REVISION_PATTERN = re.compile(r"([0-9]{4})(_[0-9a-f]{8})?")
 """A number; until 1.0.0 is released, also a hash of the tables, as revisions are made anew."""
@@ -188,6 +193,10 @@ def upgrade(connection: Connection, *, now: datetime, folder: Path = REVISIONS) 
     tables = find_tables(connection, folder)
     if tables.are_usable:
         return  # another process has upgraded it
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(
+            f"SET LOCAL idle_in_transaction_session_timeout = '{_IDLE_SECONDS}s'"
+        )
     # Imported here, as only the first start of a version needs it.
     from alembic import command
 

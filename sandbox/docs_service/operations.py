@@ -264,8 +264,11 @@ async def _with_fault(
         "bad_pr_link": {"prLink": order.value or "javascript:alert(1)//not a link|>"},
     }
     text = response.text or ""
-    if order.fault in changes:
-        text = json.dumps({**json.loads(text), **changes[order.fault]})
+    if order.fault in changes and response.content_type == "application/json":
+        answer = json.loads(text)
+        # A list of passages has no fields.
+        if isinstance(answer, dict):
+            text = json.dumps({**answer, **changes[order.fault]})
     half = text[: len(text) // 2] if order.fault == "broken_json" else text
     headers, kind = request.get(HEADERS), response.content_type
     return web.Response(status=response.status, text=half, content_type=kind, headers=headers)

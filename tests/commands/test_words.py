@@ -63,7 +63,11 @@ def _word(name: str, text: str = "") -> tuple[str, str]:
 
 def test_the_docs_have_each_word() -> None:
     documented = {word for paper, heading in TABLES for word in _documented(paper, heading)}
-    assert documented == {(command.name, word.usage) for command, word in WORDS}
+    words = {(command.name, word.usage) for command, word in WORDS}
+    assert words - documented == set(), (
+        'give each of these words a row under "All commands" in docs/jobs.md, '
+        'or under "Commands" in docs/visitors.md'
+    )
 
 
 def test_readme_shows_words_of_the_docs() -> None:

@@ -40,15 +40,18 @@ async def test_reply_that_arrives_before_its_mention_joins_it(talk: Talk) -> Non
     talk.everything()
 
 
-async def mention_misses_its_reply(talk: Talk, text: str) -> Json:
+async def mention_misses_its_reply(
+    talk: Talk, text: str, reply: str = "Mention how they are rotated"
+) -> Json:
     """Let a message be written whose event is lost at first, and a reply that comes before it."""
-    await talk.process.starts()
-    await talk.time.passes(30)
+    if not talk.process.has_started:
+        await talk.process.starts()
+        await talk.time.passes(30)
     talk.slack.line.drops_events = True
     said = await talk.ana.says(text)
     talk.slack.line.drops_events = False
     await talk.time.passes(3)
-    await talk.ana.replies("Mention how they are rotated", to=said)
+    await talk.ana.replies(reply, to=said)
     await talk.ben.replies("I like this page", to=said)
     return said
 
@@ -68,6 +71,25 @@ async def test_reply_that_came_before_the_next_try_of_its_mention_joins_it(
     await talk.time.passes(60)
     request = "Add a page on tokens" if edited else "Add a page on keys"
     assert talk.agent_got() == [f"{request}\n\nMention how they are rotated"]
+    talk.everything()
+
+
+async def test_late_mentions_thread_is_read_though_the_reading_of_another_rests(
+    talk: Talk,
+) -> None:
+    """The threads to read for the other were listed before this mention was known."""
+    others = await mention_misses_its_reply(talk, f"{BOT} Add a page on tokens")
+    said = await mention_misses_its_reply(talk, f"{BOT} Add a page on keys", "Add a table of keys")
+    talk.faults.limits("conversations.replies", 20)
+    for late in (others, said):
+        for event in of_messages(talk, late):
+            talk.slack.line.send_event(event)
+            await talk.hears()
+        await talk.time.passes(1)
+    await talk.time.passes(60)
+    sent = "\n".join(talk.agent_got())
+    assert "Mention how they are rotated" in sent
+    assert "Add a table of keys" in sent
     talk.everything()
 
 

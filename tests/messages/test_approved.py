@@ -41,7 +41,9 @@ def test_samples_call_every_public_function_of_messages() -> None:
     missing = [
         name for name, function in public_functions().items() if function.__code__ not in called
     ]
-    assert missing == [], "give a family in tests/messages/families a sample of it"
+    assert missing == [], (
+        "give a family in tests/messages/families a sample of each, then run `make approve`"
+    )
 
 
 def sentences() -> Iterator[str]:
@@ -53,4 +55,8 @@ def sentences() -> Iterator[str]:
 
 def test_every_sentence_of_messages_is_approved() -> None:
     approved = "\n".join(path.read_text(encoding="utf-8") for path in APPROVED.iterdir())
-    assert [piece for piece in dict.fromkeys(sentences()) if piece not in approved] == []
+    missing = [piece for piece in dict.fromkeys(sentences()) if piece not in approved]
+    assert missing == [], (
+        "give a family in tests/messages/families a sample that shows these words, "
+        "then run `make approve`"
+    )

@@ -38,7 +38,14 @@ _IN_CLONE = (
         ".venv/bin/",
     ),
     (r"docker compose run --rm bot (?=restore )", ".venv/bin/docs-bot "),
-    (r"(?:sudo systemctl start docs-|docker compose start )bot", ".venv/bin/docs-bot run"),
+    (
+        r"sudo systemctl start docs-bot|docker compose up --detach --wait",
+        ".venv/bin/docs-bot run",
+    ),
+    (
+        r"docker compose run --rm -T --entrypoint sh bot -c 'umask 077; cat > (\S+)' < (\S+)",
+        r"cp \2 \1",
+    ),
     (r"docker compose cp bot:", "cp "),
     (r"\.venv/bin/\.venv/bin/", ".venv/bin/"),
 )

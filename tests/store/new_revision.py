@@ -77,6 +77,7 @@ def main() -> None:
     message = " ".join(sys.argv[1:]).strip()
     if not _IS_RELEASED:
         print(write_revision("create the tables", anew=True))
+        print("A database of the revision before is refused: say so in CHANGELOG.md.")
     elif message:
         print(write_revision(message))
     else:

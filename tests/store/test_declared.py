@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import dataclass
 
+import pytest
 from sqlalchemy import BigInteger, Boolean, Date, Float, Integer
 
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.store.tables import back_offs, limits
+from bot.jobs.store.tables import back_offs, jobs, limits
 from bot.store import Store
 from bot.store.queues import QUEUE_TABLES
 from bot.store.retention import RULES
-from bot.store.schema import Choice, Due, Forgotten, Id, Json, Note, Owner, UtcDateTime, metadata
+from bot.store.schema import (
+    Choice,
+    Due,
+    Forgotten,
+    Id,
+    Json,
+    Note,
+    Owner,
+    UtcDateTime,
+    metadata,
+    reader,
+)
 from bot.visitors.store import READERS_TEXTS_RULE
 from tests.builders import add_job, set_job
 
@@ -32,6 +45,16 @@ def test_times_and_booleans_are_named_as_such() -> None:
         assert is_time == isinstance(column.type, UtcDateTime), column
         is_boolean = column.name.startswith(("is_", "has_", "can_"))
         assert is_boolean == isinstance(column.type, Boolean), column
+
+
+def test_field_without_a_column_is_named_at_the_start() -> None:
+    @dataclass
+    class JobWithNote:
+        number: int
+        note: str | None = None
+
+    with pytest.raises(TypeError, match="jobs has no column for fields of JobWithNote: note"):
+        reader(JobWithNote, jobs)
 
 
 def test_tables_with_forgotten_columns_have_a_retention_rule() -> None:

@@ -191,6 +191,20 @@ async def test_killed_upgrade_changes_nothing_and_is_done_by_the_next_start(
     assert await database.read(lambda opened: find_tables(opened, later)) is Tables.CURRENT
 
 
+async def test_upgrade_may_stand_still_for_longer_than_a_request(
+    database: Database, later: Path
+) -> None:
+    """On a busy machine it takes seconds to import Alembic; PostgreSQL ends other writers then."""
+    await upgrade_tables(database)
+    revision = later / "versions" / "r0002.py"
+    slow = revision.read_text().replace(
+        "import os\n", "import os\nimport time\n\ntime.sleep(2.5)\n"
+    )
+    revision.write_text(slow)
+    await upgrade_tables(database, folder=later)
+    assert await database.read(lambda opened: find_tables(opened, later)) is Tables.CURRENT
+
+
 async def test_two_processes_upgrade_at_once(database_url: str, later: Path) -> None:
     first = Database.open(database_url)
     await upgrade_tables(first)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from time import monotonic
@@ -129,25 +130,18 @@ class Acting:
         """Open the form and submit it. These are two requests; only the second one stores something."""
         async with self._filling_in[act.user]:
             await self._people.command(act.user, act.channel, "/docs-agent", "")
-            await self._submit(act, done, "ask", f'"channel": "{act.channel}"')
+            await self._submit(act, done, "ask")
 
-    async def _submit(self, act: Act, done: Done, callback_id: str, metadata: str) -> None:
-        """Submit the user's form of this kind with this private metadata."""
-        view = await self._until(lambda: self._view(act.user, callback_id, metadata))
+    async def _submit(self, act: Act, done: Done, callback_id: str, job: int | None = None) -> None:
+        """Submit the user's form of this kind that the act has opened."""
+        view = await self._until(
+            lambda: find_form(self._state.views.values(), act, callback_id, job)
+        )
         values = {"prompt": {"prompt": {"type": "plain_text_input", "value": act.text}}}
         answer = await self._people.submit_view(act.user, view["id"], values)
         errors = " ".join(map(str, (answer.get("errors") or {}).values()))
         done.broken = any(phrase in errors for phrase in _BROKEN)
         done.acknowledged = (bool(answer["ok"]) or done.broken) and _MAYBE[0] not in errors
-
-    def _view(self, user: str, callback_id: str, metadata: str) -> Json | None:
-        kind = (user, callback_id)
-        views = (
-            view
-            for view in self._state.views.values()
-            if (view["user"], view["callback_id"]) == kind and view.get("submit")
-        )
-        return next((view for view in views if metadata in view["private_metadata"]), None)
 
     async def _run_again(self, act: Act, done: Done) -> None:
         """Press *Run again* in the status of an ended job, and submit the form with another prompt."""
@@ -159,7 +153,7 @@ class Acting:
             )
             note, button = await self._until(lambda: self._offer(act.user, "run_again", number))
             await self._press_in(_private(note), act, button)
-            await self._submit(act, done, "run_again", f'"job": {number},')
+            await self._submit(act, done, "run_again", job=int(number))
 
     def _ended_status_message(self, marker: str) -> Json | None:
         status = self._status_message(marker)
@@ -245,7 +239,7 @@ class Acting:
             container, button = await self._until(look, _LONG_PATIENCE_SECONDS)
             done.pressed = button["value"]
             await self._press_in(container, act, button)
-            await self._submit(act, done, "ask", '"gap": [')
+            await self._submit(act, done, "ask")
 
     async def _dismiss_gap(self, act: Act, done: Done) -> None:
         """List the gaps of a channel and dismiss one of them."""
@@ -380,6 +374,28 @@ def _private(note: Json) -> Json:
 def _thread_of(status: Json) -> str:
     """Return the thread that a job's status message begins, or in which it is a reply."""
     return str(status["thread_ts"] or status["ts"])
+
+
+def find_form(
+    views: Iterable[Json], act: Act, callback_id: str, job: int | None = None
+) -> Json | None:
+    """Return the form of this kind that lies open before an act's user; None if none does.
+
+    It is about the job, or else about the act's channel, and about a question only for a draft. The
+    form of an earlier act may lie open until another one takes its place.
+    """
+    for view in views:
+        if (view["user"], view["callback_id"]) != (act.user, callback_id) or not view.get("submit"):
+            continue
+        state = json.loads(view["private_metadata"])
+        if job is not None:
+            is_opened_by_act = state["job"] == job
+        else:
+            is_draft = state["gap"] is not None
+            is_opened_by_act = (state["channel"], is_draft) == (act.channel, act.kind == "draft")
+        if is_opened_by_act:
+            return view
+    return None
 
 
 def is_status_message(text: str, marker: str) -> bool:

@@ -107,7 +107,7 @@ def book(number: int, message_number: int, act: Act, outcome: str) -> Row:
 def inquiry(number: int, act: Act, state: str, **values: Any) -> Row:
     """Return the row of a question about the docs."""
     row = {"id": number, "user": act.user, "channel": act.channel, "text": act.text, "state": state}
-    return row | {"gap_key": act.target, "job": None} | values
+    return row | {"gap_key": act.target, "job": None, "thread_ts": None} | values
 
 
 def add_questions(made: Record) -> None:

@@ -78,6 +78,18 @@ class RecordIndex:
         markers = [act.marker for act in self.record.beginnings()]
         return {marker for marker in markers if any(marker in text for text in texts)}
 
+    def is_begun_by(self, job: Row, marker: str) -> bool:
+        """Return whether an act began a job.
+
+        One whose mention was deleted while it was held goes on in its thread, without its text.
+        """
+        if marker in job["text"]:
+            return True
+        thread = (job["channel"], thread_of(job))
+        mentions = [done for done in self.made("mention") if done.act.marker == marker]
+        is_its_thread = any((done.act.channel, done.ts) == thread for done in mentions)
+        return is_its_thread and self.was_deleted(marker)
+
     def with_marker(self, marker: str, kind: str) -> list[Row]:
         """Return the stored prompts of a kind that contain this marker."""
         rows = self.record.of("prompts")

@@ -15,6 +15,7 @@ _PUBLIC = (DOCS, PRODUCT)
 _FAILED = "Something went wrong on my side"
 _NOTHING = ("The docs have nothing on that", "Noted. I'll tell you")
 """The words under answers that answer nothing."""
+_TAKEN_BACK = "Taken back: I won't answer it"
 _TIMES = re.compile(r"(?:asked|” ·) (\d+) times")
 
 
@@ -22,6 +23,7 @@ def questions(index: RecordIndex, checks: Checks) -> None:
     """Check each question from its acknowledgement to the notice that a page answers it."""
     asked = index.made("question", "inquire")
     inquiries = {str(row["id"]): row for row in index.record.of("inquiries")}
+    taken_back = _taken_back(index)
     for done in asked:
         act = done.act
         mine = [row for row in inquiries.values() if _is_of(row, done)]
@@ -33,7 +35,8 @@ def questions(index: RecordIndex, checks: Checks) -> None:
         checks.insist(
             any(_is_of(row, done) for done in asked), f"inquiry {row['id']}: nobody asked that"
         )
-        _answered(index, checks, row)
+        if row["id"] not in taken_back:
+            _answered(index, checks, row)
         _told(index, checks, row)
     for topic in {done.act.target for done in asked}:
         _shown(index, checks, topic, [done for done in asked if done.act.target == topic])
@@ -42,6 +45,44 @@ def questions(index: RecordIndex, checks: Checks) -> None:
 def _is_of(row: Row, done: Done) -> bool:
     act = done.act
     return (row["user"], row["channel"], row["text"]) == (act.user, act.channel, act.text)
+
+
+def _taken_back(index: RecordIndex) -> set[int]:
+    """Return the ids of the unanswered questions that their askers took back by ``stop``.
+
+    Each answer to a ``stop`` is about one question, which was asked before it in its conversation.
+    """
+    unanswered = [
+        row
+        for row in index.record.of("inquiries")
+        if row["state"] == "dismissed" and not _deliveries(index, row, "answer")
+    ]
+    ids: set[int] = set()
+    for done in index.made("stop"):
+        if not _says_taken_back(index, done):
+            continue
+        place = (done.act.user, done.act.channel)
+        for row in unanswered:
+            is_earlier = row["thread_ts"] is not None and row["thread_ts"] < str(done.ts)
+            is_of_asker = (row["user"], row["channel"]) == place
+            if is_earlier and is_of_asker and row["id"] not in ids:
+                ids.add(row["id"])
+                break
+    return ids
+
+
+def _says_taken_back(index: RecordIndex, stop: Done) -> bool:
+    """Return whether ``stop`` was answered by the news that it took a question back.
+
+    An answer that Slack refused for good counts, since the bot did write it.
+    """
+    key = f"message:{stop.act.channel}:{stop.ts}:unsent"
+    return any(
+        row["state"] == "dead"
+        or any(_TAKEN_BACK in message["text"] for message in index.messages_of[row["id"]])
+        for row in index.record.of("deliveries")
+        if row["key"] == key
+    )
 
 
 def _answered(index: RecordIndex, checks: Checks, row: Row) -> None:

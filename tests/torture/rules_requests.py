@@ -16,6 +16,7 @@ _RETRIED = ("failed", "archived", "gone", "refused", "withdrawn", "unwatched")
 _SAME_WITHIN = timedelta(minutes=1)
 _CALL = timedelta(seconds=1)
 """The longest call to the docs service without a fault."""
+_NOT_SENT_AGAIN = "Its words are taken back, so it isn't sent again."
 _DOUBTFUL = {"lost_answer", "timeout", "500", "502_html", "broken_json", "slow"}
 
 
@@ -138,7 +139,7 @@ def _followed_up(index: RecordIndex, checks: Checks, done: Done) -> None:
     for row in rows:
         job = index.jobs[row["job"]]
         checks.insist(
-            act.target in job["text"],
+            index.is_begun_by(job, act.target),
             f"{subject}: went to job {job['number']}, which is another one",
             explained=job.get("rerun_of") is not None and act.kind == "reply",
         )
@@ -162,7 +163,7 @@ def _followed_up(index: RecordIndex, checks: Checks, done: Done) -> None:
     event = "acknowledged" if done.acknowledged else "dropped"
     if (done.acknowledged or act.kind == "reply") and not done.broken and not rows:
         since = f"{done.at.timestamp() - 1:.6f}"
-        threads = [job for job in index.jobs.values() if act.target in job["text"]]
+        threads = [job for job in index.jobs.values() if index.is_begun_by(job, act.target)]
         replies = [
             reply for job in threads for reply in index.in_thread(job) if reply["ts"] > since
         ]
@@ -255,6 +256,11 @@ def _prompt(index: RecordIndex, checks: Checks, row: Row) -> None:
             is_asked = any(":grey_question:" in text and row["asked_by"] in text for text in texts)
             checks.insist(is_asked, f"{subject}: in doubt, and nobody was asked", explained=muted)
             is_undecided = not index.record.plan.decision
+            if index.record.plan.decision == "send_again":
+                # Its message was deleted meanwhile, so that the button is not offered.
+                is_undecided = any(_NOT_SENT_AGAIN in text for text in texts) and any(
+                    done.act.target in job["text"] for done in index.made("delete")
+                )
             checks.insist(is_undecided, f"{subject}: decided, and still in doubt", explained=muted)
             # A clock that is ahead for a moment ends leases early.
             is_explained = (
@@ -275,7 +281,9 @@ def _prompt(index: RecordIndex, checks: Checks, row: Row) -> None:
             # Several jobs may share a thread, and so may the presses of their buttons.
             markers = index.markers_in_thread(job)
             pressed = any(index.pressed(marker, "withdraw", "dismiss") for marker in markers)
-            deleted = any(done.act.target in row["raw"] for done in index.made("delete"))
+            deleted = any(
+                done.act.target in (row["raw"] or job["text"]) for done in index.made("delete")
+            )
             stops = {(done.act.user, done.act.channel) for done in index.made("stop")}
             stopped = (row["asked_by"], job["channel"]) in stops
             checks.insist(

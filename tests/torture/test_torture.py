@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 
+from bot.commands.command import FormState
+from bot.ids import ChannelId, JobNumber
 from bot.jobs.messages.status_message import format_status_message
 from bot.jobs.model.jobs import JobState
 from sandbox.workspace import Workspace, WorkspaceOptions
 from tests.limits import HANG_SECONDS
 from tests.messages import samples
 from tests.torture.__main__ import torture
-from tests.torture.acting import Acting, is_status_message
+from tests.torture.acting import Acting, find_form, is_status_message
 from tests.torture.checker import check
 from tests.torture.checks import Checks
 from tests.torture.clocks import Clocks
@@ -58,7 +60,7 @@ from tests.torture.plan import (
     described,
 )
 from tests.torture.planning import make_plan
-from tests.torture.record import Done, Record
+from tests.torture.record import Done, Json, Record
 from tests.torture.rolling import check_acknowledgements, roll
 
 SEEDS = (1001, 1002, 1003)
@@ -447,6 +449,71 @@ def test_checker_finds_wrong_answers_and_notices(complaint: str) -> None:
     assert [one for one in check(made).complaints if complaint in one]
 
 
+TAKEN_BACK = Act(0.6, "question", ANA, "D01ANA", "mk30", "What does mk31 mean?", "mk31")
+TAKEN_BACK_STOP = Act(0.7, "stop", ANA, "D01ANA", "mk32", "stop", "mk33")
+
+
+def _take_question_back(made: Record) -> None:
+    """Let Ana ask a question in a direct message, and take it back before its answer."""
+    made.done += [
+        Done(TAKEN_BACK, AT, acknowledged=True, ts="1772442000.000900"),
+        Done(TAKEN_BACK_STOP, AT, acknowledged=True, ts="1772442000.000910"),
+    ]
+    made.rows["inquiries"] = [
+        inquiry(5, TAKEN_BACK, "dismissed", thread_ts="1772442000.000900"),
+    ]
+    key = "message:D01ANA:1772442000.000910:unsent"
+    note = delivery("note", "private", key=key, channel="D01ANA", user=ANA)
+    made.rows["deliveries"].append(note)
+    text = ":leftwards_arrow_with_hook: Taken back: I won't answer it."
+    made.messages.append(message(text, "1772442000.000920", "note", channel="D01ANA"))
+
+
+TAKEN_BACK_BREAKS: dict[str, Callable[[Record], object]] = {
+    "nobody said stop": lambda made: made.done.pop(),
+    "somebody else said stop": lambda made: setattr(
+        made.done[-1], "act", replace(TAKEN_BACK_STOP, user=BEN)
+    ),
+    "stop came before the question": _spoil("inquiries", thread_ts="1772442000.000915"),
+    "the stop was answered by something else": lambda made: made.messages[-1].update(
+        text="Taken back: nothing was sent."
+    ),
+    "the note answers another message": _spoil("deliveries", -1, key="message:D01ANA:1.1:unsent"),
+}
+
+
+@pytest.mark.parametrize("case", TAKEN_BACK_BREAKS)
+def test_stop_takes_back_only_its_askers_earlier_question(case: str) -> None:
+    made = record()
+    _take_question_back(made)
+    assert check(made).complaints == []
+    TAKEN_BACK_BREAKS[case](made)
+    complaints = check(made).complaints
+    assert "inquiry 5: 0 answers" in complaints
+    assert "inquiry 5: is dismissed, and nobody said so" in complaints
+
+
+def test_stop_takes_back_one_question() -> None:
+    made = record()
+    _take_question_back(made)
+    other = replace(TAKEN_BACK, marker="mk34", text="Where is mk31?")
+    made.done.insert(-1, Done(other, AT, acknowledged=True, ts="1772442000.000890"))
+    row = inquiry(6, other, "dismissed", thread_ts="1772442000.000890")
+    made.rows["inquiries"].append(row)
+    assert "inquiry 6: 0 answers" in check(made).complaints
+
+
+def test_question_that_was_taken_back_is_not_answered() -> None:
+    made = record()
+    _take_question_back(made)
+    answer = delivery("inquiry:5:answer", "post", id="late-id", channel="D01ANA")
+    made.rows["deliveries"].append(answer)
+    payload = {"event_payload": {"delivery": "late-id"}}
+    late = message("It means so", "1772442000.000930", None, channel="D01ANA")
+    made.messages.append(late | {"metadata": payload})
+    assert "inquiry 5: is dismissed, and nobody said so" in check(made).complaints
+
+
 def _taken_back_and_sent(made: Record) -> None:
     made.rows["prompts"][2].update(state="withdrawn", attempts=0)
 
@@ -515,6 +582,23 @@ def test_addition_may_begin_job_of_which_people_decide() -> None:
     assert made.beginnings() == [ASK, OTHER, FOLLOW_UP, ADDITION]
     made.done[0].made = False
     assert made.beginnings() == [ASK, OTHER, FOLLOW_UP]
+
+
+@pytest.mark.parametrize(
+    ("is_deleted", "root", "is_fine"),
+    [(True, ROOT, True), (False, ROOT, False), (True, OTHER_ROOT, False)],
+)
+def test_reply_reaches_job_in_the_thread_of_a_deleted_mention(
+    root: str, *, is_deleted: bool, is_fine: bool
+) -> None:
+    made = record()
+    mention = Act(0, "mention", ASK.user, ASK.channel, ASK.marker, ASK.text)
+    made.done[0] = Done(mention, AT, acknowledged=True, ts=root)
+    made.rows["jobs"][0].update(text="An addition, which was held with it")
+    if is_deleted:
+        made.done.append(Done(Act(0.6, "delete", ASK.user, ASK.channel, "", "", ASK.marker), AT))
+    complaint = f"{FOLLOW_UP.kind} {FOLLOW_UP.marker}: went to job 1, which is another one"
+    assert (complaint not in check(made).complaints) is is_fine
 
 
 JOINED = Act(0.5, "reply", BEN, OTHER.channel, "mk22", "Also mention mk22", OTHER.marker)
@@ -670,6 +754,32 @@ def test_edit_of_a_prompt_in_doubt_is_for_its_next_sending() -> None:
     ]
 
 
+NOT_SENT_AGAIN = f"<@{BEN}> :grey_question: Its words are taken back, so it isn't sent again."
+
+
+@pytest.mark.parametrize(
+    ("decision", "deleted", "text", "is_fine"),
+    [
+        ("send_again", OTHER.marker, NOT_SENT_AGAIN, True),
+        ("dismiss", OTHER.marker, NOT_SENT_AGAIN, False),
+        ("send_again", ASK.marker, NOT_SENT_AGAIN, False),
+        ("send_again", OTHER.marker, f"<@{BEN}> :grey_question: Send it again?", False),
+    ],
+)
+def test_doubtful_prompt_of_deleted_message_cannot_be_sent_again(
+    decision: str, deleted: str, text: str, *, is_fine: bool
+) -> None:
+    made = record()
+    made.plan = replace(made.plan, decision=decision)
+    made.rows["prompts"][1].update(state="unconfirmed", raw=None)
+    delete = Act(0.5, "delete", BEN, OTHER.channel, "mk08", "", deleted)
+    made.done.append(Done(delete, AT))
+    made.rows["deliveries"].append(delivery("doubt", "reply", job=2))
+    made.messages.append(message(text, "1772442000.000900", "doubt", thread_ts=OTHER_ROOT))
+    in_doubt = "prompt 2 of #2: decided, and still in doubt"
+    assert (in_doubt not in check(made).complaints) is is_fine
+
+
 def test_injected_refusal_explains_missing_message() -> None:
     made = record()
     _given_up(made)
@@ -697,6 +807,35 @@ def test_mention_is_acknowledged_by_its_own_event(tmp_path: Path) -> None:
     workspace.log.append(entry | {"event": "app_mention", "acked": True})
     acting.settle(done)
     assert done.acknowledged_at == AT + timedelta(seconds=0.5)
+
+
+def _form(channel: str, job: int | None = None, gap: tuple[str, str] | None = None) -> Json:
+    """Return a form of Ana's as the workspace shows it."""
+    state = FormState(ChannelId(channel), job=JobNumber(job) if job else None, gap=gap)
+    callback_id = "run_again" if job else "ask"
+    more = {"submit": {"type": "plain_text", "text": "Ask"}, "private_metadata": state.dumps()}
+    return {"user": ANA, "callback_id": callback_id} | more
+
+
+@pytest.mark.parametrize(
+    ("act", "job", "place"),
+    [
+        (Act(1.0, "draft", ANA, "D01ANA", "mk50", "Add mk50"), None, 0),
+        (Act(1.0, "draft", ANA, DOCS, "mk50", "Add mk50"), None, 1),
+        (Act(1.0, "form", ANA, DOCS, "mk50", "Add mk50"), None, 2),
+        (Act(1.0, "again", ANA, DOCS, "mk50", "Add mk50"), 7, 4),
+        (Act(1.0, "form", ANA, PRODUCT, "mk50", "Add mk50"), None, None),
+        (Act(1.0, "form", BEN, DOCS, "mk50", "Add mk50"), None, None),
+    ],
+)
+def test_people_of_run_fill_in_the_form_that_they_opened(
+    act: Act, job: int | None, place: int | None
+) -> None:
+    about = ("key", "How do I rotate mk08?")
+    views = [_form("D01ANA", gap=about), _form(DOCS, gap=about), _form(DOCS)]
+    views += [_form(DOCS, job=1), _form(DOCS, job=7)]
+    callback_id = "run_again" if job else "ask"
+    assert find_form(views, act, callback_id, job) == (None if place is None else views[place])
 
 
 @pytest.mark.parametrize("state", JobState)

@@ -214,6 +214,16 @@ async def test_stream_breaks_off_in_its_middle_on_request(caller: Caller, fault:
     assert parts_of(await ask_assistant(caller, ROTATE))
 
 
+@pytest.mark.parametrize("fault", ["odd_status", "bad_pr_link", "stale_status"])
+async def test_answers_without_fields_of_a_job_stay_as_they_are(caller: Caller, fault: str) -> None:
+    await caller.order_fault(match="any", fault=fault, times=2)
+    reply = await ask_assistant(caller, "What is the rate limit on the free plan?")
+    assert (reply.status, parts_of(reply)[-1]["type"]) == (200, "finish")
+    found = await discover(caller, SEARCH, query="rate limits")
+    assert found.json[0]["path"] == f"{caller.base_url}/acme-docs/docs/rate-limits"
+    assert [call["fault"] for call in await caller.log()] == [fault, fault]
+
+
 async def test_stream_ends_with_an_error_on_request(caller: Caller) -> None:
     await caller.order_fault(match="answer", fault="error_part")
     parts = parts_of(await ask_assistant(caller, ROTATE))
