@@ -53,8 +53,8 @@ _DONE_BY_OTHERS = {
             "docker compose stop bot",
             "docker compose run --rm bot restore /srv/docs-bot/var/monday.db",
             (
-                "docker compose run --rm -T --entrypoint sh bot -c 'umask 077; cat > var/monday.db' "
-                "< monday.db"
+                "docker compose run --rm -T --entrypoint sh bot "
+                "-c 'umask 077; cat > /srv/docs-bot/var/monday.db' < monday.db"
             ),
         ),
         "They need a host. tests/scenarios/test_operating.py runs what they do there.",

@@ -25,12 +25,12 @@ _PATIENCE_SECONDS = 4.0
 """A user's patience until a thread or a form appears."""
 _LONG_PATIENCE_SECONDS = 12.0
 """A user's patience until a job ends or an answer appears."""
-_AT_ONCE_SECONDS = 0.05
 _BROKEN = (
     "Something went wrong on my side, and nothing was started",
     "Slack didn't tell me who you are",
 )
 _MAYBE = ("I may have taken this",)
+_GIVEN_BACK = "What you wrote, to copy:"
 _CALLED = re.compile(r"<@(U\w+)>")
 _NUMBER = re.compile(r"· Job (\d+)")
 _OPEN = (":hourglass_flowing_sand:", ":gear:", ":grey_question: *Unconfirmed*")
@@ -106,18 +106,27 @@ class Acting:
         await self._type(act, done, act.channel, name, text)
 
     async def _type(self, act: Act, done: Done, channel: str, name: str, text: str) -> None:
+        typed = f"{name} {text}"
+        before = frozenset(self._state.ephemerals)
         answer = await self._people.command(act.user, channel, name, text)
-        done.acknowledged = bool(answer["ok"]) and not self._has_new_note(act, _MAYBE)
-        done.broken = self._has_new_note(act, _BROKEN)
+        is_doubtful = self._has_new_note(act, typed, before, _MAYBE)
+        done.acknowledged = bool(answer["ok"]) and not is_doubtful
+        done.broken = self._has_new_note(act, typed, before, _BROKEN)
 
-    def _has_new_note(self, act: Act, phrases: tuple[str, ...]) -> bool:
-        """Return whether the user has just received a private message with one of these phrases."""
-        for note in reversed(list(self._state.ephemerals.values())):
-            if self._clocks.now().timestamp() - float(note["ts"]) > _AT_ONCE_SECONDS:
-                return False
-            is_new = _is_for(note, act) and note["id"] not in self._read_notes
-            if is_new and any(phrase in note["text"] for phrase in phrases):
-                self._read_notes.add(note["id"])
+    def _has_new_note(
+        self, act: Act, typed: str, before: frozenset[str], phrases: tuple[str, ...]
+    ) -> bool:
+        """Return whether a private message with one of these phrases has answered what was typed.
+
+        ``before``: the private messages that had come before. One that gives back another text answers
+        another command of the same user.
+        """
+        for note_id, note in self._state.ephemerals.items():
+            if note_id in before or note_id in self._read_notes or not _is_for(note, act):
+                continue
+            gives_back_another = _GIVEN_BACK in note["text"] and typed[:60] not in note["text"]
+            if any(phrase in note["text"] for phrase in phrases) and not gives_back_another:
+                self._read_notes.add(note_id)
                 return True
         return False
 
