@@ -129,14 +129,29 @@ class Acting:
     async def _form(self, act: Act, done: Done) -> None:
         """Open the form and submit it. These are two requests; only the second one stores something."""
         async with self._filling_in[act.user]:
+            before = frozenset(self._state.views)
             await self._people.command(act.user, act.channel, "/docs-agent", "")
-            await self._submit(act, done, "ask")
+            await self._submit(act, done, "ask", before)
 
-    async def _submit(self, act: Act, done: Done, callback_id: str, job: int | None = None) -> None:
-        """Submit the user's form of this kind that the act has opened."""
-        view = await self._until(
-            lambda: find_form(self._state.views.values(), act, callback_id, job)
-        )
+    async def _submit(
+        self,
+        act: Act,
+        done: Done,
+        callback_id: str,
+        before: frozenset[str],
+        job: int | None = None,
+    ) -> None:
+        """Submit the user's form of this kind that the act has opened.
+
+        ``before``: the views that were open before. The bot knows one that an earlier act submitted.
+        """
+
+        def find_new_form() -> Json | None:
+            views = self._state.views.items()
+            opened = [view for view_id, view in views if view_id not in before]
+            return find_form(opened, act, callback_id, job)
+
+        view = await self._until(find_new_form)
         values = {"prompt": {"prompt": {"type": "plain_text_input", "value": act.text}}}
         answer = await self._people.submit_view(act.user, view["id"], values)
         errors = " ".join(map(str, (answer.get("errors") or {}).values()))
@@ -152,8 +167,9 @@ class Acting:
                 act.user, status["channel"], "/docs-agent", f"status {number}"
             )
             note, button = await self._until(lambda: self._offer(act.user, "run_again", number))
+            before = frozenset(self._state.views)
             await self._press_in(_private(note), act, button)
-            await self._submit(act, done, "run_again", job=int(number))
+            await self._submit(act, done, "run_again", before, job=int(number))
 
     def _ended_status_message(self, marker: str) -> Json | None:
         status = self._status_message(marker)
@@ -238,8 +254,9 @@ class Acting:
             look = partial(self._on_answer, act, "change_docs")
             container, button = await self._until(look, _LONG_PATIENCE_SECONDS)
             done.pressed = button["value"]
+            before = frozenset(self._state.views)
             await self._press_in(container, act, button)
-            await self._submit(act, done, "ask")
+            await self._submit(act, done, "ask", before)
 
     async def _dismiss_gap(self, act: Act, done: Done) -> None:
         """List the gaps of a channel and dismiss one of them."""
