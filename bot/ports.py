@@ -301,9 +301,6 @@ class Messenger(Protocol):
         https://docs.slack.dev/interactivity/handling-user-interaction
         """
 
-    async def send_direct(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
-        """Send a direct message."""
-
     async def conversation_with(self, user: UserId) -> ChannelId:
         """Return the channel of the direct messages with a person.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -15,13 +15,14 @@ import structlog
 
 from bot.context import WorkerContext
 from bot.engine import unless_taken_over
-from bot.ids import ChannelId, Message, MessageTs, Refusal
+from bot.ids import ChannelId, Message, MessageTs, Refusal, UserId
 from bot.logs import log_reference
 from bot.outbox.delivery_errors import MAX_TRIES, give_up, hold_pace, settle_failed_delivery
 from bot.outbox.hooks import OutboxHooks
 from bot.outbox.model import PACED_KINDS, CsvFile, Delivery, DeliveryKind, DeliveryState, delivered
 from bot.outbox.store import Outbox
 from bot.ports import (
+    Messenger,
     Posted,
     SlackError,
     SlackRefused,
@@ -116,9 +117,9 @@ async def _carry_out(context: WorkerContext, delivery: Delivery) -> Posted | Non
     """Make the call to Slack, unless an earlier attempt succeeded. Return the posted message."""
     draft = delivery.content
     messenger = context.messenger
-    is_unclear = delivery.state is DeliveryState.UNCLEAR
-    if is_unclear:
-        found = await _find(context, delivery)
+    direct = _DirectMessages(messenger, draft.user)
+    if delivery.state is DeliveryState.UNCLEAR:
+        found = await _find(context, delivery, direct)
         if found is not None:
             log.info("delivery_found", delivery=delivery.id)
             return found if draft.kind not in _PRIVATE_KINDS else None
@@ -135,9 +136,9 @@ async def _carry_out(context: WorkerContext, delivery: Delivery) -> Posted | Non
             elif draft.edited_key is None:
                 raise SlackRefused.not_found("message")
         case DeliveryKind.PRIVATE:
-            await _send_privately(context, delivery)
+            await _send_privately(context, delivery, direct)
         case DeliveryKind.WHISPER:
-            await _whisper(context, delivery)
+            await _whisper(context, delivery, direct)
         case DeliveryKind.REACTION:
             await messenger.react(
                 draft.channel, draft.message_ts or MessageTs(""), draft.reaction or "eyes"
@@ -154,21 +155,47 @@ _PRIVATE_KINDS = frozenset({DeliveryKind.PRIVATE, DeliveryKind.WHISPER})
 _SEARCHED_KINDS = frozenset({DeliveryKind.STATUS, DeliveryKind.REPLY, DeliveryKind.POST})
 
 
-async def _find(context: WorkerContext, delivery: Delivery) -> Posted | None:
+@dataclass(slots=True)
+class _DirectMessages:
+    """The direct messages with the person of a delivery.
+
+    They are opened once for an attempt, which may search them and then post there: Slack limits how
+    often that is done.
+    """
+
+    messenger: Messenger
+    user: UserId | None
+    _channel: ChannelId | None = None
+
+    async def open(self) -> ChannelId:
+        """Return their channel. Raises SlackRefused for a delivery to nobody."""
+        if self.user is None:
+            raise SlackRefused.not_found("user")
+        if self._channel is None:
+            self._channel = await self.messenger.conversation_with(self.user)
+        return self._channel
+
+
+async def _find(
+    context: WorkerContext, delivery: Delivery, direct: _DirectMessages
+) -> Posted | None:
     """Search Slack for the message of an earlier attempt.
 
     Returns None if it is missing or cannot be searched.
     """
-    draft = delivery.content
-    is_private = draft.kind in _PRIVATE_KINDS and draft.user is not None
-    if draft.kind not in _SEARCHED_KINDS and not is_private:
+    kind = delivery.content.kind
+    if kind in _SEARCHED_KINDS:
+        return await _find_in_thread(context, delivery)
+    if kind not in _PRIVATE_KINDS or direct.user is None:
         return None
     try:
-        return await _find_in_thread(context, delivery)
+        # Of a private answer only its direct message can be searched.
+        ts = await _search(context, delivery, None, direct)
+        return None if ts is None else Posted(ts)
     except SlackRefused as refusal:
-        if is_private and refusal.meaning not in (Refusal.PASSING, Refusal.TOKEN):
-            return None  # there is no direct message with this person
-        raise
+        if refusal.meaning in (Refusal.PASSING, Refusal.TOKEN):
+            raise
+        return None  # there is no direct message with this person
 
 
 async def _find_in_thread(context: WorkerContext, delivery: Delivery) -> Posted | None:
@@ -198,17 +225,18 @@ def _find_thread(delivery: Delivery) -> MessageTs | None:
 
 
 async def _search(
-    context: WorkerContext, delivery: Delivery, thread: MessageTs | None
+    context: WorkerContext,
+    delivery: Delivery,
+    thread: MessageTs | None,
+    direct: _DirectMessages | None = None,
 ) -> MessageTs | None:
+    """Return the message of a delivery in a thread, in its channel, or in direct messages."""
     draft = delivery.content
-    messenger = context.messenger
 
     async def find() -> MessageTs | None:
-        # Of a private answer only its direct message can be searched.
-        person = draft.user if draft.kind in _PRIVATE_KINDS else None
-        channel = await messenger.conversation_with(person) if person else draft.channel
+        channel = draft.channel if direct is None else await direct.open()
         since = delivery.created_at
-        posted = await messenger.find_posted(
+        posted = await context.messenger.find_posted(
             channel, deliveries=[delivery.id], thread=thread, since=since
         )
         return posted.get(delivery.id)
@@ -246,7 +274,9 @@ def message_of(delivery: Delivery) -> Message:
     return Message(message.text, message.plain_blocks) if delivery.is_plain else message
 
 
-async def _send_privately(context: WorkerContext, delivery: Delivery) -> None:
+async def _send_privately(
+    context: WorkerContext, delivery: Delivery, direct: _DirectMessages
+) -> None:
     """Send a private message through its response URL or directly.
 
     It is a direct message if Slack refuses the URL.
@@ -261,13 +291,13 @@ async def _send_privately(context: WorkerContext, delivery: Delivery) -> None:
             log.info("response_url_refused", delivery=delivery.id, reason=refusal.code)
         else:
             return
-    if draft.user is None:
-        raise SlackRefused.not_found("user")
+    channel = await direct.open()
     check_lease(context, delivery)
-    await context.messenger.send_direct(draft.user, message_of(delivery), delivery=delivery.id)
+    message = message_of(delivery)
+    await context.messenger.post(channel, message, delivery=delivery.id, thread=None)
 
 
-async def _whisper(context: WorkerContext, delivery: Delivery) -> None:
+async def _whisper(context: WorkerContext, delivery: Delivery, direct: _DirectMessages) -> None:
     """Show a message to one person where they wrote or pressed.
 
     If Slack refuses that, the message is sent as ``_send_privately`` does.
@@ -284,7 +314,7 @@ async def _whisper(context: WorkerContext, delivery: Delivery) -> None:
         if refusal.meaning in (Refusal.BLOCKS, Refusal.PASSING, Refusal.TOKEN):
             raise
         log.info("whisper_refused", delivery=delivery.id, reason=refusal.code)
-        await _send_privately(context, delivery)
+        await _send_privately(context, delivery, direct)
 
 
 Result = TypeVar("Result")

@@ -69,11 +69,15 @@ CALLS_OF_KIND: Mapping[DeliveryKind, tuple[Method, ...]] = {
     DeliveryKind.FILE: (Method.BEGIN_UPLOAD, Method.END_UPLOAD),
 }
 """The methods that each kind of delivery calls."""
-SEARCH_OF_KIND: Mapping[DeliveryKind, Method] = {
-    DeliveryKind.REPLY: Method.SEARCH_THREAD,
-    DeliveryKind.STATUS: Method.SEARCH_THREAD,
+SEARCH_OF_KIND: Mapping[DeliveryKind, tuple[Method, ...]] = {
+    DeliveryKind.REPLY: (Method.SEARCH_THREAD,),
+    DeliveryKind.STATUS: (Method.SEARCH_THREAD,),
+    DeliveryKind.WHISPER: (Method.OPEN, Method.SEARCH_CHANNEL),
 }
-"""Where a delivery of unclear outcome is searched for, if not in its channel."""
+"""How a delivery of unclear outcome is searched for, if not in its channel.
+
+The direct messages with a person are opened once, to search them and to post there.
+"""
 REPEATABLE_KINDS = (
     DeliveryKind.REPLY,
     DeliveryKind.PRIVATE,

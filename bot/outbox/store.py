@@ -358,10 +358,11 @@ class Outbox(Repository):
         ready = list[ReadyDelivery]()
         for row in rows:
             kind = DeliveryKind(row.kind)
-            # A response URL has no limit.
-            calls = () if row.by_url else CALLS_OF_KIND[kind]
-            if calls and row.state != DeliveryState.PENDING:
-                calls = (SEARCH_OF_KIND.get(kind, Method.SEARCH_CHANNEL), *calls)
+            calls = CALLS_OF_KIND[kind]
+            if row.state != DeliveryState.PENDING:
+                calls = (*SEARCH_OF_KIND.get(kind, (Method.SEARCH_CHANNEL,)), *calls)
+            elif row.by_url:
+                calls = ()  # a response URL has no limit
             ready.append(ReadyDelivery(row.seq, kind, row.channel, calls))
         return ready
 

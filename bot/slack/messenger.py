@@ -277,11 +277,6 @@ class SlackMessenger(SlackRooms):
             parts.scheme == "https" and host.endswith(_SLACK_HOSTS)
         )
 
-    async def send_direct(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
-        """Post a direct message. Open the conversation with the person first."""
-        channel = await self.conversation_with(user)
-        await self.post(channel, message, delivery=delivery, thread=None)
-
     async def conversation_with(self, user: UserId) -> ChannelId:
         """Open the direct conversation with a user and return its id.
 

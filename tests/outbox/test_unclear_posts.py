@@ -52,3 +52,26 @@ async def test_missing_posts_are_posted_once_at_the_channels_pace(talk: Talk) ->
         assert len(talk.channel()) - before <= 2
     await talk.time.passes(minutes=2)
     assert len(talk.channel()) == len(talk.agent_got()) == POSTS
+
+
+async def test_private_answers_of_unclear_outcome_become_direct_messages_at_slacks_pace(
+    talk: Talk,
+) -> None:
+    people = [talk.newcomer(f"P{number}") for number in range(POSTS)]
+    talk.faults.goes_down("response_url", "conversations.open")
+    for days, person in enumerate(people, start=1):
+        await person.types(f"/docs-visitors {days}d")
+        person.reads()
+    # Until the response URLs have expired.
+    await talk.time.passes(minutes=40)
+    talk.slack.calls.clear()
+    talk.faults.comes_back()
+    opened = 0
+    while opened < POSTS:
+        await talk.time.passes(1)
+        before, opened = opened, talk.slack.calls.count("conversations.open")
+        assert opened - before <= 2
+    await talk.time.passes(minutes=2)
+    assert talk.slack.calls.count("conversations.open") == POSTS
+    answers = [person.reads() for person in people]
+    assert all("has no visits" in answer for [answer] in answers)

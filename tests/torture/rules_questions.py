@@ -12,7 +12,8 @@ from tests.torture.record_index import Json, RecordIndex
 from tests.torture.rows import Row
 
 _PUBLIC = (DOCS, PRODUCT)
-_FAILED = "Something went wrong on my side"
+_REFUSED_PRESS = ("Something went wrong on my side", "Slack didn't tell me who you are")
+"""The words to a person whose press did nothing: the database or Slack could not take part."""
 _NOTHING = ("The docs have nothing on that", "Noted. I'll tell you")
 """The words under answers that answer nothing."""
 _TAKEN_BACK = "Taken back: I won't answer it"
@@ -107,11 +108,10 @@ def _answered(index: RecordIndex, checks: Checks, row: Row) -> None:
     is_plain = row["state"] == "answered" or marked or nothing or row["job"]
     mute = any(answer["state"] == "dead" for answer in answers)
     checks.insist(is_plain, f"{name}: is {row['state']}, and nobody said so", explained=mute)
-    if pressed_by := [done.act.user for done in marked if done.acknowledged]:
-        # A press that the database could not take is acknowledged with an error.
-        failed = any(_FAILED in text for user in pressed_by for text in index.private_texts(user))
+    if taken := [done for done in marked if done.acknowledged]:
+        refused = all(_is_press_refused(index, done) for done in taken)
         is_gap = row["state"] != "answered"
-        checks.insist(is_gap, f"{name}: it did not help, and is no gap", explained=failed)
+        checks.insist(is_gap, f"{name}: it did not help, and is no gap", explained=refused)
 
 
 def _told(index: RecordIndex, checks: Checks, row: Row) -> None:
@@ -137,7 +137,9 @@ def _told(index: RecordIndex, checks: Checks, row: Row) -> None:
         )
         ended = books.get(job["service_id"])
         merges = [done.at for done in index.made("pull") if done.act.target in job["text"]]
-        marks = [done for done in _presses(index, row, "did_not_help") if done.acknowledged]
+        presses = _presses(index, row, "did_not_help")
+        taken = [done for done in presses if done.acknowledged]
+        marks = [done for done in taken if not _is_press_refused(index, done)]
         is_gap = any(mark.ended_at and mark.ended_at < at for mark in marks for at in merges)
         if ended and may_tell and is_gap and not index.made("gaps"):
             checks.insist(
@@ -174,6 +176,17 @@ def _presses(index: RecordIndex, row: Row, *kinds: str) -> list[Done]:
     made = index.made("on_answer", "draft", "gaps")
     mine = (done for done in made if done.pressed == str(row["id"]))
     return [done for done in mine if {done.act.kind, done.act.text} & {*kinds}]
+
+
+def _is_press_refused(index: RecordIndex, press: Done) -> bool:
+    """Return whether an acknowledged press was answered with the news that it did nothing."""
+    user = press.act.user
+    places = (press.act.channel, f"D{user[1:]}")
+    return any(
+        any(phrase in message["text"] for phrase in _REFUSED_PRESS)
+        for message in index.private_messages(user)
+        if message["channel"] in places and float(message["ts"]) >= press.at.timestamp()
+    )
 
 
 def _offers(message: Json, value: str) -> bool:

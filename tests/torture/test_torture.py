@@ -449,6 +449,43 @@ def test_checker_finds_wrong_answers_and_notices(complaint: str) -> None:
     assert [one for one in check(made).complaints if complaint in one]
 
 
+def _refuse_press(made: Record) -> None:
+    """Let the person who pressed under the first answer read that it did nothing."""
+    made.rows["inquiries"][0].update(state="answered")
+    text = ":no_entry: Slack didn't tell me who you are, so I did nothing."
+    note = {"user": BEN, "channel": DOCS, "ts": "1772442000.000950", "text": text}
+    made.private.append(note)
+
+
+REFUSED_PRESS_BREAKS: dict[str, Callable[[Record], object]] = {
+    "said to another person": lambda made: made.private[-1].update(user=ANA),
+    "said in another channel": lambda made: made.private[-1].update(channel=PRODUCT),
+    "said before the press": lambda made: made.private[-1].update(ts="1772441999.000950"),
+    "something else was said": lambda made: made.private[-1].update(text="Noted."),
+    "somebody else's press was taken": lambda made: made.done.append(
+        replace(made.done[-1], act=replace(made.done[-1].act, user=ANA))
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_PRESS_BREAKS)
+def test_answer_that_did_not_help_is_no_gap_only_if_each_press_was_refused(case: str) -> None:
+    made = record()
+    add_questions(made)
+    _refuse_press(made)
+    assert check(made).complaints == []
+    REFUSED_PRESS_BREAKS[case](made)
+    assert check(made).complaints == ["inquiry 1: it did not help, and is no gap"]
+
+
+def test_asker_is_not_told_after_refused_press() -> None:
+    made = record()
+    add_questions(made)
+    _merge_untold(made)
+    _refuse_press(made)
+    assert not any("was not told" in complaint for complaint in check(made).complaints)
+
+
 TAKEN_BACK = Act(0.6, "question", ANA, "D01ANA", "mk30", "What does mk31 mean?", "mk31")
 TAKEN_BACK_STOP = Act(0.7, "stop", ANA, "D01ANA", "mk32", "stop", "mk33")
 
