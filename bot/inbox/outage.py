@@ -93,8 +93,6 @@ class Outage:
 class _Reading:
     """The conversations that this process has still to read again."""
 
-    span: int
-    """The id of the row for which the conversations were listed."""
     remaining: deque[Conversation]
     attempts: int = 0
     """How often reading the first of them has failed."""
@@ -107,8 +105,8 @@ class Reader:
     Only this process knows the remaining conversations. If it dies, another process begins anew.
     """
 
-    _readings: dict[ChannelId | None, _Reading] = field(default_factory=dict)
-    """The newest of each channel; None for the reading of all conversations."""
+    _readings: dict[int, _Reading] = field(default_factory=dict)
+    """Those that rest, by the id of their row. A channel has two rows if more was missed meanwhile."""
 
     async def claim(
         self, context: WorkerContext, _limit: int, _full: Collection[str] = ()
@@ -122,15 +120,21 @@ class Reader:
             if missed.is_invited:
                 await _offer_mention(context, missed)
                 return
-            reading = self._readings.get(missed.channel)
-            if reading is None or reading.span != missed.id:
+            reading = self._readings.get(missed.id)
+            if reading is None:
                 reading = await _list_missed(context, missed)
-                self._readings[missed.channel] = reading
+                await self._drop_ended(context)
+                self._readings[missed.id] = reading
             while reading.remaining:
                 if not await self._read_next(context, missed, reading):
                     return
-            del self._readings[missed.channel]
+            del self._readings[missed.id]
             await context.settle(lambda tx: MissedMessages(tx).end(missed, context.owner))
+
+    async def _drop_ended(self, context: WorkerContext) -> None:
+        """Drop the readings whose rows another process has ended, or newer rows have replaced."""
+        spans = await context.store.read(lambda tx: MissedMessages(tx).list_ids())
+        self._readings = {span: rest for span, rest in self._readings.items() if span in spans}
 
     async def _read_next(
         self, context: WorkerContext, missed: MissedSpan, reading: _Reading
@@ -161,13 +165,13 @@ async def _list_missed(context: WorkerContext, missed: MissedSpan) -> _Reading:
     """List the conversations to read, the newest first."""
     if missed.channel is not None:
         found = await context.store.read(partial(_find_in_channel, missed.channel, missed.since_ts))
-        return _Reading(missed.id, deque(found))
+        return _Reading(deque(found))
     conversations, left_out = await context.store.read(
         lambda tx: Inbox(tx).conversations(context.clock())
     )
     if conversations:
         log.info("conversations_to_read_again", conversations=len(conversations), left_out=left_out)
-    return _Reading(missed.id, deque(conversations))
+    return _Reading(deque(conversations))
 
 
 def _find_in_channel(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import (
@@ -486,6 +486,10 @@ class MissedMessages(Rows[MissedSpan]):
     def claim(self, claimer: Claimer) -> Sequence[MissedSpan]:
         """Claim the oldest, if its time has come."""
         return read_rows(missed_messages, claim(self.connection, _CLAIM_MISSED, claimer), self.read)
+
+    def list_ids(self) -> Collection[int]:
+        """Return the ids of all rows."""
+        return set(self.connection.execute(select(missed_messages.c.id)).scalars())
 
     def renew(self, row: MissedSpan, claimer: Claimer) -> None:
         """Hold a lease for longer. Raises LeaseLost."""

@@ -93,6 +93,38 @@ async def test_late_mentions_thread_is_read_though_the_reading_of_another_rests(
     talk.everything()
 
 
+async def test_two_readings_of_one_channel_both_end_though_slack_allows_little(talk: Talk) -> None:
+    """The second one was wanted while a call of the first one was under way."""
+    replies = {
+        "tokens": "Add a table of scopes",
+        "keys": "Mention how they are rotated",
+        "webhooks": "Add an example in Go",
+        "regions": "Explain latency",
+    }
+    said = [
+        await mention_misses_its_reply(talk, f"{BOT} Add a page on {subject}", reply)
+        for subject, reply in replies.items()
+    ]
+    method = "conversations.replies"
+    talk.faults.limits(method, 5)
+    talk.faults.is_late(method)
+    for _ in range(100):
+        talk.faults.limits(method, 1)
+        talk.faults.takes(method, 0.1)
+    for two in (said[:2], said[2:]):
+        for event in of_messages(talk, *two):
+            talk.slack.line.send_event(event)
+            await talk.hears()
+        await talk.time.passes(6)
+    await talk.time.passes(30)  # until the second one is due, too
+    talk.faults.answers()
+    await talk.time.passes(60)
+    sent = "\n".join(talk.agent_got())
+    assert [reply for reply in replies.values() if reply not in sent] == []
+    talk.faults.comes_back()
+    talk.everything()
+
+
 async def test_reply_from_before_the_edit_that_made_a_mention_is_for_others(talk: Talk) -> None:
     said = await mention_misses_its_reply(talk, "Add a page on keys")
     await talk.ana.edits(said, f"{BOT} Add a page on keys")
