@@ -18,6 +18,8 @@ END = re.compile(
     r":(memo|heavy_minus_sign|x|file_folder|ghost|zzz|white_check_mark(?!: The pull request)|no_entry_sign): "
 )
 _USER = re.compile(r"U\w+")
+_STARTED = "has started after all"
+"""Of an unconfirmed job that the docs service has, which is no end."""
 _NATURAL = {ARCHIVED: {"is_archived"}, SECRET: {"channel_not_found", "not_in_channel"}}
 _FOLLOWS_FROM = {"not_in_channel": "conversations.join", "file_not_found": "upload"}
 """Error codes of Slack that follow from the refusal of an earlier call."""
@@ -27,6 +29,10 @@ def thread_of(job: Row) -> str | None:
     """Return the thread that a job's status message begins, or in which it is a reply."""
     ts = job.get("thread_ts") or job["status_ts"]
     return None if ts is None else str(ts)
+
+
+def _without_quotations(prompt: str) -> str:
+    return "\n".join(line for line in prompt.splitlines() if not line.startswith("> "))
 
 
 class RecordIndex:
@@ -96,11 +102,14 @@ class RecordIndex:
         return [row for row in rows if row["kind"] == kind and marker in (row["raw"] or "")]
 
     def received(self, marker: str, *, first: bool) -> list[Row]:
-        """Return the first or later prompts with this marker in the docs service."""
+        """Return the first or later prompts with this marker in the docs service.
+
+        One that quotes it, as the title of a merged pull request, does not ask for it.
+        """
         return [
             row
             for row in self.record.service["messages"]
-            if marker in row["prompt"] and (row["number"] == 1) is first
+            if marker in _without_quotations(row["prompt"]) and (row["number"] == 1) is first
         ]
 
     def has_joined(self, done: Done) -> bool:
@@ -154,7 +163,8 @@ class RecordIndex:
 
     def ends(self, job: Row) -> list[tuple[set[str], str]]:
         """Return the ends reported in a job's thread, as the mentioned users and the emoji."""
-        matches = [END.match(reply["text"]) for reply in self.in_thread(job)]
+        texts = [reply["text"] for reply in self.in_thread(job)]
+        matches = [END.match(text) for text in texts if _STARTED not in text]
         return [(set(_USER.findall(match[1])), match[2]) for match in matches if match]
 
     def deliveries(self, job: int) -> list[Row]:

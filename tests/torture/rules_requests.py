@@ -285,7 +285,9 @@ def _prompt(index: RecordIndex, checks: Checks, row: Row) -> None:
                 done.act.target in (row["raw"] or job["text"]) for done in index.made("delete")
             )
             stops = {(done.act.user, done.act.channel) for done in index.made("stop")}
-            stopped = (row["asked_by"], job["channel"]) in stops
+            # Who asked for a job may also stop the follow-ups of others.
+            people = {row["asked_by"], job["requester"]}
+            stopped = any((user, job["channel"]) in stops for user in people)
             checks.insist(
                 pressed or deleted or stopped, f"{subject}: withdrawn, and nobody asked for that"
             )

@@ -613,6 +613,31 @@ def test_addition_that_began_job_is_dismissed_in_its_thread(
     assert (complaint not in check(made).complaints) is is_asked_for
 
 
+@pytest.mark.parametrize(("user", "is_asked_for"), [(ANA, True), (BEN, True), ("U03CHIKA", False)])
+def test_follow_up_is_stopped_by_its_author_or_the_requester(
+    user: str, *, is_asked_for: bool
+) -> None:
+    made = record()
+    made.rows["prompts"][2].update(asked_by=BEN, state="withdrawn")
+    stop = Act(1.0, "stop", user, ASK.channel, "mk21", "stop", ASK.marker)
+    made.done.append(Done(stop, AT, acknowledged=True))
+    complaint = "prompt 3 of #1: withdrawn, and nobody asked for that"
+    assert (complaint not in check(made).complaints) is is_asked_for
+
+
+def test_quoted_request_is_not_created_again() -> None:
+    made = record()
+    quoting = {"prompt": f"Add an example\n\n> Title: {ASK.text}"}
+    made.service["messages"].append(book(3, 1, OTHER, "x") | quoting)
+    assert not [each for each in check(made).complaints if "mk01: created" in each]
+
+
+def test_news_that_job_has_started_is_no_end() -> None:
+    made = record()
+    _say(made, f"<@{ANA}> :white_check_mark: Job 1 has started after all.")
+    assert not [each for each in check(made).complaints if "ends told" in each]
+
+
 def test_addition_may_begin_job_of_which_people_decide() -> None:
     made = record()
     made.done.insert(0, Done(ADDITION, AT, acknowledged=True))
