@@ -33,8 +33,7 @@ def on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> No
     if job is not None:
         thread = None if delivery.is_loose else job.thread_ts
         job = Jobs(tx).save(job, replace(job, status_ts=delivery.posted_ts, thread_ts=thread))
-        if job.rerun_of is not None:
-            link_from_earlier(context, tx, job, job.rerun_of)
+        link_from_earlier(context, tx, job)
         return
     job = _find_job(tx, delivery, DeliveryKind.REPLY) if delivery.is_loose else None
     if job is not None:

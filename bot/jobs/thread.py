@@ -171,11 +171,11 @@ def status_message_link(context: Context, job: TrackedJob) -> str | None:
     return context.permalink(job.thread, job.status_ts)
 
 
-def link_from_earlier(
-    context: Context, tx: Transaction, job: TrackedJob, rerun_of: JobNumber
-) -> None:
+def link_from_earlier(context: Context, tx: Transaction, job: TrackedJob) -> None:
     """Post a link to a rerun job in the other thread of its earlier job."""
-    earlier = Jobs(tx).get(rerun_of)
+    if job.rerun_of is None:
+        return
+    earlier = Jobs(tx).get(job.rerun_of)
     if earlier is None or earlier.thread in (None, job.thread) or earlier.is_forgotten:
         return
     if job.status_ts is not None:

@@ -43,8 +43,7 @@ def _on_posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> N
     job = Jobs(tx).get(number) if number else None
     if job and job.gap:
         show_asked(context, tx, job)
-    if delivery.content.subscription is not None:
-        on_posted(context, tx, delivery)
+    on_posted(context, tx, delivery)
 
 
 def _on_refused(

@@ -18,10 +18,8 @@ from bot.store.schema import Repository, reader
 _to_row = reader(AuditRow, audit)
 IS_OVER: ColumnElement[bool] = or_(audit.c.prompt.is_(None), audit.c.outcome.is_not(None))
 """The condition that a row is complete."""
-ITERATION_ENDS = ENDS | {JobState.UNWATCHED}
-"""The ends of the prompts that the service has accepted."""
-PROMPT_ENDS = (PromptState.REFUSED, PromptState.WITHDRAWN)
-"""The ends of the prompts that will never be sent."""
+_ITERATION_ENDS = ENDS | {JobState.UNWATCHED}
+_PROMPT_ENDS = (PromptState.REFUSED, PromptState.WITHDRAWN)
 
 
 class Audit(Repository):
@@ -102,14 +100,18 @@ class Audit(Repository):
 
 
 def write_prompt_end(connection: Connection, prompt: PromptId, state: PromptState) -> None:
-    """Write the end of a prompt, one of ``PROMPT_ENDS``."""
+    """Write the end of a prompt that will never be sent; do nothing for other states."""
+    if state not in _PROMPT_ENDS:
+        return
     job = select(prompts.c.job).where(prompts.c.id == prompt).scalar_subquery()
     mine = and_(audit.c.job == job, audit.c.prompt == prompt)
     connection.execute(update(audit).where(mine).values(outcome=state))
 
 
 def write_job_end(connection: Connection, job: JobNumber, state: JobState) -> None:
-    """Write the end of a job's iteration, one of ``ITERATION_ENDS``, to its sent prompts."""
+    """Write the end of the prompts that the service has accepted; do nothing for other states."""
+    if state not in _ITERATION_ENDS:
+        return
     sent = select(prompts.c.id).where(prompts.c.job == job, prompts.c.state == PromptState.SENT)
     mine = and_(audit.c.job == job, audit.c.prompt.in_(sent), audit.c.outcome.is_(None))
     connection.execute(update(audit).where(mine).values(outcome=state))

@@ -29,7 +29,7 @@ from bot.jobs.model.prompts import PromptKind
 from bot.jobs.model.pull_request import PullRequestSnapshot
 from bot.jobs.model.quota import MAY_NOT_WRITE
 from bot.jobs.model.targets import JobTarget
-from bot.jobs.store.audit import ITERATION_ENDS, write_job_end
+from bot.jobs.store.audit import write_job_end
 from bot.jobs.store.tables import (
     SNAPSHOT,
     UNREVIEWED_STATES,
@@ -128,9 +128,10 @@ _MAX_LOOKED_AT = 50
 """The newest jobs of a project that show whether its agent opens pull requests."""
 _SHORT_TEXT = func.substr(jobs.c.text, 1, 300, type_=jobs.c.text.type).label("text")
 _WITH_SHORT_TEXT = [_SHORT_TEXT if column is jobs.c.text else column for column in jobs.c]
-_MAX_TOPIC_CHARACTERS = 2_000
-_BEGINNING = func.substr(jobs.c.text, 1, _MAX_TOPIC_CHARACTERS, type_=jobs.c.text.type)
-_UNREVIEWED_TOPICS = _NEWEST_UNREVIEWED.add_columns(
+_MAX_TARGET_CHARACTERS = 2_000
+"""Of a prompt; more than a request has that is compared with it (``UnsentText.LONGEST``)."""
+_BEGINNING = func.substr(jobs.c.text, 1, _MAX_TARGET_CHARACTERS, type_=jobs.c.text.type)
+_UNREVIEWED_TARGETS = _NEWEST_UNREVIEWED.add_columns(
     jobs.c.requester, _BEGINNING.label("text"), jobs.c.gap, jobs.c.pull_request
 )
 _WITH_NUMBER = select(jobs, *DERIVED_COLUMNS).where(jobs.c.number == bindparam("this"))
@@ -298,7 +299,7 @@ class Jobs(Rows[TrackedJob]):
     def list_targets(self, project: ProjectId, limit: int) -> Sequence[JobTarget]:
         """Return the targets of a project's newest jobs that are open or to review."""
         values = {"of_project": project, LIMIT.key: limit}
-        rows = self.connection.execute(_UNREVIEWED_TOPICS, values).mappings().all()
+        rows = self.connection.execute(_UNREVIEWED_TARGETS, values).mappings().all()
         return read_rows(jobs, rows, _read_target)
 
     def newest(self, limit: int, **only: Unpack[JobFilter]) -> Sequence[TrackedJob]:
@@ -327,7 +328,7 @@ class Jobs(Rows[TrackedJob]):
         if changes:
             self.tx.changed.setdefault(job.number, job)
             self._write(job.number, owner, changes)
-        if new.state is not job.state and new.state in ITERATION_ENDS:
+        if new.state is not job.state:
             write_job_end(self.connection, job.number, new.state)
         return new
 

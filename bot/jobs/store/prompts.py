@@ -21,7 +21,7 @@ from bot.jobs.model.prompts import (
     summary_of,
 )
 from bot.jobs.model.quota import QUOTA_PERIOD, QueuedPrompt, Use
-from bot.jobs.store.audit import PROMPT_ENDS, write_prompt_end
+from bot.jobs.store.audit import write_prompt_end
 from bot.jobs.store.limits import SKEW
 from bot.jobs.store.sending import IS_SENDING_OFF
 from bot.jobs.store.tables import STARTS_JOB, audit, back_offs, jobs, prompts
@@ -310,8 +310,7 @@ class Prompts(Rows[Prompt]):
         as_read = {"this": prompt.id, "was": prompt.state, "as_read": prompt.raw, HOLDER.key: owner}
         if self.connection.execute(_UPDATE_AS_READ, {**values, **as_read}).rowcount != 1:
             raise LeaseLost(f"prompt {prompt.id}")
-        if new.state in PROMPT_ENDS:
-            write_prompt_end(self.connection, prompt.id, new.state)
+        write_prompt_end(self.connection, prompt.id, new.state)
 
     def put_in_queue(self, prompt: PromptId, due_at: datetime) -> None:
         """Let a prompt wait for the quota until then."""
