@@ -78,8 +78,8 @@ async def find_open_job(
 ) -> TrackedJob | None:
     """Return an open job about a subject, if everybody in the channel may know of the job."""
     now = context.clock()
-    going = await context.store.read(lambda tx: list_open_jobs(tx, project, now))
-    for job, subjects in going:
+    open_jobs = await context.store.read(lambda tx: list_open_jobs(tx, project, now))
+    for job, subjects in open_jobs:
         if is_about_any(title, subjects) and await _may_be_named(context, channel, job):
             return job
     return None

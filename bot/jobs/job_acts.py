@@ -30,8 +30,7 @@ async def run_again(
     None if the old one is forgotten, or has no words.
 
     ``raw``: the new prompt; None for the old job's prompt. ``occasion`` identifies the button or
-    the
-    form, so that a second use of it returns the job of the first.
+    the form, so that a second use of it returns the job of the first.
     """
     job = readable.job
     prompt = await context.store.read(lambda tx: Prompts(tx).starting(job.number))

@@ -173,8 +173,7 @@ async def _read_iteration_changes(
         if last is None:
             return await _read_first_changes(github, which, answer)
         # The host may show the newest commits a little later, so a pull request without new ones is
-        # compared
-        # again.
+        # compared again.
         if last.iteration == watched.iteration and last.made != _NO_CHANGES:
             return None
         if not last.head or not answer.head:

@@ -24,7 +24,7 @@ from bot.store.schema import diff, insert_unless_there, reader
 
 PULL_REQUEST_POLLS = QueueTable("pull_requests", rows, None, rows.c.poll_at)
 """Pull requests to be polled."""
-_CLAIM_LOOKS = claiming(
+_CLAIM_POLLS = claiming(
     rows,
     candidates=select(rows.c.job)
     .where(PULL_REQUEST_POLLS.waits, PULL_REQUEST_POLLS.is_free)
@@ -34,7 +34,7 @@ _CLAIM_LOOKS = claiming(
 
 
 def _read_no_state(_row: RowMapping) -> None:
-    """Return the state of a row without its job, which has it."""
+    """Return None: the state is in the row of the job, from which ``claim_due`` adds it."""
 
 
 class PullRequests(Rows[WatchedPullRequest]):
@@ -65,7 +65,7 @@ class PullRequests(Rows[WatchedPullRequest]):
 
     def claim_due(self, claimer: Claimer, limit: int) -> Sequence[WatchedPullRequest]:
         """Claim the pull requests that were polled longest ago."""
-        claimed = self._claim(_CLAIM_LOOKS, claimer, limit=limit)
+        claimed = self._claim(_CLAIM_POLLS, claimer, limit=limit)
         jobs = Jobs(self.tx)
         return [replace(one, snapshot=jobs.get_or_raise(one.job).pull_request) for one in claimed]
 
