@@ -15,6 +15,7 @@ from typing import TypeVar
 import structlog
 
 from bot.docs_api import DiscoveryClient, DocsClient
+from bot.engine import back_off_seconds
 from bot.github import GithubClient
 from bot.ids import ChannelId, MessageTs, ProjectId, UserId
 from bot.intent.vocabulary import Vocabulary
@@ -29,7 +30,7 @@ from bot.ttl_cache import TtlCache
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
 _FIRST_PAUSE_SECONDS = 0.1
-"""The pause before a failed write is tried again. It doubles each time."""
+"""The pause before a failed write is tried again."""
 _LONGEST_PAUSE_SECONDS = 2.0
 
 
@@ -253,16 +254,19 @@ class WorkerContext(Context):
         LeaseLost and writes nothing. Raises DatabaseTrouble when the database stays away.
         """
         until = monotonic() + self.timeouts.database_seconds
-        pause_seconds = _FIRST_PAUSE_SECONDS
+        failures = 0
         while True:
             try:
                 return await write()
             except DatabaseTrouble as error:
+                failures += 1
+                pause_seconds = back_off_seconds(
+                    failures, 1.0, first=_FIRST_PAUSE_SECONDS, cap=_LONGEST_PAUSE_SECONDS
+                )
                 if monotonic() + pause_seconds > until:
                     raise
                 log.warning("write_retried", reason=type(error).__name__)
             await asyncio.sleep(pause_seconds)
-            pause_seconds = min(pause_seconds * 2, _LONGEST_PAUSE_SECONDS)
 
     def after(self, seconds: float) -> datetime:
         """Return the time that many seconds from now."""
