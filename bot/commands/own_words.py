@@ -57,17 +57,11 @@ def _to_own_word(command: Command, word: Word, projects: Projects) -> OwnWord:
         return word.match(text, projects, after_mention=True) is not None
 
     def is_typed_match(text: str) -> bool:
-        return word.match(text, projects) is not None
+        # After its command the fallback word takes any text, which is no own word therefore.
+        return word is not command.fallback_word and word.match(text, projects) is not None
 
     name = (word.head or word.usage).split()[0]
-    if word is command.fallback_word:
-        # After its command it takes any text, which is no own word therefore.
-        return OwnWord(name, command.name, is_match, _match_nothing)
     return OwnWord(name, command.name, is_match, is_typed_match)
-
-
-def _match_nothing(_text: str) -> bool:
-    return False
 
 
 async def run_own_word(
