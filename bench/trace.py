@@ -55,6 +55,14 @@ class Trace:
         ):
             self.entered[code] = self.entered.get(code, 0) + 1
 
+    async def leave_out_idle_work(self, idle_seconds: float) -> None:
+        """Wait until the bot is idle, and leave out the functions that it enters in these seconds."""
+        await asyncio.sleep(_START_SECONDS)
+        self.entered.clear()
+        await asyncio.sleep(idle_seconds)
+        self.left_out = set(self.entered)
+        self.entered.clear()
+
     def own(self) -> list[CodeType]:
         """Return the functions that an idle bot does not run."""
         return [code for code in self.entered if code not in self.left_out]
@@ -95,11 +103,7 @@ async def measure(
                 update={"poll_min_seconds": 0.1, "poll_max_seconds": 0.2}
             )
             async with running_bot(settings, timeouts=_TIMEOUTS):
-                await asyncio.sleep(_START_SECONDS)
-                trace.entered.clear()
-                await asyncio.sleep(idle_seconds)
-                trace.left_out = set(trace.entered)
-                trace.entered.clear()
+                await trace.leave_out_idle_work(idle_seconds)
                 before = await _follow(world, trace)
                 entered = {code: trace.entered[code] for code in trace.own()}
     finally:
@@ -198,11 +202,7 @@ async def measure_mention(folder: Path, idle_seconds: float = _IDLE_SECONDS) -> 
             # Without workers, nothing runs but the intake.
             bot = running_bot(world.settings, list_workers=_no_workers, timeouts=_TIMEOUTS)
             await stack.enter_async_context(bot)
-            await asyncio.sleep(_START_SECONDS)
-            trace.entered.clear()
-            await asyncio.sleep(idle_seconds)
-            trace.left_out = set(trace.entered)
-            trace.entered.clear()
+            await trace.leave_out_idle_work(idle_seconds)
             world.workspace.people.say("U01ANA", "C01DOCS", f"@docs-agent {_PROMPT}")
             connection = world.workspace.bot_connection
             await until(
