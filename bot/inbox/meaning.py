@@ -222,9 +222,16 @@ def _find_spot_outside_threads(
     if named is not None:
         return Spot(place_of_job(named), named, is_named=True, is_elsewhere=True)
     held = _find_held_job(context, tx, message) if is_direct else None
-    if held is not None:
+    if held is not None and not _is_question(context, message):
         return Spot(place_of_job(held), held)
     return Spot(Place.DIRECT if is_direct else Place.CHANNEL)
+
+
+def _is_question(context: Context, message: InboxMessage) -> bool:
+    """Return whether a direct message is a question to the docs, which joins no request."""
+    raw = message.text or ""
+    meaning = find_meaning(context, raw, Place.DIRECT, author=message.user)
+    return meaning.kind is Kind.QUESTION
 
 
 def _is_below_held_files(tx: Transaction, message: InboxMessage) -> bool:

@@ -11,6 +11,8 @@ from tests.answers.conftest import QUESTION, asks
 from tests.services import LINK, answer_stream, streamed
 from tests.talk import Talk
 
+WHERE = "Where is the quickstart for Python?"
+"""In the thread of a job it could be a hint for the agent."""
 PASSAGES: list[dict[str, Any]] = [
     {
         "content": "Press *Rotate* <!channel>",
@@ -191,6 +193,30 @@ async def test_direct_messages_around_a_question_are_taken(talk: Talk) -> None:
     talk.everything()
     assert talk.agent_got() == ["Add a page on keys"]
     assert talk.service.questions == [(QUESTION, None)]
+
+
+async def test_question_beside_a_direct_request_is_answered_at_once(talk: Talk) -> None:
+    await talk.ana.says("Add a page on quotas", "dm")
+    await talk.time.passes(2)
+    await talk.ana.says(WHERE, "dm")
+    await talk.time.passes(4)
+    assert talk.service.questions == [(WHERE, None)]
+    assert talk.agent_got() == []
+    await talk.time.passes(60)
+    assert talk.agent_got() == ["Add a page on quotas"]
+    talk.everything()
+
+
+async def test_addition_edited_to_a_question_leaves_the_direct_request(talk: Talk) -> None:
+    await talk.ana.says("Add a page on quotas", "dm")
+    await talk.time.passes(2)
+    addition = await talk.ana.says("Mention the quickstart for Python", "dm")
+    await talk.time.passes(2)
+    await talk.ana.edits(addition, WHERE)
+    await talk.time.passes(60)
+    assert talk.service.questions == [(WHERE, None)]
+    assert talk.agent_got() == ["Add a page on quotas"]
+    talk.everything()
 
 
 async def test_outage_brings_no_question_to_the_agent_or_again(talk: Talk) -> None:
