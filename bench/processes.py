@@ -6,9 +6,10 @@ import asyncio
 import math
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import clock_gettime, perf_counter
@@ -207,13 +208,19 @@ async def running_bot(
     own_env = {"HEALTH_PORT": str(free_port()), **env, "PORT": str(port)}
     began = perf_counter()
     async with child(*program, env=own_env, log=log) as bot:
-        await _until_started(bot, own_env["HEALTH_PORT"])
-        yield bot, port, perf_counter() - began
+        async with aiohttp.ClientSession() as session:
+            await _until(bot, partial(_has_started, session, own_env["HEALTH_PORT"]))
+        seconds = perf_counter() - began
+        if "SLACK_SIGNING_SECRET" in own_env:
+            # The port for Slack opens after the one for health.
+            await _until(bot, partial(_listens, port))
+        yield bot, port, seconds
 
 
-async def _until_started(bot: Child, port: str) -> None:
-    async with aiohttp.ClientSession() as session, asyncio.timeout(300):
-        while not await _has_started(session, port):
+async def _until(bot: Child, condition: Callable[[], Awaitable[bool]]) -> None:
+    """Wait for a condition. Raises RuntimeError if the bot ends before."""
+    async with asyncio.timeout(300):
+        while not await condition():
             if bot.process.returncode is not None:
                 raise RuntimeError(f"the bot ended with {bot.process.returncode}")
             await asyncio.sleep(0.01)
@@ -225,3 +232,13 @@ async def _has_started(session: aiohttp.ClientSession, port: str) -> bool:
             return answer.status == 200
     except aiohttp.ClientConnectionError:
         return False
+
+
+async def _listens(port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except ConnectionRefusedError:
+        return False
+    writer.close()
+    await writer.wait_closed()
+    return True
