@@ -17,7 +17,6 @@ from bot.jobs.messages.agent_text import (
 from bot.jobs.messages.status_message import (
     build_rare_buttons,
     build_view_button,
-    edit_status_message,
     format_facts,
     open_words,
     parts_not_sent,
@@ -107,10 +106,6 @@ def status_messages() -> Mapping[str, object]:
             replace(working, state=JobState.UNWATCHED)
         ),
         "held": status(replace(waiting, wait_until=HALF_PAST, wait_reason=WaitReason.HELD)),
-        "redrawn": edit_status_message(status(job(result_number=2)), posted_plain=False),
-        "redrawn where Slack refused the blocks": edit_status_message(
-            status(job()), posted_plain=True
-        ),
     }
 
 
