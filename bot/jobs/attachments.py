@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bot.context import WorkerContext
 from bot.ids import Message
-from bot.jobs.files import read_files
+from bot.jobs.files import ReadFiles, read_files
 from bot.jobs.messages import agent_text, status_message
 from bot.jobs.model.jobs import AttachThread, ThreadContext, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind
@@ -37,7 +37,7 @@ async def read_attachments(context: WorkerContext, prompt: Prompt) -> Attachment
     if prompt.attach_thread is not None:
         conversation, earlier = await read_thread_context(context, prompt)
     signed = await _format_signature(context, prompt) if context.settings.prompt_signature else ""
-    files = await read_files(context, prompt.files)
+    files = await read_files(context, prompt.files) if prompt.files else ReadFiles()
     not_sent = None
     if files.other_files or files.unread_files or prompt.omitted_parts:
         not_sent = status_message.parts_not_sent(
@@ -51,7 +51,7 @@ async def read_attachments(context: WorkerContext, prompt: Prompt) -> Attachment
         is_answer = prompt.attach_thread is AttachThread.ANSWER
         source = QuoteSource.ANSWER if is_answer else QuoteSource.THREAD
         quotations.append(Quotation(source, conversation))
-    quotations += agent_text.quote_files(files.texts)
+    quotations += [Quotation(QuoteSource.FILE, text, name) for name, text in files.texts]
     return Attachments(agent_text.attachments(signed, quotations), earlier, not_sent)
 
 

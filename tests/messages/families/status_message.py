@@ -10,7 +10,6 @@ from bot.jobs.messages.agent_text import (
     REPLY_NOTE,
     attachments,
     fit_newest,
-    quote_files,
     quote_merged_pull_request,
     signature,
 )
@@ -141,7 +140,7 @@ def samples() -> Mapping[str, object]:
                     QuoteSource.THREAD,
                     "\n".join(fit_newest([("Ben", "Wrong page.\n> It is old."), ("", "")])),
                 ),
-                *quote_files([("notes.txt", "one\ntwo")]),
+                Quotation(QuoteSource.FILE, "one\ntwo", "notes.txt"),
             ],
         ),
         "to the agent: what was answered in Slack": attachments(
