@@ -50,8 +50,7 @@ from bot.pulls.model.changes import (
     title_in_text,
 )
 from bot.pulls.model.pull_requests import WatchedPullRequest
-from bot.pulls.store.pull_requests import PullRequests
-from bot.pulls.store.repositories import Repositories
+from bot.pulls.store.pull_requests import PullRequests, Repositories
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
