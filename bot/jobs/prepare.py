@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from bot.context import WorkerContext, make_claim
 from bot.engine import unless_taken_over
 from bot.ids import Message
-from bot.jobs.files import ReadFiles, read_files
+from bot.jobs.files import read_files
 from bot.jobs.mentions import names_in
 from bot.jobs.messages import agent_text, status_message
 from bot.jobs.messages.jobs import FIXING_PREVIEW, follow_up_by_command
@@ -109,7 +109,7 @@ async def _read_attachments(context: WorkerContext, prompt: Prompt) -> Attachmen
     if prompt.attach_thread is not None:
         conversation, earlier = await read_thread_context(context, prompt)
     signed = await _format_signature(context, prompt) if context.settings.prompt_signature else ""
-    files = await read_files(context, prompt.files) if prompt.files else ReadFiles()
+    files = await read_files(context, prompt.files)
     not_sent = None
     if files.other_files or files.unread_files or prompt.omitted_parts:
         not_sent = status_message.parts_not_sent(
