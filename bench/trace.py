@@ -145,7 +145,6 @@ _STRETCHES: Sequence[tuple[str, Collection[str]]] = (
         (
             "jobs/prepare",
             "jobs/mentions",
-            "jobs/attachments",
             "jobs/messages/agent_text",
             "messages/quotations",
             "jobs/submit",

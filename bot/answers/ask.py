@@ -36,7 +36,7 @@ from bot.messages.slack_text import to_plain
 from bot.outbox.model import Delivery, DeliveryKind, NewDelivery, NotPosted
 from bot.outbox.store import Outbox
 from bot.ports import Origin, SlackError
-from bot.pulls.store.repositories import Repositories
+from bot.pulls.store.pull_requests import Repositories
 from bot.store import Transaction
 from bot.store.upgrade import hash_key
 

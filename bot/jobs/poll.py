@@ -156,7 +156,7 @@ def settle_poll(context: WorkerContext, tx: Transaction, job: TrackedJob, answer
     latest = context.after(context.timeouts.quiet_seconds)
     if until is not None and not now < until <= latest:
         # The follow-up did not begin an iteration, so there is no message.
-        Jobs(tx).save(job, lifecycle.record_failed_poll(read), owner=context.owner)
+        Jobs(tx).save(job, lifecycle.without_polls(read), owner=context.owner)
     elif until is not None or (
         not job.has_been_active and age_seconds < context.timeouts.stale_seconds
     ):
@@ -180,7 +180,7 @@ def _settle_running(
         follow_up = Prompts(tx).find_possibly_accepted(job.number)
         if follow_up is None:
             # The job is not lost. It works for somebody elsewhere, or the answer is old.
-            Jobs(tx).save(job, lifecycle.record_failed_poll(read), owner=context.owner)
+            Jobs(tx).save(job, lifecycle.without_polls(read), owner=context.owner)
             return True
         poll_at = context.after(context.settings.poll_min_seconds)
         begun = lifecycle.start_iteration(
@@ -209,7 +209,7 @@ def _stop_polling(
 ) -> None:
     """Stop polling a job, and post that in its thread unless the thread has its end."""
     if job.state is not JobState.WORKING:
-        Jobs(tx).save(job, lifecycle.record_failed_poll(job), owner=context.owner)
+        Jobs(tx).save(job, lifecycle.without_polls(job), owner=context.owner)
         return
     now = context.clock()
     job = Jobs(tx).save(job, lifecycle.mark_job_unwatched(job, now), owner=context.owner)
@@ -294,7 +294,7 @@ def _settle_missing(context: WorkerContext, tx: Transaction, job: TrackedJob) ->
     since = job.not_found_since or now
     not_found_seconds = (now - since).total_seconds()
     if job.state is JobState.GONE:
-        Jobs(tx).save(job, lifecycle.record_failed_poll(job), owner=context.owner)
+        Jobs(tx).save(job, lifecycle.without_polls(job), owner=context.owner)
     elif count >= _MIN_NOT_FOUND and not_found_seconds >= context.timeouts.not_found_seconds:
         _end_iteration(context, tx, job, lifecycle.end_lost_job(job, now))
     else:

@@ -110,7 +110,9 @@ def _claim_free(
         at_once = 1
         queue = sort_least_tried_first(queue)
     going, rest = split_by_turn(queue, uses, context.settings.uses_an_hour, held_until)
-    fresh = [item for item in going if not _is_stale(context, item)]
+    # One that has waited for long is looked at again: its messages are read, its author is checked.
+    verified_since = context.after(-context.timeouts.verified_seconds)
+    fresh = [item for item in going if (item.verified_at or item.asked_at) >= verified_since]
     stale = [item.id for item in going if item not in fresh]
     if stale:
         Prompts(tx).look_again(stale, now)
@@ -120,15 +122,6 @@ def _claim_free(
     counted = [*uses, *(Use(item.asked_by, now) for item in going)]
     next_at = next_free_at(counted, context.settings.uses_an_hour, now, held_until)
     return prompts, _set_times(context, tx, rest, next_at)
-
-
-def _is_stale(context: WorkerContext, item: QueuedPrompt) -> bool:
-    """Return whether a prompt has waited for so long that it is looked at again.
-
-    Its messages are read, and its author is checked.
-    """
-    verified_at = item.verified_at or item.asked_at
-    return (context.clock() - verified_at).total_seconds() > context.timeouts.verified_seconds
 
 
 def _set_times(

@@ -14,7 +14,7 @@ from bot.context import Context
 from bot.ids import JobNumber, Message
 from bot.jobs.hooks import JobHooks
 from bot.jobs.messages import jobs as messages
-from bot.jobs.messages import status_message
+from bot.jobs.messages.status_message import format_status_message
 from bot.jobs.model.jobs import JobState, TrackedJob, WaitReason
 from bot.jobs.model.quota import frees_at
 from bot.jobs.store.jobs import Jobs
@@ -29,7 +29,7 @@ def open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     """Post a job's status message, unless it is there because the prompt was edited."""
     if Outbox(tx).status_message(job.number) is None:
         tx.changed.pop(job.number, None)
-        message = status_message.format_status_message(job)
+        message = format_status_message(job)
         status = NewDelivery(
             _make_key(job, "status"),
             DeliveryKind.STATUS,
@@ -63,7 +63,7 @@ def update_status_messages(clock: Clock, tx: Transaction) -> None:
         if job is None or job.is_forgotten:
             continue
         # Without the times of the project, which are the same in both.
-        if status_message.content_of(job) != status_message.content_of(before):
+        if format_status_message(job) != format_status_message(before):
             update_status_message(tx, job, clock())
 
 
@@ -80,10 +80,11 @@ def update_status_message(tx: Transaction, job: TrackedJob, now: datetime) -> No
         if job.uses_left is not None:
             uses = Prompts(tx).uses(job.project, now)
             next_frees_at = frees_at(uses, len(uses))
-    drawn = status_message.format_status_message(job, next_frees_at, usual)
-    _edit(
-        tx, job, None, status_message.edit_status_message(drawn, posted_plain=posted.is_plain), now
-    )
+    drawn = format_status_message(job, next_frees_at, usual)
+    # Slack does not replace rich text by blocks without it, so an edit has the form of its post.
+    # https://docs.slack.dev/reference/methods/chat.update
+    blocks = drawn.plain_blocks if posted.is_plain else drawn.blocks
+    _edit(tx, job, None, Message(drawn.text, blocks, blocks), now)
 
 
 def show_wait(

@@ -38,7 +38,7 @@ from bot.jobs.model.pull_request import ChangedLine, ChangedPage, PullRequestSna
 from bot.jobs.service_health import tell_admins
 from bot.jobs.store.audit import Audit
 from bot.jobs.store.jobs import Jobs
-from bot.jobs.thread import say, update_result, update_status_message
+from bot.jobs.thread import say, update_result
 from bot.logs import reason_of
 from bot.messages.blocks import web_address
 from bot.pulls.messages.pull_requests import changes_of, pull_request_ended, repository_notice
@@ -50,8 +50,7 @@ from bot.pulls.model.changes import (
     title_in_text,
 )
 from bot.pulls.model.pull_requests import WatchedPullRequest
-from bot.pulls.store.pull_requests import PullRequests
-from bot.pulls.store.repositories import Repositories
+from bot.pulls.store.pull_requests import PullRequests, Repositories
 from bot.store import Transaction
 
 log = structlog.get_logger(__name__)
@@ -359,7 +358,10 @@ def _show_outcome(
     last: PullRequestSnapshot | None,
     pull: PullRequestSnapshot,
 ) -> None:
-    """Show the state in the status message and the end, and a merge or a close in the thread."""
+    """Show the state in the end, and a merge or a close in the thread.
+
+    The commit draws the status message.
+    """
     now = context.clock()
     was_over = last is not None and last.ended_at is not None
     is_merged_now = pull.is_merged and not (last is not None and last.is_merged)
@@ -379,7 +381,6 @@ def _show_outcome(
         for hooks in context.hooks_of(JobHooks):
             is_told = hooks.on_merged(context, tx, job.number) or is_told
     job = Jobs(tx).get_or_raise(job.number)
-    update_status_message(tx, job, now)
     if last is None or (last.iteration, last.made) != (pull.iteration, pull.made) or has_ended:
         update_result(context, tx, job)
     # People may have muted the job, or read that the bot polls no more.
@@ -422,8 +423,7 @@ def _settle_error(
     PullRequests(tx).save(watched, new, owner=context.owner)
     is_news = pull != watched.snapshot and not job.is_forgotten
     if is_news:
-        job = Jobs(tx).save(job, replace(job, pull_request=pull))
-        update_status_message(tx, job, now)
+        Jobs(tx).save(job, replace(job, pull_request=pull))
     return is_news
 
 

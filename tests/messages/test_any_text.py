@@ -45,7 +45,6 @@ TALKING = talking()
 PINGED = {ANA, BEN, UserId("USLACKBOT")}
 EDITED = {
     "format_status_message",
-    "redrawn",
     "format_result",
     "outdated_end",
     "format_pull_request",

@@ -150,6 +150,21 @@ async def test_reminder_has_the_time_since_the_first_result(talk: Talk) -> None:
     talk.everything()
 
 
+async def test_new_commit_of_the_same_size_edits_nothing(talk: Talk) -> None:
+    talk.github.pushes("a")
+    await ended(talk)
+    await polled(talk)
+    edits = talk.slack.calls.count("chat.update")
+    talk.github.pushes("b")
+    await polled(talk)
+    assert talk.slack.calls.count("chat.update") == edits
+    talk.github.pushes("c", additions=47)
+    await polled(talk)
+    assert talk.slack.calls.count("chat.update") > edits
+    assert "+47 −1" in talk.status()
+    talk.everything()
+
+
 async def test_pull_request_is_polled_less_and_less_for_a_month(talk: Talk) -> None:
     await ended(talk)
     assert len(talk.github.calls) == 1

@@ -79,8 +79,3 @@ def quote_merged_pull_request(job: TrackedJob) -> Quotation:
         f"{label}: {one_line(fact, _MAX_FACT_CHARACTERS)}" for label, fact in facts.items() if fact
     ]
     return Quotation(QuoteSource.MERGED, "\n".join(lines))
-
-
-def quote_files(files: Sequence[tuple[str, str]]) -> Sequence[Quotation]:
-    """Return files as quotations. ``files``: their names and texts."""
-    return [Quotation(QuoteSource.FILE, text, name) for name, text in files]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
@@ -164,29 +163,6 @@ def first_line(job: TrackedJob) -> str:
     return clip(f"{line} …" if has_more else line, MAX_QUOTE_CHARACTERS)
 
 
-@dataclass(frozen=True, slots=True)
-class StatusContent:
-    """The words and the buttons of a status message: equal ones are drawn alike."""
-
-    headline: str
-    title: str
-    notes: Sequence[str]
-    buttons: Sequence[Block]
-
-
-def content_of(
-    job: TrackedJob, frees_at: datetime | None = None, usual: timedelta | None = None
-) -> StatusContent:
-    """Return the content of a job's status message, see `format_status_message`."""
-    pull = job.pull_request
-    return StatusContent(
-        " · ".join(filter(None, _format_headline(job, usual))),
-        one_line(pull.title, MAX_QUOTE_CHARACTERS) if pull else first_line(job),
-        _format_notes(job, frees_at),
-        _build_buttons(job),
-    )
-
-
 def format_status_message(
     job: TrackedJob, frees_at: datetime | None = None, usual: timedelta | None = None
 ) -> Message:
@@ -196,11 +172,12 @@ def format_status_message(
     of the quota becomes free, shown if few uses are left. ``usual``: the usual time of the
     project's jobs; None if unknown.
     """
-    content = content_of(job, frees_at, usual)
+    pull = job.pull_request
+    title = one_line(pull.title, MAX_QUOTE_CHARACTERS) if pull else first_line(job)
     # Small print: Slack notifies of a mention in a section.
-    headline = b.context(content.headline)
-    notes = map(b.context, content.notes)
-    return b.message(headline, b.quote(content.title), *notes, *b.actions(content.buttons))
+    headline = b.context(" · ".join(filter(None, _format_headline(job, usual))))
+    notes = map(b.context, _format_notes(job, frees_at))
+    return b.message(headline, b.quote(title), *notes, *b.actions(_build_buttons(job)))
 
 
 def _format_headline(job: TrackedJob, usual: timedelta | None) -> list[str]:
@@ -220,20 +197,6 @@ def _format_headline(job: TrackedJob, usual: timedelta | None) -> list[str]:
     if job.needs_mention and _may_queue(job) and not job.review:
         parts.append("mention me here to change it")
     return parts
-
-
-def edit_status_message(message: Message, *, posted_plain: bool) -> Message:
-    """Return a status message as an edit of its post.
-
-    Slack does not replace rich text by blocks without rich text, so the plain form of an edit keeps
-    it. ``posted_plain``: Slack refused the blocks of the status message, so only plain ones are
-    drawn. https://docs.slack.dev/reference/methods/chat.update
-    """
-    if posted_plain:
-        return Message(message.text, message.plain_blocks, message.plain_blocks)
-    row = [block for block in message.plain_blocks if block["type"] == "actions"]
-    rest = [block for block in message.blocks if block["type"] != "actions"]
-    return Message(message.text, message.blocks, (*rest, *row))
 
 
 def format_facts(job: TrackedJob, asked_at: str = "{time}") -> str:

@@ -97,7 +97,7 @@ def start_iteration(
     waiting = job.recipients if job.state is J.WORKING else ()
     others = tuple(user for user in waiting if user != requester)
     return replace(
-        record_failed_poll(without_wait(job)),
+        job,
         state=J.WORKING,
         service_id=service_id or job.service_id,
         iteration=job.iteration + 1,
@@ -114,7 +114,13 @@ def start_iteration(
         reviewed_at=None,
         remind_at=None,
         ended_at=None,
+        wait_until=None,
+        wait_reason=None,
+        unconfirmed_until=None,
         poll_at=poll_at,
+        not_found_count=0,
+        not_found_since=None,
+        poll_failing_since=None,
     )
 
 
@@ -137,7 +143,8 @@ def record_poll(job: TrackedJob, poll_at: datetime | None) -> TrackedJob:
     )
 
 
-def record_failed_poll(job: TrackedJob) -> TrackedJob:
+def without_polls(job: TrackedJob) -> TrackedJob:
+    """Poll a job no more."""
     return replace(record_poll(job, None), unconfirmed_until=None)
 
 
@@ -158,7 +165,7 @@ def end_iteration(
     if end not in ENDS:
         raise IllegalStep(f"job {job.number}: {end} is no end")
     return replace(
-        record_failed_poll(job),
+        without_polls(job),
         state=end,
         ended_at=at,
         pr_link=pr_link,
@@ -168,12 +175,12 @@ def end_iteration(
 
 def end_lost_job(job: TrackedJob, at: datetime) -> TrackedJob:
     """End a job that the docs service no longer knows."""
-    return replace(record_failed_poll(job), state=J.GONE, ended_at=at)
+    return replace(without_polls(job), state=J.GONE, ended_at=at)
 
 
 def mark_job_unwatched(job: TrackedJob, at: datetime) -> TrackedJob:
     """Stop polling a job that has run, or could not be read, for days."""
-    return replace(record_failed_poll(job), state=J.UNWATCHED, ended_at=at)
+    return replace(without_polls(job), state=J.UNWATCHED, ended_at=at)
 
 
 def refuse_job(job: TrackedJob, problem: str, at: datetime) -> TrackedJob:

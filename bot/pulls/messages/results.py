@@ -178,12 +178,18 @@ def _format_headings(page: ChangedPage, most: int) -> str:
 
 
 def _format_change(job: TrackedJob, pull: PullRequestSnapshot) -> str:
-    """Return how much the pull request changes, after its link."""
+    """Return how much the newest iteration changes, after the pull request's link.
+
+    It is the pull request's whole size where the iteration's commits were not compared.
+    """
     is_follow_up = job.result_number > 1
     if is_follow_up and _is_unchanged(pull):
         return ". Nothing changed in it"
     draft = ", a draft" if pull.is_draft else ""
-    return f"{draft}, {_format_difference(pull, is_follow_up=is_follow_up)}"
+    if pull.made is not None:
+        return f"{draft}, {format_changed_lines(pull.made)}"
+    total = " in all" if is_follow_up else ""
+    return f"{draft}, {format_changed_lines(pull.size)}{total}"
 
 
 def _find_polled(job: TrackedJob) -> PullRequestSnapshot | None:
@@ -208,17 +214,6 @@ _CHANGED_PAGE = "{sign} {page}: changed after “{summary}”{change}."
 _MAX_SHORT_SUMMARY_WORDS = 3
 _MAX_SHORT_SUMMARY_CHARACTERS = 30
 """A shorter follow-up is named by its page, because its text alone is unclear."""
-
-
-def _format_difference(pull: PullRequestSnapshot, *, is_follow_up: bool) -> str:
-    """Return the newest iteration's changes, in lines.
-
-    They are the totals where its commits were not compared.
-    """
-    if pull.made is not None:
-        return format_changed_lines(pull.made)
-    size = format_changed_lines(pull.size)
-    return f"{size} in all" if is_follow_up else size
 
 
 def _is_unchanged(pull: PullRequestSnapshot) -> bool:

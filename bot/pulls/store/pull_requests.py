@@ -1,4 +1,4 @@
-"""The pull requests that the bot can poll, and the previews of jobs, with their due times."""
+"""The pull requests that the bot can poll, their repositories, and the previews of jobs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from bot.jobs.store.limits import Quota
 from bot.jobs.store.tables import limits
 from bot.pulls.model.previews import Preview
 from bot.pulls.model.pull_requests import WatchedPullRequest
-from bot.pulls.store.tables import previews
+from bot.pulls.store.tables import previews, repositories
 from bot.pulls.store.tables import pull_requests as rows
 from bot.store.leases import FREE_LEASE, LIMIT, Claimer, Rows, claiming
 from bot.store.queues import QueueTable
-from bot.store.schema import diff, insert_unless_there, reader
+from bot.store.schema import Repository, diff, insert_unless_there, reader
 
 PULL_REQUEST_POLLS = QueueTable("pull_requests", rows, None, rows.c.poll_at)
 """Pull requests to be polled."""
@@ -137,3 +137,27 @@ class PreviewLimits(Quota):
     """Until when each project's previews count as not available, within one transaction."""
 
     until = limits.c.previews_unavailable_until
+
+
+class Repositories(Repository):
+    """The repository of each project, as its first pull request showed it.
+
+    A name is ``owner/repo`` in lower case, on the host of GITHUB_API_URL.
+    """
+
+    def of(self, project: ProjectId) -> str | None:
+        """Return the name of a project's repository; None before its first pull request."""
+        query = select(repositories.c.name).where(repositories.c.project == project)
+        return self.connection.execute(query).scalar()
+
+    def pin(self, project: ProjectId, name: str, now: datetime) -> str:
+        """Pin a project to a repository unless it is pinned; return the pinned one's name."""
+        values = {"project": project, "name": name, "pinned_at": now}
+        insert_unless_there(self.connection, repositories, values)
+        return self.of(project) or name
+
+    def change(self, project: ProjectId, name: str, now: datetime) -> None:
+        """Pin a project to another repository."""
+        self.pin(project, name, now)
+        mine = repositories.update().where(repositories.c.project == project)
+        self.connection.execute(mine.values(name=name, pinned_at=now))

@@ -10,14 +10,12 @@ from bot.jobs.messages.agent_text import (
     REPLY_NOTE,
     attachments,
     fit_newest,
-    quote_files,
     quote_merged_pull_request,
     signature,
 )
 from bot.jobs.messages.status_message import (
     build_rare_buttons,
     build_view_button,
-    edit_status_message,
     format_facts,
     open_words,
     parts_not_sent,
@@ -107,10 +105,6 @@ def status_messages() -> Mapping[str, object]:
             replace(working, state=JobState.UNWATCHED)
         ),
         "held": status(replace(waiting, wait_until=HALF_PAST, wait_reason=WaitReason.HELD)),
-        "redrawn": edit_status_message(status(job(result_number=2)), posted_plain=False),
-        "redrawn where Slack refused the blocks": edit_status_message(
-            status(job()), posted_plain=True
-        ),
     }
 
 
@@ -146,7 +140,7 @@ def samples() -> Mapping[str, object]:
                     QuoteSource.THREAD,
                     "\n".join(fit_newest([("Ben", "Wrong page.\n> It is old."), ("", "")])),
                 ),
-                *quote_files([("notes.txt", "one\ntwo")]),
+                Quotation(QuoteSource.FILE, "one\ntwo", "notes.txt"),
             ],
         ),
         "to the agent: what was answered in Slack": attachments(
