@@ -18,16 +18,7 @@ from bot.answers.publication_store import Publications
 from bot.answers.publications import await_publication
 from bot.answers.store import Inquiries, SentQuestions
 from bot.context import Context, WorkerContext
-from bot.ids import (
-    ChannelId,
-    JobNumber,
-    Message,
-    ProjectId,
-    Recommendation,
-    Refusal,
-    SentQuestion,
-    is_direct_message,
-)
+from bot.ids import ChannelId, JobNumber, Message, ProjectId, Refusal, is_direct_message
 from bot.jobs.messages.forms import draft_prompt
 from bot.jobs.model.jobs import GapRef, JobState, TrackedJob
 from bot.jobs.model.questions import AnsweredQuestion
@@ -40,8 +31,9 @@ from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import SlackError, SlackRefused, ThreadRef
 from bot.store import Transaction
+from bot.visitors.model.digests import Recommendation
 from bot.visitors.model.gaps import clean_text, question_key
-from bot.visitors.model.own_questions import hash_text
+from bot.visitors.model.own_questions import SentQuestion, hash_text
 
 _RETRY_PAUSE = timedelta(minutes=1)
 _MAX_KEY_CHARACTERS = 2_000

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from bot.context import Context
-from bot.ids import ProjectId, Recommendation, is_direct_message
+from bot.ids import ProjectId, is_direct_message
 from bot.jobs.duplicates import is_about_any, list_open_jobs
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.subjects import find_page_subject, find_subject, is_same_subject
@@ -17,6 +17,7 @@ from bot.ports import SlackError
 from bot.store import Transaction
 from bot.visitors.hooks import DigestHooks
 from bot.visitors.messages.gap_rows import gap_recommendations, quote_more
+from bot.visitors.model.digests import Recommendation
 from bot.visitors.model.periods import day_start
 from bot.visitors.model.questions import Numbers, Question
 
