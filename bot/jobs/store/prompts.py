@@ -359,8 +359,8 @@ class Prompts(Rows[Prompt]):
 
     def set_hold(self, prompt: PromptId, until: datetime | None) -> None:
         """Set the time at which a prompt is looked at before it is sent; None lets it be sent."""
-        this = update(prompts).where(prompts.c.id == prompt)
-        self.connection.execute(this.values(held_until=until))
+        change = update(prompts).where(prompts.c.id == prompt)
+        self.connection.execute(change.values(held_until=until))
 
     def keep_held(self, prompt: Prompt, until: datetime, owner: str) -> None:
         """Hold a claimed prompt until then, and free its lease. Raises LeaseLost."""
