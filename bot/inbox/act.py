@@ -15,7 +15,7 @@ from bot.ids import Message, RequestKey, is_direct_message
 from bot.inbox.meaning import HeardMessage
 from bot.inbox.model import Door, InboxMessage, MessageState
 from bot.inbox.requests import (
-    Joined,
+    JoinedPrompt,
     add_to,
     asking,
     find_prompt_to_join,
@@ -290,7 +290,7 @@ async def _add(
 
 def _join_words(
     context: Context, tx: Transaction, prompt: Prompt, message: InboxMessage, heard: HeardMessage
-) -> Joined:
+) -> JoinedPrompt:
     """Join the words of a prompt and of a message."""
     parts = [
         each for each in Inbox(tx).messages_of(RequestKey(prompt.key)) if each.id != message.id

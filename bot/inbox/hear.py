@@ -99,7 +99,7 @@ def _keep_request(tx: Transaction, message: InboxMessage) -> None:
 async def _decide(context: WorkerContext, message: InboxMessage) -> None:
     heard = await context.store.read(lambda tx: interpret(context, tx, message))
     if heard is LATER:
-        await _wait_for_slack(context, message)
+        await _postpone_for_slack(context, message)
         return
     # A message that was missed counts as of the time when it was written.
     then = replace(context, clock=lambda: message.said_at)
@@ -126,8 +126,8 @@ async def _settle(
 # ---- waiting
 
 
-async def _wait_for_slack(context: WorkerContext, message: InboxMessage) -> None:
-    """Let a message wait, the longer the older it is, and settle it after a day."""
+async def _postpone_for_slack(context: WorkerContext, message: InboxMessage) -> None:
+    """Postpone a message, for longer the older it is, and settle it after a day."""
     age = context.clock() - message.said_at
     if age > SETTLED_KEPT_FOR:
         await context.write(lambda tx: settle(context, tx, [message]))
@@ -166,7 +166,7 @@ async def _decline(context: WorkerContext, message: InboxMessage, declined: Decl
     """
     is_undescribed = isinstance(declined, Untold)
     if is_undescribed and context.clock() - message.said_at <= SETTLED_KEPT_FOR:
-        await _wait_for_slack(context, message)
+        await _postpone_for_slack(context, message)
     elif isinstance(declined, NotAllowed):
         await context.write(partial(_refuse, context, message, declined))
     else:

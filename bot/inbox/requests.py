@@ -24,7 +24,7 @@ from bot.jobs.job_acts import refuse_waiting_prompt, take_back_prompt
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
-from bot.jobs.prompt_outcomes import show_taken_back
+from bot.jobs.prompt_outcomes import leave_only_dismiss
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.masking import has_key
@@ -162,7 +162,7 @@ def settle(context: Context, tx: Transaction, messages: Sequence[InboxMessage]) 
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class JoinedPrompt:
     """The words and the files of a prompt, joined from its messages."""
 
     content: Content
@@ -170,7 +170,7 @@ class Joined:
     """The project that a prompt for a new job names."""
 
 
-def join(context: Context, kind: PromptKind, messages: Sequence[InboxMessage]) -> Joined:
+def join(context: Context, kind: PromptKind, messages: Sequence[InboxMessage]) -> JoinedPrompt:
     """Join the words and files of messages, in order. Raises UnknownProject."""
     texts = [message.text or "" for message in messages]
     files = tuple(file for message in messages for file in message.files)
@@ -181,7 +181,7 @@ def join(context: Context, kind: PromptKind, messages: Sequence[InboxMessage]) -
         texts = [text for text, _ in pairs]
         project = next((named for _, named in pairs if named), None)
     raw = "\n\n".join(text.strip() for text in texts if text.strip())
-    return Joined(Content(raw, files, tuple(dict.fromkeys(omitted_parts))), project)
+    return JoinedPrompt(Content(raw, files, tuple(dict.fromkeys(omitted_parts))), project)
 
 
 def find_prompt_to_join(
@@ -305,7 +305,7 @@ def _take_back(context: Context, tx: Transaction, prompt: Prompt, *, is_deleted:
     if stage_of_prompt(prompt) is Stage.UNCONFIRMED:
         # A person decides; but its words are not sent again.
         Prompts(tx).save(prompt, lifecycle.edit_prompt(prompt, Content(""), now, None))
-        show_taken_back(tx, job, prompt, now)
+        leave_only_dismiss(tx, job, prompt, now)
         return
     end = JobProblem.DELETED if is_deleted else JobProblem.EDITED
     take_back_prompt(tx, prompt, job, prompt.asked_by, now, end)
