@@ -95,7 +95,7 @@ class Claimed:
         thread = self.origin.thread if channel == self.origin.channel else None
         return self._allowed.with_request(channel=channel, thread=thread)
 
-    def elsewhere(self) -> Allowed:
+    def without_channel(self) -> Allowed:
         """Return the request without a channel, which needs no proof."""
         return self._allowed.with_request(channel=ChannelId(""))
 

@@ -244,7 +244,7 @@ async def _submit_again(context: Context, submission: Submission) -> FormErrors 
         return FormErrors({"prompt": say.EMPTY_FORM})
     number = submission.form.job or JobNumber(0)
     job = await context.store.read(lambda tx: Jobs(tx).get(number))
-    target = await find_visible(context, submission.claimed.elsewhere(), job)
+    target = await find_visible(context, submission.claimed.without_channel(), job)
     raw = None if text is None else slack_text.from_plain(text)
     if target is not None:
         asked = await run_again(context, target, submission.claimed.origin.key, raw)

@@ -150,7 +150,7 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         return FormErrors({"prompt": say.EMPTY_FORM})
     number = submission.form.job or JobNumber(number_in(fields.get("job")))
     job = await context.store.read(lambda tx: Jobs(tx).get(number))
-    target = await find_visible(context, submission.claimed.elsewhere(), job)
+    target = await find_visible(context, submission.claimed.without_channel(), job)
     if target is None:
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
     raw = slack_text.from_plain(text)

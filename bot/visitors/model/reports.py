@@ -103,7 +103,7 @@ class Report:
         return self.pages[: self.query.top]
 
     @property
-    def moved(self) -> list[Page]:
+    def moved_pages(self) -> list[Page]:
         """Pages whose visitors changed beyond chance, the largest change first."""
         moved = [
             page
@@ -114,19 +114,19 @@ class Report:
 
     @property
     def risen_pages(self) -> list[Page]:
-        return [page for page in self.moved if page.gain > 0 and page.was != NO_VISITORS]
+        return [page for page in self.moved_pages if page.gain > 0 and page.was != NO_VISITORS]
 
     @property
     def fallen_pages(self) -> list[Page]:
-        return [page for page in self.moved if page.gain < 0 and page.now != NO_VISITORS]
+        return [page for page in self.moved_pages if page.gain < 0 and page.now != NO_VISITORS]
 
     @property
     def new_pages(self) -> list[Page]:
-        return [page for page in self.moved if page.was == NO_VISITORS]
+        return [page for page in self.moved_pages if page.was == NO_VISITORS]
 
     @property
     def gone_pages(self) -> list[Page]:
-        return [page for page in self.moved if page.now == NO_VISITORS]
+        return [page for page in self.moved_pages if page.now == NO_VISITORS]
 
 
 def build_report(numbers: Numbers, zone: ZoneInfo, budget: Budget) -> Report:
