@@ -25,7 +25,7 @@ from bot.inbox.model import (
     SOON_SECONDS,
     InboxMessage,
     MessageState,
-    seconds_to_next_look,
+    growing_pause_seconds,
 )
 from bot.inbox.requests import leave, refuse_request, settle, stage_of
 from bot.inbox.store import SETTLED_KEPT_FOR, Inbox
@@ -132,7 +132,7 @@ async def _postpone_for_slack(context: WorkerContext, message: InboxMessage) -> 
     if age > SETTLED_KEPT_FOR:
         await context.write(lambda tx: settle(context, tx, [message]))
         return
-    await _postpone(context, message, seconds_to_next_look(age.total_seconds()))
+    await _postpone(context, message, growing_pause_seconds(age.total_seconds()))
 
 
 async def _postpone(context: WorkerContext, message: InboxMessage, seconds: float) -> None:

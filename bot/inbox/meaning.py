@@ -36,7 +36,7 @@ _UNSENT_STATES = frozenset({PromptState.NEW, PromptState.WAITING})
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a message stands."""
+    """The place of a message."""
 
     place: Place
     job: TrackedJob | None = None
@@ -170,11 +170,14 @@ def may_answer(context: Context, tx: Transaction, message: ThreadReply | Mention
     return meaning.kind is Kind.COLLEAGUE_ANSWER
 
 
-# ---- where it stands
+# ---- the place of a message
 
 
 def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot | Later | None:
-    """Return where a message stands; None for a reply where only mentions of the bot are for it."""
+    """Return the place of a message; None for a reply that is not for the bot.
+
+    In some threads only mentions of the bot are for it.
+    """
     if message.thread is None or message.user in context.settings.allowed_bots:
         return _find_spot_outside_threads(context, tx, message)
     raw = message.text or ""
@@ -213,7 +216,7 @@ def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot 
 def _find_spot_outside_threads(
     context: Context, tx: Transaction, message: InboxMessage
 ) -> Spot | None:
-    """Return where a message stands that no thread says more about; None if it is for people."""
+    """Return the place of a message outside of threads; None if it is for people."""
     is_direct = is_direct_message(message.channel)
     # It may have been edited since.
     if not (is_direct or slack_text.mentions(message.text or "", context.bot_user)):
