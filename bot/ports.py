@@ -249,10 +249,10 @@ class Messenger(Protocol):
         Its version is the version of its last edit; empty if it was never edited.
         """
 
-    async def find_closed(self, channel: ChannelId) -> Refusal | None:
+    async def find_refusal(self, channel: ChannelId) -> Refusal | None:
         """Return why the bot cannot post in a channel: it is archived or gone, or the bot is out.
 
-        Return None if it can, as far as Slack says.
+        Return None if Slack reports no obstacle.
         """
 
     async def read_mentions_since(

@@ -34,7 +34,7 @@ async def find_obstacle(
     """Return the reason not to carry out a request that has waited; None if there is none.
 
     Its author may no longer use the bot, or has left the channel; or the channel is archived,
-    deleted, or without the bot. Raises a SlackError or TimeoutError while Slack does not say.
+    deleted, or without the bot. Raises a SlackError or TimeoutError while Slack does not answer.
     ``is_private``: only its author gets an answer, wherever the bot can post.
     """
     try:
@@ -46,7 +46,7 @@ async def find_obstacle(
     if is_private or _may_be_anywhere(context, origin):
         return None
     async with asyncio.timeout(context.timeouts.names_seconds):
-        refusal = await context.messenger.find_closed(origin.channel)
+        refusal = await context.messenger.find_refusal(origin.channel)
         if refusal is not None:
             return Obstacle(Event.CHANNEL_GONE, _explain_missing_channel(origin), refusal)
         return await _find_departure(context, origin)
@@ -55,7 +55,7 @@ async def find_obstacle(
 async def find_exclusion(
     context: Context, origin: Origin, *, is_private: bool = False
 ) -> Obstacle | None:
-    """Return why the author of a request may no longer ask; None while Slack does not say.
+    """Return why the author of a request may no longer ask; None while Slack does not answer.
 
     Slack's last answers count for as long as the bot remembers them, so that no request costs a
     call of its own. ``is_private``: membership of the channel does not matter.
@@ -83,7 +83,7 @@ def _may_be_anywhere(context: Context, origin: Origin) -> bool:
 
 
 async def _find_departure(context: Context, origin: Origin) -> Obstacle | None:
-    """Return that an author has left the channel, if it is not public. Raises a SlackError."""
+    """Return the obstacle if an author has left a private channel. Raises a SlackError."""
     messenger = context.messenger
     if await messenger.is_public(origin.channel):
         return None

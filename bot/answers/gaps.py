@@ -39,7 +39,7 @@ _RETRY_PAUSE = timedelta(minutes=1)
 _MAX_KEY_CHARACTERS = 2_000
 """The characters of a question that are masked for its key, more than its row has."""
 _MAX_CHECKED = 3
-"""The questions whose channels are looked at before they are shown elsewhere."""
+"""The questions whose channels are verified before they are shown elsewhere."""
 _MAX_TITLE_CHARACTERS = 60
 
 
@@ -175,7 +175,7 @@ def list_sent(
 async def audience_in(context: Context, channel: ChannelId) -> Audience:
     """Return the audience of words in a channel.
 
-    One about which Slack is silent counts as private.
+    A channel that Slack does not describe counts as private.
     """
     is_public = False
     if not is_direct_message(channel):

@@ -34,7 +34,7 @@ async def refresh_recommendations(context: Context, project: ProjectId) -> None:
 async def note_readers(context: Context, question: Question) -> Question:
     """Return a question that knows whether another organisation reads its channel.
 
-    A channel about which Slack is silent counts as shared.
+    A channel that Slack does not describe counts as shared.
     """
     is_shared = not is_direct_message(question.channel)
     if is_shared:
