@@ -178,7 +178,7 @@ async def _poll_build(context: WorkerContext, preview: Preview) -> Preview:
     if build.known_status is BuildStatus.SUCCESS:
         return replace(over, state=PreviewState.READY)
     if build.known_status is BuildStatus.FAILURE:
-        # In a thread, because long logs take a tenth of a second to clean.
+        # Outside the event loop, because long logs take a tenth of a second to clean.
         log = await asyncio.to_thread(_clip_log, build)
         return replace(over, state=PreviewState.BROKEN, log=log)
     return replace(preview, due_at=context.after(context.timeouts.build_seconds))

@@ -406,7 +406,7 @@ def _settle_error(
     poll_at: datetime | None,
     tx: Transaction,
 ) -> bool:
-    """Write a failed poll. The only sign is the time beside an old state in the status message.
+    """Write a failed poll. People see only an old state with its time in the status message.
 
     Return whether the status message shows it from now on.
     """

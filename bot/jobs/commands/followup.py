@@ -89,7 +89,7 @@ async def _send_to(
 
 
 def _cut_text_after_name(invocation: Invocation) -> str:
-    """Return the text after the job's name; "" for an invisible one."""
+    """Return the text after the job's name; "" for a text without visible characters."""
     match = _AFTER_NAME_PATTERN.fullmatch(invocation.full_text)
     raw = match[1] if match else ""
     return "" if slack_text.is_blank(slack_text.to_plain(raw, {}, {})) else raw

@@ -75,7 +75,7 @@ async def _show_found(context: Context, allowed: Allowed, text: str, page: int) 
         return len(numbers), search.texts(numbers[:MAX_SEARCHED_JOBS])
 
     count, candidates = await context.store.read(collect)
-    # In a thread, because four million characters take a tenth of a second.
+    # Outside the event loop, because four million characters take a tenth of a second.
     found = await asyncio.to_thread(find_jobs, text, candidates)
     shown = found[page * _PAGE_SIZE : (page + 1) * _PAGE_SIZE]
 

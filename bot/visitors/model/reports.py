@@ -180,10 +180,7 @@ def _add_views(numbers: Numbers) -> tuple[Counts | None, str | None]:
 
 
 def _rank_pages(query: Query, now: Reading, was: Reading | None) -> list[Page]:
-    """Return the pages of the section with their counts before.
-
-    They are in the query's order.
-    """
+    """Return the pages of the section with their earlier counts, in the query's order."""
     before = (was.pages or {}) if was else {}
     # A page that is missing from all pages had no visitors. Otherwise its count is unknown.
     missing = NO_VISITORS if was and was.is_complete else None
