@@ -21,7 +21,7 @@ from bot.inbox.requests import (
     find_prompt_to_join,
     hold_end,
     join,
-    leave,
+    leave_request,
     settle,
 )
 from bot.inbox.send import Outgoing, send
@@ -250,7 +250,7 @@ async def _send(
 
 def _hold_files(context: WorkerContext, message: InboxMessage, tx: Transaction) -> None:
     """Let files wait for words of their author."""
-    leave(context, tx, message)
+    leave_request(context, tx, message)
     due_at = message.said_at + timedelta(seconds=context.timeouts.hold_seconds)
     Inbox(tx).save(message, state=MessageState.HELD, request=None, due_at=due_at)
 

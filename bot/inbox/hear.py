@@ -27,7 +27,7 @@ from bot.inbox.model import (
     MessageState,
     growing_pause_seconds,
 )
-from bot.inbox.requests import leave, refuse_request, settle, stage_of
+from bot.inbox.requests import leave_request, refuse_request, settle, stage_of
 from bot.inbox.store import SETTLED_KEPT_FOR, Inbox
 from bot.inbox.withdraw import BeingSent
 from bot.jobs.ask import HasKey
@@ -203,7 +203,7 @@ def _carry_out_deletion(context: WorkerContext, message: InboxMessage, tx: Trans
         case Consequence.INFORM:
             _inform_of_deletion(context, tx, message)
         case Consequence.MAKE_ANEW | Consequence.TAKE_BACK:
-            leave(context, tx, message)
+            leave_request(context, tx, message)
         case _:
             pass
     Inbox(tx).settle(message)

@@ -224,7 +224,7 @@ def _find_spot_outside_threads(
     named = _find_named(context, tx, message)
     if named is not None:
         return Spot(place_of_job(named), named, is_named=True, is_elsewhere=True)
-    held = _find_held_job(context, tx, message) if is_direct else None
+    held = _find_unsent_job(context, tx, message) if is_direct else None
     if held is not None:
         return Spot(place_of_job(held), held)
     return Spot(Place.DIRECT if is_direct else Place.CHANNEL)
@@ -256,7 +256,7 @@ def _find_named(context: Context, tx: Transaction, message: InboxMessage) -> Tra
     return Jobs(tx).get(JobNumber(int(named[1])))
 
 
-def _find_held_job(context: Context, tx: Transaction, message: InboxMessage) -> TrackedJob | None:
+def _find_unsent_job(context: Context, tx: Transaction, message: InboxMessage) -> TrackedJob | None:
     """Return the job that the author of a direct message asked for just now, and may add to."""
     joined = Prompts(tx).with_key(message.request) if message.request else None
     if joined is not None and _has_joined(message, joined):

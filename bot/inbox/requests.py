@@ -104,7 +104,7 @@ def taking(context: Context, key: RequestKey, messages: Sequence[InboxMessage], 
         for message in messages[:-1]:
             Inbox(tx).take(message, key, "")
         for message in messages[-1:]:
-            leave(context, tx, message, joins=key)
+            leave_request(context, tx, message, joins=key)
             Inbox(tx).take(message, key, text)
 
     return write
@@ -133,7 +133,7 @@ def asking(context: Context, message: InboxMessage) -> Also:
     """Return the function that makes a message a question, in its transaction."""
 
     def write(tx: Transaction) -> None:
-        leave(context, tx, message, joins=message.request_key)
+        leave_request(context, tx, message, joins=message.request_key)
         Inbox(tx).take(message, message.request_key, None)
 
     return write
@@ -154,7 +154,7 @@ def show_taken(tx: Transaction, message: InboxMessage, now: datetime) -> None:
 def settle(context: Context, tx: Transaction, messages: Sequence[InboxMessage]) -> None:
     """Erase messages that ask for nothing, or no longer ask."""
     for message in messages:
-        leave(context, tx, message)
+        leave_request(context, tx, message)
         Inbox(tx).settle(message)
 
 
@@ -236,7 +236,7 @@ def add_to(
     text = heard.full_text
     if prompt.kind is PromptKind.FOLLOW_UP and heard.door is not Door.REPLY:
         text, _ = context.projects.take(text)
-    leave(context, tx, message, joins=key)
+    leave_request(context, tx, message, joins=key)
     Inbox(tx).take(message, key, text.strip())
     remake(context, tx, prompt, Inbox(tx).messages_of(key))
     if message.request is None:
@@ -276,7 +276,7 @@ def remake(
 # ---- a message leaves its request
 
 
-def leave(
+def leave_request(
     context: Context, tx: Transaction, message: InboxMessage, joins: RequestKey | None = None
 ) -> None:
     """Take a message out of its request, unless it ``joins`` the same one.
