@@ -234,10 +234,10 @@ These may be attached to another prompt.
 """
 
 
-def _cut_beginning(text: str) -> str:
-    """Return the words of a message that may fit, since masking takes as long as a text is long.
+def _clip_for_masking(text: str) -> str:
+    """Return the beginning of a message, since the time of masking grows with the text.
 
-    No key is cut where it is still a key: the last word is left out.
+    The last word is left out: a key that was cut would not be masked.
     """
     if len(text) <= _MAX_MASKED_CHARACTERS:
         return text
@@ -311,7 +311,7 @@ async def _resolve_names(
         if message.user == context.bot_user:
             name = context.bot_name
         return _ContextLine(
-            message.ts, name, mask_text(_cut_beginning(names.resolve(message.text)))
+            message.ts, name, mask_text(_clip_for_masking(names.resolve(message.text)))
         )
 
     # Outside the event loop, because long messages take a tenth of a second to mask.
