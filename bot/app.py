@@ -146,7 +146,7 @@ async def running_bot(
         if isinstance(rows_clock, ServerClock):
             reading = single_worker("read the clock", rows_clock.read, every_seconds=_CLOCK_SECONDS)
             workers.append(reading)
-        intake = await _take_in(stack, context, clients, stopping)
+        intake = await _start_intake(stack, context, clients, stopping)
         health.checks = {
             "database": check_database,
             # In HTTP mode a process that cannot reach Slack still stores requests, for later.
@@ -184,7 +184,7 @@ class _Intake:
     workers: Sequence[Worker]
 
 
-async def _take_in(
+async def _start_intake(
     stack: AsyncExitStack, context: WorkerContext, clients: Clients, stopping: Stopping
 ) -> _Intake:
     """Start the intake, through a socket or over HTTP."""

@@ -43,7 +43,7 @@ async def find_obstacle(
         raise SlackUnclear("an author whom Slack does not describe") from None
     except NotAllowed as error:
         return Obstacle(Event.AUTHOR_EXCLUDED, error.message)
-    if is_private or _may_be_anywhere(context, origin):
+    if is_private or _needs_no_membership(context, origin):
         return None
     async with asyncio.timeout(context.timeouts.names_seconds):
         refusal = await context.messenger.find_refusal(origin.channel)
@@ -62,7 +62,7 @@ async def find_exclusion(
     """
     try:
         await admit(context, origin, channel=origin.channel or None)
-        if is_private or _may_be_anywhere(context, origin):
+        if is_private or _needs_no_membership(context, origin):
             return None
         async with asyncio.timeout(context.timeouts.names_seconds):
             return await _find_departure(context, origin)
@@ -75,8 +75,8 @@ async def find_exclusion(
         return None
 
 
-def _may_be_anywhere(context: Context, origin: Origin) -> bool:
-    """Return whether the membership of the channel does not matter."""
+def _needs_no_membership(context: Context, origin: Origin) -> bool:
+    """Return whether the author may ask without being in the channel."""
     if not origin.channel or is_direct_message(origin.channel):
         return True
     return origin.user in context.settings.allowed_bots | context.settings.admins

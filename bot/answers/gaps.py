@@ -239,7 +239,7 @@ def on_merged(context: Context, tx: Transaction, number: JobNumber) -> bool:
         state = InquiryState.MERGED if is_awaited else InquiryState.WRITTEN
         place = (inquiry.channel, inquiry.thread_ts, inquiry.user)
         if inquiry.thread_ts is not None and place in places:
-            # Somebody who asked the same again in the same thread reads it once there.
+            # Somebody who has asked the same twice in a thread gets one notice there.
             state = InquiryState.NOTIFIED
         places.add(place)
         Inquiries(tx).save(inquiry, replace(inquiry, state=state, job=number, due_at=now))

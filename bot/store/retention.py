@@ -260,8 +260,8 @@ async def forget_person(store: Store, user: UserId) -> tuple[RowCounts, RowCount
     Return how many rows were forgotten, and how many are under way and stay.
     """
     forgotten = RowCounts()
-    # Found outside the transactions that write: that reads all rows, and a bot may be waiting to
-    # write.
+    # The search reads all rows, so it is outside the transactions that write: a bot may be waiting
+    # to write.
     while mentions := await store.read(lambda tx: Retention(tx).find_person(user)):
         for mention, keys in mentions:
             for start in range(0, len(keys), _BATCH_SIZE):

@@ -53,7 +53,7 @@ def digest(digest: Digest, question: QuestionId) -> Message:
         *b.actions(_build_buttons(digest, question)),
         b.context(*_format_limits(digest), _format_last_line(digest)),
     )
-    # The last line stays: that the numbers are approximate.
+    # The last line is never clipped: it names the numbers as approximate.
     last = _format_last_line(digest)
     text = made.text.removesuffix(f"\n{last}")
     room = b.TEXT_BYTES - len(last.encode()) - 1
