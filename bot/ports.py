@@ -325,7 +325,7 @@ class Messenger(Protocol):
         Raises SlackRefused if Slack does not return it, or if it is no text or longer.
         """
 
-    async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
+    async def has_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
         """Return whether a file of this name is shared in the channel."""
 
     async def profile(self, user: UserId) -> Profile:

@@ -343,7 +343,7 @@ class SlackMessenger(SlackRooms):
             raise to_refusal("file_elsewhere")
         return await read_text(self._session, url, self._client.token or "", most_bytes)
 
-    async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
+    async def has_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
         """Return whether a message with a file of this name is in the channel."""
         return bool(await self._find(channel, None, since, _files_of, frozenset({name})))
 
