@@ -141,7 +141,7 @@ async def running_bot(
         stack.push_async_callback(stopping.stop_part, lambda _seconds: store.release(context.owner))
         # Entered before the intake, so that the workers stop after it.
         stack.push_async_callback(stopping.stop_part, scheduler.stop)
-        stopping.call_at_begin(scheduler.leave_off)
+        stopping.call_at_begin(scheduler.stop_starting_runs)
         workers = [*list_workers(context)]
         if isinstance(rows_clock, ServerClock):
             reading = single_worker("read the clock", rows_clock.read, every_seconds=_CLOCK_SECONDS)

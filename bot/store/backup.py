@@ -163,7 +163,7 @@ def _change(
             if find_tables(connection) is Tables.NONE:
                 raise UnusableDatabase(f"{source} is no backup of the bot: it is empty.")
             complete(connection)
-            _go_on_above(connection, replaced)
+            _continue_numbers_above(connection, replaced)
     except UnusableDatabase:
         raise
     except SQLAlchemyError as error:
@@ -175,7 +175,7 @@ def _change(
         engine.dispose()
 
 
-def _go_on_above(connection: Connection, replaced: Mapping[str, int] | None) -> None:
+def _continue_numbers_above(connection: Connection, replaced: Mapping[str, int] | None) -> None:
     """Let the next row of each table have a number above the copy's and the replaced file's.
 
     https://www.sqlite.org/autoinc.html

@@ -196,7 +196,7 @@ def _is_patient(
     if question.is_weekly:
         is_read = any(reading.is_read for reading in readings)
         patience = _WEEKLY_PATIENCE if is_read else _WEEKLY_PATIENCE_FOR_ANY
-        return context.projects.serve(question.project) and waited < patience
+        return context.projects.can_serve(question.project) and waited < patience
     has_calls = question.calls < max_calls_of_question(context)
     return has_calls and free_at - context.clock() <= _SHORT_PAUSE and waited < _PATIENCE
 

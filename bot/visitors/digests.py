@@ -73,7 +73,7 @@ def send_digest(
     project.
     """
     subscription = _find_subscription(tx, question)
-    if not context.projects.serve(question.project):
+    if not context.projects.can_serve(question.project):
         if subscription:
             Subscriptions(tx).change(
                 subscription.id, state=SubscriptionState.ENDED, next_run_at=None

@@ -32,7 +32,7 @@ async def refresh_recommendations(context: Context, project: ProjectId) -> None:
 
 
 async def note_readers(context: Context, question: Question) -> Question:
-    """Return a question that knows whether another organisation reads its channel.
+    """Return a question with the flag whether another organisation reads its channel.
 
     A channel that Slack does not describe counts as shared.
     """

@@ -367,7 +367,7 @@ class Prompts(Rows[Prompt]):
         self._write(prompt.id, owner, {"held_until": until, **FREE_LEASE})
 
     def let_go(self, prompt: Prompt, now: datetime, owner: str) -> None:
-        """Let a prompt be sent, which is as its messages read now. Raises LeaseLost."""
+        """Release a prompt that equals its messages in Slack, so that it is sent. Raises LeaseLost."""
         self._write(prompt.id, owner, {"held_until": None, "verified_at": now, **FREE_LEASE})
 
     def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[QueuedPrompt]:
