@@ -17,11 +17,11 @@ from bot.inbox.model import Door, InboxMessage, MessageState
 from bot.inbox.requests import (
     JoinedPrompt,
     add_to,
-    asking,
     find_prompt_to_join,
     hold_end,
     join,
     leave_request,
+    make_question_writer,
     settle,
 )
 from bot.inbox.send import Outgoing, send
@@ -165,7 +165,7 @@ async def _answer_unsent(
         text = await asked_text(raw)
         if await context.write(partial(_keep_question, message, text)):
             return
-    also = asking(context, message)
+    also = make_question_writer(context, message)
     reply = await respond(then, allowed, heard.meaning, heard.place, target=target, also=also)
     occasion = "unsent"
     key: RequestKey | None = None

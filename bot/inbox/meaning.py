@@ -202,7 +202,7 @@ def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot 
         is_for_people = job.among_people or (job.is_mention_only and message.request is None)
         return None if is_for_people else Spot(place_of_job(job), job, thread.is_named)
     if is_mention:
-        named = _find_named(context, tx, message)
+        named = _find_named_job(context, tx, message)
         if named is not None and named != job:
             return Spot(place_of_job(named), named, is_named=True, is_elsewhere=True)
     if job is not None and not (job.is_forgotten or job.state in _FINISHED_STATES):
@@ -221,7 +221,7 @@ def _find_spot_outside_threads(
     # It may have been edited since.
     if not (is_direct or slack_text.mentions(message.text or "", context.bot_user)):
         return None
-    named = _find_named(context, tx, message)
+    named = _find_named_job(context, tx, message)
     if named is not None:
         return Spot(place_of_job(named), named, is_named=True, is_elsewhere=True)
     held = _find_unsent_job(context, tx, message) if is_direct else None
@@ -247,7 +247,7 @@ def _find_spot_without_job(
     return Spot(Place.DIRECT if is_direct else Place.PEOPLE)
 
 
-def _find_named(context: Context, tx: Transaction, message: InboxMessage) -> TrackedJob | None:
+def _find_named_job(context: Context, tx: Transaction, message: InboxMessage) -> TrackedJob | None:
     """Return the job that the first word of a message names, if more words follow."""
     text = slack_text.without_leading_mention(message.text or "", context.bot_user)
     named = _NAMED_PATTERN.match(text)

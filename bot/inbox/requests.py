@@ -90,7 +90,9 @@ def hold_end(context: Context, asked_at: datetime, said_at: datetime) -> datetim
 # ---- messages become a request
 
 
-def taking(context: Context, key: RequestKey, messages: Sequence[InboxMessage], text: str) -> Also:
+def make_parts_writer(
+    context: Context, key: RequestKey, messages: Sequence[InboxMessage], text: str
+) -> Also:
     """Return the function that makes messages parts of a new prompt, in its transaction.
 
     Args:
@@ -110,7 +112,7 @@ def taking(context: Context, key: RequestKey, messages: Sequence[InboxMessage], 
     return write
 
 
-def moving(
+def make_messages_writer(
     key: RequestKey,
     user: UserId,
     messages: Sequence[InboxMessage],
@@ -129,7 +131,7 @@ def moving(
     return write
 
 
-def asking(context: Context, message: InboxMessage) -> Also:
+def make_question_writer(context: Context, message: InboxMessage) -> Also:
     """Return the function that makes a message a question, in its transaction."""
 
     def write(tx: Transaction) -> None:

@@ -296,7 +296,7 @@ class SlackMessenger(SlackRooms):
         size_bytes = stat.st_size
         asking = self._client.files_getUploadURLExternal(filename=name, length=size_bytes)
         place = await answered(asking)
-        await self._send(str(place.get("upload_url") or ""), path, size_bytes)
+        await self._upload(str(place.get("upload_url") or ""), path, size_bytes)
         confirm()
         file_id = str(place.get("file_id") or "")
         files: list[dict[str, str | None]] = [{"id": file_id, "title": name}]
@@ -307,7 +307,7 @@ class SlackMessenger(SlackRooms):
         )
         return file_id
 
-    async def _send(self, url: str, path: Path, size_bytes: int) -> None:
+    async def _upload(self, url: str, path: Path, size_bytes: int) -> None:
         """Send the bytes of a file. A retry is safe, since the file is invisible until completed.
 
         An upload that breaks off counts as a refusal that may pass, so that its retries end.

@@ -155,7 +155,7 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
     raw = slack_text.from_plain(text)
     earlier = fields.get("earlier") if fields.get("take_earlier") else None
-    if not earlier and await _is_answered(context, target, raw):
+    if not earlier and await _answer_if_no_request(context, target, raw):
         return None
     attach_thread = AttachThread.GIVEN if earlier else None
     request = PromptRequest(raw, attach_thread=attach_thread, given=earlier)
@@ -167,7 +167,7 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     return None
 
 
-async def _is_answered(context: Context, target: Readable, raw: str) -> bool:
+async def _answer_if_no_request(context: Context, target: Readable, raw: str) -> bool:
     """Answer the text of the form in the channel of its job, if it is no request."""
     allowed = target.allowed.with_request(channel=target.job.channel)
     place = place_of_job(target.job)

@@ -55,7 +55,7 @@ def on_text(
     return pressed
 
 
-async def leave_it(_context: Context, _press: Press) -> Answer:
+async def send_nothing(_context: Context, _press: Press) -> Answer:
     """Send nothing."""
     return Answer(message=unsent.NOTHING_SENT, replaces=True)
 
