@@ -33,6 +33,6 @@ def head_of(git: Path) -> str:
 
 
 def version_and_commit() -> str:
-    """Return both for people; only the version where the commit is not known."""
+    """Return the version and the commit for people; the version alone if the commit is unknown."""
     commit = read_commit()
     return f"{__version__} (commit {commit})" if commit else __version__

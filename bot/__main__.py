@@ -234,8 +234,8 @@ def doctor(
     if channel is None and (user or with_job or record):
         raise click.UsageError("--as, --job and --record go with --try CHANNEL")
     if compare is not None:
-        raise Exit(_compare(compare))
-    _check_new(record)
+        raise Exit(_compare_with_sandbox(compare))
+    _check_record_is_writable(record)
     settings: Settings | None = None
     try:
         settings = Settings.load()
@@ -268,7 +268,7 @@ def doctor(
     raise Exit(0 if is_well else 1)
 
 
-def _check_new(record: Path | None) -> None:
+def _check_record_is_writable(record: Path | None) -> None:
     """Refuse a transcript that could not be written at the end of a trial."""
     if record is None:
         return
@@ -332,8 +332,8 @@ def _write_transcript(recorder: Recorder, file: Path) -> None:
     echo(f"{file} has {len(recorder.lines)} lines, without words, ids and keys.", err=True)
 
 
-def _compare(file: Path) -> int:
-    """Print the differences of a transcript from the sandbox; return the exit code."""
+def _compare_with_sandbox(transcript: Path) -> int:
+    """Print the differences of a transcript from the sandbox. Return the exit code."""
     from bot.operator.transcript import (
         UnreadableTranscript,
         compare,
@@ -342,11 +342,13 @@ def _compare(file: Path) -> int:
     )
 
     try:
-        lines = read_transcript(file)
+        lines = read_transcript(transcript)
     except OSError as error:
-        raise click.BadParameter(f"{file}: {error.strerror}", param_hint="--compare") from None
+        raise click.BadParameter(
+            f"{transcript}: {error.strerror}", param_hint="--compare"
+        ) from None
     except (UnreadableTranscript, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{file}: {error}", param_hint="--compare") from None
+        raise click.BadParameter(f"{transcript}: {error}", param_hint="--compare") from None
     differences = list(compare(lines, read_stand_ins()))
     for difference in differences:
         echo(str(difference))

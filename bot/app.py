@@ -141,12 +141,12 @@ async def running_bot(
         stack.push_async_callback(stopping.stop_part, lambda _seconds: store.release(context.owner))
         # Entered before the intake, so that the workers stop after it.
         stack.push_async_callback(stopping.stop_part, scheduler.stop)
-        stopping.call_at_begin(scheduler.leave_off)
+        stopping.call_at_begin(scheduler.stop_starting_runs)
         workers = [*list_workers(context)]
         if isinstance(rows_clock, ServerClock):
             reading = single_worker("read the clock", rows_clock.read, every_seconds=_CLOCK_SECONDS)
             workers.append(reading)
-        intake = await _take_in(stack, context, clients, stopping)
+        intake = await _start_intake(stack, context, clients, stopping)
         health.checks = {
             "database": check_database,
             # In HTTP mode a process that cannot reach Slack still stores requests, for later.
@@ -184,7 +184,7 @@ class _Intake:
     workers: Sequence[Worker]
 
 
-async def _take_in(
+async def _start_intake(
     stack: AsyncExitStack, context: WorkerContext, clients: Clients, stopping: Stopping
 ) -> _Intake:
     """Start the intake, through a socket or over HTTP."""

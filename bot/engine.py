@@ -429,7 +429,7 @@ class Workers:
             if worker.well_at + worker.every_seconds < since
         ]
 
-    def leave_off(self) -> None:
+    def stop_starting_runs(self) -> None:
         """Start no new runs; workers that have not been started never run."""
         self._is_stopping = True
         if self._timer is not None:
@@ -442,7 +442,7 @@ class Workers:
 
         Return the names of the cancelled tasks.
         """
-        self.leave_off()
+        self.stop_starting_runs()
         late = await wait_for_ends(self._tasks, grace_seconds)
         for task in late:
             log.warning("run_cancelled", name=task.get_name())

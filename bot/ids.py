@@ -6,7 +6,6 @@ mypy refuses an id of one kind in place of another.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from typing import Any, NewType
 
@@ -105,50 +104,3 @@ class Refusal(StrEnum):
         Every channel is affected then.
         """
         return self in (Refusal.TOKEN, Refusal.SCOPE)
-
-
-@dataclass(frozen=True, slots=True)
-class SentQuestion:
-    """A question, as it was sent to the docs service, without its words."""
-
-    text_hash: str
-    """A hash of the question with the database's key."""
-    sent_at: datetime
-    conversation: str | None
-    """The service's id of the conversation; None for a search, and until it is known."""
-    is_hidden: bool
-    """Whether the reader of a list may not see it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Recommendation:
-    """Work on the docs that a digest recommends."""
-
-    heading: str
-    """Its kind for people, such as *Readers asked*.
-
-    A digest has one recommendation of each kind.
-    """
-    key: str
-    """Its key in the values of buttons and in its jobs."""
-    title: str
-    evidence: str
-    """Its numbers, such as "11 questions, no answer"; empty if they are too small to recommend
-    it.
-    """
-    events: int
-    """The size of the evidence, by which recommendations are ranked."""
-    prompt: str
-    """The suggested prompt."""
-    quote: str = ""
-    """Words of one person, shown after the evidence."""
-    is_page: bool = False
-    """Whether the title is the path of a page, to be improved and not written."""
-    added_evidence: str = ""
-    """Its numbers in the text of another recommendation; empty if ``evidence`` is clear there, too."""
-    merged_keys: tuple[str, ...] = ()
-    """The keys of the recommendations of the same subject that are one with it."""
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        return (self.key, *self.merged_keys)

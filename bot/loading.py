@@ -114,7 +114,7 @@ class LoadedSettings(BaseSettings):
             else:
                 warnings.append(f"{similar} is no setting: did you mean {name}?")
         if problems:
-            raise _make_settings_error(sorted(problems, key=cls._order))
+            raise _make_settings_error(sorted(problems, key=cls._find_place))
         settings._warnings = (*warnings, *cls._warn_of_unused(source.env_vars))
         return settings
 
@@ -132,7 +132,7 @@ class LoadedSettings(BaseSettings):
         return cls(**right), wrong
 
     @classmethod
-    def _order(cls, problem: str) -> int:
+    def _find_place(cls, problem: str) -> int:
         """Return the place of a problem in the order of docs/settings.md; others come last."""
         name = problem.split()[0]
         variables = cls.variables()

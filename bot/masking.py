@@ -216,7 +216,7 @@ _MAX_DIGITS_OF_TEST_CARD = 4
 
 
 def _is_made_up(secret: str, kind: Kind) -> bool:
-    """Return whether a secret is a placeholder, as in an example, or may be no secret."""
+    """Return whether a secret is a placeholder from an example, or perhaps no secret."""
     if kind is Kind.GRANT:
         return True
     if kind is Kind.NUMBER:

@@ -249,10 +249,10 @@ class Messenger(Protocol):
         Its version is the version of its last edit; empty if it was never edited.
         """
 
-    async def find_closed(self, channel: ChannelId) -> Refusal | None:
+    async def find_refusal(self, channel: ChannelId) -> Refusal | None:
         """Return why the bot cannot post in a channel: it is archived or gone, or the bot is out.
 
-        Return None if it can, as far as Slack says.
+        Return None if Slack reports no obstacle.
         """
 
     async def read_mentions_since(
@@ -325,7 +325,7 @@ class Messenger(Protocol):
         Raises SlackRefused if Slack does not return it, or if it is no text or longer.
         """
 
-    async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
+    async def has_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
         """Return whether a file of this name is shared in the channel."""
 
     async def profile(self, user: UserId) -> Profile:

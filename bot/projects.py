@@ -75,7 +75,7 @@ class Projects:
                 return candidate
         return None
 
-    def serve(self, project: ProjectId) -> bool:
+    def can_serve(self, project: ProjectId) -> bool:
         """Return whether the bot has a key for calls about a project."""
         return self.serves_former or self.with_id(project) is not None
 
@@ -84,7 +84,7 @@ class Projects:
 
         A project that is no longer served has its id as its name.
         """
-        if not self.serve(project):
+        if not self.can_serve(project):
             return Project(project, project, project)
         return self.with_id(project) if self.are_several else None
 

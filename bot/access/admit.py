@@ -95,8 +95,8 @@ class Claimed:
         thread = self.origin.thread if channel == self.origin.channel else None
         return self._allowed.with_request(channel=channel, thread=thread)
 
-    def elsewhere(self) -> Allowed:
-        """Return the request without a channel, which needs no proof."""
+    def without_channel(self) -> Allowed:
+        """Return the request without a channel, and so without a claim to prove."""
         return self._allowed.with_request(channel=ChannelId(""))
 
 
@@ -257,7 +257,7 @@ async def reads_channel(context: Context, user: UserId, channel: ChannelId) -> b
 
 
 async def ask_readership(context: Context, user: UserId, channel: ChannelId) -> bool | None:
-    """Return whether Slack says that a user can read a channel; None if it does not answer.
+    """Return whether Slack reports that a user can read a channel; None without an answer.
 
     A channel that Slack hides from the bot counts as a channel without readers.
     """

@@ -34,7 +34,7 @@ async def find_obstacle(
     """Return the reason not to carry out a request that has waited; None if there is none.
 
     Its author may no longer use the bot, or has left the channel; or the channel is archived,
-    deleted, or without the bot. Raises a SlackError or TimeoutError while Slack does not say.
+    deleted, or without the bot. Raises a SlackError or TimeoutError while Slack does not answer.
     ``is_private``: only its author gets an answer, wherever the bot can post.
     """
     try:
@@ -43,10 +43,10 @@ async def find_obstacle(
         raise SlackUnclear("an author whom Slack does not describe") from None
     except NotAllowed as error:
         return Obstacle(Event.AUTHOR_EXCLUDED, error.message)
-    if is_private or _may_be_anywhere(context, origin):
+    if is_private or _needs_no_membership(context, origin):
         return None
     async with asyncio.timeout(context.timeouts.names_seconds):
-        refusal = await context.messenger.find_closed(origin.channel)
+        refusal = await context.messenger.find_refusal(origin.channel)
         if refusal is not None:
             return Obstacle(Event.CHANNEL_GONE, _explain_missing_channel(origin), refusal)
         return await _find_departure(context, origin)
@@ -55,14 +55,14 @@ async def find_obstacle(
 async def find_exclusion(
     context: Context, origin: Origin, *, is_private: bool = False
 ) -> Obstacle | None:
-    """Return why the author of a request may no longer ask; None while Slack does not say.
+    """Return why the author of a request may no longer ask; None while Slack does not answer.
 
     Slack's last answers count for as long as the bot remembers them, so that no request costs a
     call of its own. ``is_private``: membership of the channel does not matter.
     """
     try:
         await admit(context, origin, channel=origin.channel or None)
-        if is_private or _may_be_anywhere(context, origin):
+        if is_private or _needs_no_membership(context, origin):
             return None
         async with asyncio.timeout(context.timeouts.names_seconds):
             return await _find_departure(context, origin)
@@ -75,15 +75,15 @@ async def find_exclusion(
         return None
 
 
-def _may_be_anywhere(context: Context, origin: Origin) -> bool:
-    """Return whether the membership of the channel does not matter."""
+def _needs_no_membership(context: Context, origin: Origin) -> bool:
+    """Return whether the author may ask without being in the channel."""
     if not origin.channel or is_direct_message(origin.channel):
         return True
     return origin.user in context.settings.allowed_bots | context.settings.admins
 
 
 async def _find_departure(context: Context, origin: Origin) -> Obstacle | None:
-    """Return that an author has left the channel, if it is not public. Raises a SlackError."""
+    """Return the obstacle if an author has left a private channel. Raises a SlackError."""
     messenger = context.messenger
     if await messenger.is_public(origin.channel):
         return None

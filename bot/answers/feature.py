@@ -63,7 +63,7 @@ async def _list_gaps(context: Context, invocation: Invocation, _match: re.Match[
     return Answer(message=messages.gap_list(gaps))
 
 
-async def _draft(context: Context, press: Press) -> Answer:
+async def _open_draft_form(context: Context, press: Press) -> Answer:
     """Open the form of ``/docs-agent`` with a prompt about a question.
 
     Its job belongs to its thread. What was said there goes along, which takes longer to read than a
@@ -179,7 +179,7 @@ ANSWERS = Feature(
         Word("gaps", "gaps", "Lists the channel's questions without an answer.", _list_gaps),
     ),
     buttons={
-        Action.CHANGE_DOCS: _draft,
+        Action.CHANGE_DOCS: _open_draft_form,
         Action.DID_NOT_HELP: _did_not_help,
         Action.DISMISS_GAP: _dismiss,
         Action.GAPS_OLDER: _turn_page,

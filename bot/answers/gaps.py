@@ -18,16 +18,7 @@ from bot.answers.publication_store import Publications
 from bot.answers.publications import await_publication
 from bot.answers.store import Inquiries, SentQuestions
 from bot.context import Context, WorkerContext
-from bot.ids import (
-    ChannelId,
-    JobNumber,
-    Message,
-    ProjectId,
-    Recommendation,
-    Refusal,
-    SentQuestion,
-    is_direct_message,
-)
+from bot.ids import ChannelId, JobNumber, Message, ProjectId, Refusal, is_direct_message
 from bot.jobs.messages.forms import draft_prompt
 from bot.jobs.model.jobs import GapRef, JobState, TrackedJob
 from bot.jobs.model.questions import AnsweredQuestion
@@ -40,14 +31,15 @@ from bot.outbox.model import NewDelivery
 from bot.outbox.store import Outbox
 from bot.ports import SlackError, SlackRefused, ThreadRef
 from bot.store import Transaction
+from bot.visitors.model.digests import Recommendation
 from bot.visitors.model.gaps import clean_text, question_key
-from bot.visitors.model.own_questions import hash_text
+from bot.visitors.model.own_questions import SentQuestion, hash_text
 
 _RETRY_PAUSE = timedelta(minutes=1)
 _MAX_KEY_CHARACTERS = 2_000
 """The characters of a question that are masked for its key, more than its row has."""
 _MAX_CHECKED = 3
-"""The questions whose channels are looked at before they are shown elsewhere."""
+"""The questions whose channels are verified before they are shown elsewhere."""
 _MAX_TITLE_CHARACTERS = 60
 
 
@@ -183,7 +175,7 @@ def list_sent(
 async def audience_in(context: Context, channel: ChannelId) -> Audience:
     """Return the audience of words in a channel.
 
-    One about which Slack is silent counts as private.
+    A channel that Slack does not describe counts as private.
     """
     is_public = False
     if not is_direct_message(channel):
@@ -247,7 +239,7 @@ def on_merged(context: Context, tx: Transaction, number: JobNumber) -> bool:
         state = InquiryState.MERGED if is_awaited else InquiryState.WRITTEN
         place = (inquiry.channel, inquiry.thread_ts, inquiry.user)
         if inquiry.thread_ts is not None and place in places:
-            # Somebody who asked the same again in the same thread reads it once there.
+            # Somebody who has asked the same twice in a thread gets one notice there.
             state = InquiryState.NOTIFIED
         places.add(place)
         Inquiries(tx).save(inquiry, replace(inquiry, state=state, job=number, due_at=now))

@@ -220,7 +220,7 @@ def written_notice(
     request = b.link(link, open_words(link)) if link else ""
     state = publication.state if publication else PublicationState.UNKNOWN
     if publication is not None and state is PublicationState.LIVE:
-        news, where = _format_live_words(publication, request, is_named=job is not None)
+        news, where = _format_live_news(publication, request, is_named=job is not None)
     else:
         news = _NEWS_BY_STATE[state]
         where = request
@@ -234,9 +234,7 @@ _NEWS_BY_STATE = {
 }
 
 
-def _format_live_words(
-    publication: Publication, request: str, *, is_named: bool
-) -> tuple[str, str]:
+def _format_live_news(publication: Publication, request: str, *, is_named: bool) -> tuple[str, str]:
     """Return the news of a live page, and the page. ``request``: the link to the pull request."""
     change = publication.change
     is_removed = change is not None and change.is_removed

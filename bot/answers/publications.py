@@ -120,7 +120,7 @@ async def _read_change(context: WorkerContext, publication: Publication) -> Page
         files = await read_changed_files(context, job)
     except NotVisible:
         return None
-    # In a thread, because it may take a tenth of a second to read a patch.
+    # Outside the event loop, because it may take a tenth of a second to read a patch.
     titles = job.pull_request.titles if job.pull_request else {}
     return await asyncio.to_thread(find_change, files, titles) if files else None
 

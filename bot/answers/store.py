@@ -33,7 +33,6 @@ from bot.ids import (
     MessageTs,
     ProjectId,
     RequestKey,
-    SentQuestion,
     UserId,
     can_be_id,
 )
@@ -42,6 +41,7 @@ from bot.store import schema
 from bot.store.leases import FREE_LEASE, Claimer, Rows, claiming_oldest
 from bot.store.queues import QueueTable
 from bot.store.retention import RetentionRule
+from bot.visitors.model.own_questions import SentQuestion
 
 MAX_ROWS = 1_000
 """Maximum inquiries that are read for a list of gaps or a digest, the newest first."""
@@ -135,8 +135,8 @@ class Inquiries(Rows[Inquiry]):
 
     def set_audience(self, inquiry: Inquiry, audience: Audience) -> None:
         """Change the people to whom an inquiry's words were said."""
-        mine = inquiries.c.id == inquiry.id
-        self.connection.execute(update(inquiries).where(mine).values(audience=audience))
+        is_same = inquiries.c.id == inquiry.id
+        self.connection.execute(update(inquiries).where(is_same).values(audience=audience))
 
     def get(self, number: int) -> Inquiry | None:
         """Return an inquiry; None if it is unknown or forgotten."""
@@ -199,13 +199,13 @@ class Inquiries(Rows[Inquiry]):
 
     def note_shared(self, inquiry: Inquiry, ts: MessageTs) -> None:
         """Write where an answer was shared."""
-        mine = inquiries.c.id == inquiry.id
-        self.connection.execute(update(inquiries).where(mine).values(shared_ts=ts))
+        is_same = inquiries.c.id == inquiry.id
+        self.connection.execute(update(inquiries).where(is_same).values(shared_ts=ts))
 
     def note_reply(self, inquiry: Inquiry) -> None:
         """Write that a colleague has answered a question, also while a worker answers it."""
-        mine = inquiries.c.id == inquiry.id
-        self.connection.execute(update(inquiries).where(mine).values(has_reply=True))
+        is_same = inquiries.c.id == inquiry.id
+        self.connection.execute(update(inquiries).where(is_same).values(has_reply=True))
 
     def uses_of_assistant(self, project: ProjectId, since: datetime) -> Mapping[UserId, int]:
         """Return how many inquiries of each person the assistant has answered or answers."""
@@ -292,8 +292,8 @@ class SentQuestions(schema.Repository):
         """Write the conversation in which the assistant has answered a question."""
         asked = and_(sent_questions.c.inquiry == inquiry, ~sent_questions.c.is_search)
         newest = select(func.max(sent_questions.c.id)).where(asked).scalar_subquery()
-        this = update(sent_questions).where(sent_questions.c.id == newest)
-        self.connection.execute(this.values(conversation=conversation))
+        change = update(sent_questions).where(sent_questions.c.id == newest)
+        self.connection.execute(change.values(conversation=conversation))
 
     def between(
         self, project: ProjectId, channel: ChannelId, since: datetime, before: datetime

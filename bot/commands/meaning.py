@@ -51,7 +51,7 @@ def find_meaning(
     Args:
         context: The words of the bot, and its settings.
         raw: The text as Slack sent it.
-        place: Where it stands.
+        place: The place of the text.
         author: Who said or typed it. Apps are not asked back.
         command: The slash command after which it was typed; empty elsewhere.
         has_files: Files came with it.

@@ -293,7 +293,7 @@ def clean_error(text: str, secrets: tuple[str, ...] = ()) -> str:
     """
     plain = _join_lines(text[:_MAX_READ_LENGTH])
     for secret in secrets:
-        # No more of a secret can stand in so short a text.
+        # The text is cut at the same length, so it cannot contain more of a secret.
         plain = _remove_secret(plain, _join_lines(secret[:_MAX_READ_LENGTH]))
     return plain if len(plain) <= MAX_TEXT_LENGTH else plain[: MAX_TEXT_LENGTH - 1] + "…"
 

@@ -56,7 +56,7 @@ class Days(TypedDict, total=False):
     date_to: date | None
 
 
-class WhichRows(Days, total=False):
+class RowSelection(Days, total=False):
     """The period and number of rows about readers."""
 
     limit: int
@@ -271,47 +271,49 @@ class DocsClient(ServiceClient):
         _check_rows(page.views, limit)
         return page
 
-    async def searches(self, project_id: str, **which: Unpack[WhichRows]) -> SearchesPage:
+    async def searches(self, project_id: str, **selection: Unpack[RowSelection]) -> SearchesPage:
         """Return the most frequent searches.
 
         As the three calls below it reads one page only: the service has an hourly limit for all of
         them. https://www.mintlify.com/docs/api/analytics/searches
         """
-        answer = await self._send(_wire.analytics(project_id, "searches", **which))
+        answer = await self._send(_wire.analytics(project_id, "searches", **selection))
         page = _wire.decode(answer, SearchesPage)
-        _check_rows(page.searches, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
+        _check_rows(page.searches, selection.get("limit", _wire.MAX_READERS_PAGE_SIZE))
         return page
 
-    async def feedback_by_page(self, project_id: str, **which: Unpack[WhichRows]) -> FeedbackByPage:
+    async def feedback_by_page(
+        self, project_id: str, **selection: Unpack[RowSelection]
+    ) -> FeedbackByPage:
         """Return how often pages were marked as helpful and not.
 
         The service names no order of the rows.
 
         https://www.mintlify.com/docs/api/analytics/feedback-by-page
         """
-        answer = await self._send(_wire.analytics(project_id, "feedback/by-page", **which))
+        answer = await self._send(_wire.analytics(project_id, "feedback/by-page", **selection))
         page = _wire.decode(answer, FeedbackByPage)
-        _check_rows(page.feedback, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
+        _check_rows(page.feedback, selection.get("limit", _wire.MAX_READERS_PAGE_SIZE))
         return page
 
-    async def feedback(self, project_id: str, **which: Unpack[WhichRows]) -> FeedbackPage:
+    async def feedback(self, project_id: str, **selection: Unpack[RowSelection]) -> FeedbackPage:
         """Return single votes and comments.
 
         https://www.mintlify.com/docs/api/analytics/feedback
         """
-        answer = await self._send(_wire.analytics(project_id, "feedback", **which))
+        answer = await self._send(_wire.analytics(project_id, "feedback", **selection))
         page = _wire.decode(answer, FeedbackPage)
-        _check_rows(page.feedback, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
+        _check_rows(page.feedback, selection.get("limit", _wire.MAX_READERS_PAGE_SIZE))
         return page
 
-    async def assistant(self, project_id: str, **which: Unpack[WhichRows]) -> AssistantPage:
+    async def assistant(self, project_id: str, **selection: Unpack[RowSelection]) -> AssistantPage:
         """Return questions that readers asked the service's assistant.
 
         https://www.mintlify.com/docs/api/analytics/assistant-conversations
         """
-        answer = await self._send(_wire.analytics(project_id, "assistant", **which))
+        answer = await self._send(_wire.analytics(project_id, "assistant", **selection))
         page = _wire.decode(answer, AssistantPage)
-        _check_rows(page.conversations, which.get("limit", _wire.MAX_READERS_PAGE_SIZE))
+        _check_rows(page.conversations, selection.get("limit", _wire.MAX_READERS_PAGE_SIZE))
         return page
 
 

@@ -3,8 +3,8 @@
 It imports nothing else of this project and can be used alone::
 
     async with GithubClient(token=SecretStr(token)) as github:
-        which = github.pull_request_of("https://github.com/acme/docs/pull/7")
-        pull_request = await github.pull_request(which)
+        pull_request_id = github.pull_request_of("https://github.com/acme/docs/pull/7")
+        pull_request = await github.pull_request(pull_request_id)
         print(pull_request.title, pull_request.state)
 
 Every failure is a `GithubError`. Its class decides how the caller handles it:

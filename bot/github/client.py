@@ -164,25 +164,27 @@ class GithubClient:
         if answer.status_code not in (200, 404):
             raise self._to_error(answer)
 
-    async def pull_request(self, which: PullRequestId, etag: str = "") -> PullRequest | None:
+    async def pull_request(
+        self, pull_request_id: PullRequestId, etag: str = ""
+    ) -> PullRequest | None:
         """Return a pull request.
 
         Returns None if it has not changed since the answer with this ``etag``.
         """
-        answer = await self._fetch(which.path, etag)
+        answer = await self._fetch(pull_request_id.path, etag)
         if answer.status_code == 304:
             return None
         return _parse_answer(_PULL_REQUEST_ADAPTER, answer).model_copy(
             update={"etag": _read_etag(answer)}
         )
 
-    async def files(self, which: PullRequestId) -> Sequence[PullRequestFile]:
+    async def files(self, pull_request_id: PullRequestId) -> Sequence[PullRequestFile]:
         """Return the first 100 files that a pull request changes.
 
         https://docs.github.com/en/rest/pulls/pulls#list-pull-requests-files
         """
-        etag, cached = self._files.get(which, ("", ()))
-        answer = await self._fetch(f"{which.path}/files?per_page=100", etag)
+        etag, cached = self._files.get(pull_request_id, ("", ()))
+        answer = await self._fetch(f"{pull_request_id.path}/files?per_page=100", etag)
         if answer.status_code == 304:
             return cached
         files = _parse_answer(_FILES_ADAPTER, answer)
@@ -190,25 +192,27 @@ class GithubClient:
             del self._files[next(iter(self._files))]
         new_etag = _read_etag(answer)
         if new_etag and len(answer.body) <= _MAX_CACHED_BYTES:
-            self._files[which] = new_etag, files
+            self._files[pull_request_id] = new_etag, files
         return files
 
-    async def text(self, which: PullRequestId, path: str, commit: str) -> str:
+    async def text(self, pull_request_id: PullRequestId, path: str, commit: str) -> str:
         """Return the beginning of a text file of a commit. Requires *Contents: read*.
 
         https://docs.github.com/en/rest/repos/contents#get-repository-content
         """
-        answer = await self._fetch(which.contents_path(path, commit))
+        answer = await self._fetch(pull_request_id.contents_path(path, commit))
         return _parse_answer(_CONTENTS_ADAPTER, answer).text
 
-    async def compare(self, which: PullRequestId, base: str, head: str) -> Comparison:
+    async def compare(self, pull_request_id: PullRequestId, base: str, head: str) -> Comparison:
         """Compare two commits of a pull request in the first 300 files.
 
         Requires *Contents: read*.
 
         https://docs.github.com/en/rest/commits/commits#compare-two-commits
         """
-        return _parse_answer(_COMPARISON_ADAPTER, await self._fetch(which.compare_path(base, head)))
+        return _parse_answer(
+            _COMPARISON_ADAPTER, await self._fetch(pull_request_id.compare_path(base, head))
+        )
 
     async def _fetch(self, path: str, etag: str = "") -> _Answer:
         """Return an answer with status 200, or with 304 for its ``etag``."""

@@ -165,13 +165,13 @@ def pull_request_of(link: str, site: str, repository: str | None = None) -> Pull
     # A repository cannot be named with dots alone, which would lead to another path of the API.
     if match is None or parts.netloc.lower() != site or not match[2].strip("."):
         return None
-    which = PullRequestId(match[1], match[2], int(match[3]))
+    pull_request_id = PullRequestId(match[1], match[2], int(match[3]))
     if repository is None:
-        return which
+        return pull_request_id
     named = _REPOSITORY_PATTERN.fullmatch(repository.strip().lower())
     if named is None or named[1] not in (None, site):
         return None
-    return which if named[2] == which.repository else None
+    return pull_request_id if named[2] == pull_request_id.repository else None
 
 
 def _join_lines(text: str) -> str:

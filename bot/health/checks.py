@@ -256,7 +256,7 @@ class Health:
 
 
 async def start_check() -> Sequence[Finding]:
-    """Return that the process still starts."""
+    """Return the finding that the process still starts."""
     return [Finding("slack", False, "the start waits for Slack")]
 
 

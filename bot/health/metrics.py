@@ -128,12 +128,12 @@ def read_gauges(context: Context, tx: Transaction) -> Values:
         "service_failing_seconds": {
             project.name: _count_failing_seconds(tx, project.id, now) for project in projects
         },
-        "key_refused": _find_refused_keys(context, tx),
+        "key_refused": _read_key_refusals(context, tx),
     }
 
 
-def _find_refused_keys(context: Context, tx: Transaction) -> Mapping[str, float]:
-    """Return for each project whether its key is refused, and for each key of an assistant."""
+def _read_key_refusals(context: Context, tx: Transaction) -> Mapping[str, float]:
+    """Return 1 for each refused key of a project or of an assistant, 0 for each other, by name."""
     refused = {
         f"docs:{project.name}": float(is_refused(tx, project.id))
         for project in context.projects.known

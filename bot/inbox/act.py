@@ -15,13 +15,13 @@ from bot.ids import Message, RequestKey, is_direct_message
 from bot.inbox.meaning import HeardMessage
 from bot.inbox.model import Door, InboxMessage, MessageState
 from bot.inbox.requests import (
-    Joined,
+    JoinedPrompt,
     add_to,
-    asking,
     find_prompt_to_join,
     hold_end,
     join,
-    leave,
+    leave_request,
+    make_question_writer,
     settle,
 )
 from bot.inbox.send import Outgoing, send
@@ -165,7 +165,7 @@ async def _answer_unsent(
         text = await asked_text(raw)
         if await context.write(partial(_keep_question, message, text)):
             return
-    also = asking(context, message)
+    also = make_question_writer(context, message)
     reply = await respond(then, allowed, heard.meaning, heard.place, target=target, also=also)
     occasion = "unsent"
     key: RequestKey | None = None
@@ -250,7 +250,7 @@ async def _send(
 
 def _hold_files(context: WorkerContext, message: InboxMessage, tx: Transaction) -> None:
     """Let files wait for words of their author."""
-    leave(context, tx, message)
+    leave_request(context, tx, message)
     due_at = message.said_at + timedelta(seconds=context.timeouts.hold_seconds)
     Inbox(tx).save(message, state=MessageState.HELD, request=None, due_at=due_at)
 
@@ -290,7 +290,7 @@ async def _add(
 
 def _join_words(
     context: Context, tx: Transaction, prompt: Prompt, message: InboxMessage, heard: HeardMessage
-) -> Joined:
+) -> JoinedPrompt:
     """Join the words of a prompt and of a message."""
     parts = [
         each for each in Inbox(tx).messages_of(RequestKey(prompt.key)) if each.id != message.id

@@ -15,7 +15,7 @@ from bot.ids import ChannelId, MessageTs, RequestKey
 from bot.inbox import messages as say
 from bot.inbox.model import Door, InboxMessage
 from bot.inbox.receive import receive
-from bot.inbox.requests import moving
+from bot.inbox.requests import make_messages_writer
 from bot.inbox.send import Outgoing, send
 from bot.inbox.store import Inbox
 from bot.intent.decision import Decision
@@ -124,7 +124,7 @@ async def _steer(context: Context, press: Press, draft: UnsentText, place: _Plac
 
     async def steer(target: Readable) -> Answer:
         request = PromptRequest(draft.raw, allow_duplicate=True, allow_key=True)
-        moved = moving(draft.key, allowed.user, _list_messages(place), draft.raw)
+        moved = make_messages_writer(draft.key, allowed.user, _list_messages(place), draft.raw)
         result = await follow_up(context, target, request, moved)
         if not result.accepted:
             return Answer(message=job_answers.cannot_follow_up(target.job))
@@ -208,7 +208,7 @@ async def _ask_docs(context: Context, press: Press, draft: UnsentText) -> Answer
     place = await _find_place(context, press, draft)
     if place is None:
         return Answer(message=job_answers.CHANNEL_NOT_READ)
-    moved = moving(draft.key, place.allowed.user, _list_messages(place), None)
+    moved = make_messages_writer(draft.key, place.allowed.user, _list_messages(place), None)
     question = DocsQuestion(replace(draft, job=None))
     message = await ask_docs(context, place.allowed, question, moved)
     return Answer(message=message or unsent.READING_DOCS, replaces=True)
@@ -270,7 +270,7 @@ async def write_thread(context: Context, press: Press, draft: UnsentText) -> Ans
     allowed = place.allowed
     if await is_public_channel(context, allowed.origin.channel):
         request = PromptRequest(draft.raw, attach_thread=AttachThread.IF_PUBLIC, is_sure=True)
-        moved = moving(draft.key, allowed.user, _list_messages(place), draft.raw)
+        moved = make_messages_writer(draft.key, allowed.user, _list_messages(place), draft.raw)
         asked = await ask(context, allowed, request, moved)
         if asked.same:
             return Answer(message=job_answers.same_job(asked.job), replaces=True)

@@ -25,9 +25,9 @@ from bot.inbox.model import (
     SOON_SECONDS,
     InboxMessage,
     MessageState,
-    seconds_to_next_look,
+    growing_pause_seconds,
 )
-from bot.inbox.requests import leave, refuse_request, settle, stage_of
+from bot.inbox.requests import leave_request, refuse_request, settle, stage_of
 from bot.inbox.store import SETTLED_KEPT_FOR, Inbox
 from bot.inbox.withdraw import BeingSent
 from bot.jobs.ask import HasKey
@@ -99,7 +99,7 @@ def _keep_request(tx: Transaction, message: InboxMessage) -> None:
 async def _decide(context: WorkerContext, message: InboxMessage) -> None:
     heard = await context.store.read(lambda tx: interpret(context, tx, message))
     if heard is LATER:
-        await _wait_for_slack(context, message)
+        await _postpone_for_slack(context, message)
         return
     # A message that was missed counts as of the time when it was written.
     then = replace(context, clock=lambda: message.said_at)
@@ -126,13 +126,13 @@ async def _settle(
 # ---- waiting
 
 
-async def _wait_for_slack(context: WorkerContext, message: InboxMessage) -> None:
-    """Let a message wait, the longer the older it is, and settle it after a day."""
+async def _postpone_for_slack(context: WorkerContext, message: InboxMessage) -> None:
+    """Postpone a message, for longer the older it is, and settle it after a day."""
     age = context.clock() - message.said_at
     if age > SETTLED_KEPT_FOR:
         await context.write(lambda tx: settle(context, tx, [message]))
         return
-    await _postpone(context, message, seconds_to_next_look(age.total_seconds()))
+    await _postpone(context, message, growing_pause_seconds(age.total_seconds()))
 
 
 async def _postpone(context: WorkerContext, message: InboxMessage, seconds: float) -> None:
@@ -166,7 +166,7 @@ async def _decline(context: WorkerContext, message: InboxMessage, declined: Decl
     """
     is_undescribed = isinstance(declined, Untold)
     if is_undescribed and context.clock() - message.said_at <= SETTLED_KEPT_FOR:
-        await _wait_for_slack(context, message)
+        await _postpone_for_slack(context, message)
     elif isinstance(declined, NotAllowed):
         await context.write(partial(_refuse, context, message, declined))
     else:
@@ -203,7 +203,7 @@ def _carry_out_deletion(context: WorkerContext, message: InboxMessage, tx: Trans
         case Consequence.INFORM:
             _inform_of_deletion(context, tx, message)
         case Consequence.MAKE_ANEW | Consequence.TAKE_BACK:
-            leave(context, tx, message)
+            leave_request(context, tx, message)
         case _:
             pass
     Inbox(tx).settle(message)

@@ -36,7 +36,7 @@ _UNSENT_STATES = frozenset({PromptState.NEW, PromptState.WAITING})
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a message stands."""
+    """The place of a message."""
 
     place: Place
     job: TrackedJob | None = None
@@ -170,11 +170,14 @@ def may_answer(context: Context, tx: Transaction, message: ThreadReply | Mention
     return meaning.kind is Kind.COLLEAGUE_ANSWER
 
 
-# ---- where it stands
+# ---- the place of a message
 
 
 def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot | Later | None:
-    """Return where a message stands; None for a reply where only mentions of the bot are for it."""
+    """Return the place of a message; None for a reply that is not for the bot.
+
+    In some threads only mentions of the bot are for it.
+    """
     if message.thread is None or message.user in context.settings.allowed_bots:
         return _find_spot_outside_threads(context, tx, message)
     raw = message.text or ""
@@ -199,7 +202,7 @@ def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot 
         is_for_people = job.among_people or (job.is_mention_only and message.request is None)
         return None if is_for_people else Spot(place_of_job(job), job, thread.is_named)
     if is_mention:
-        named = _find_named(context, tx, message)
+        named = _find_named_job(context, tx, message)
         if named is not None and named != job:
             return Spot(place_of_job(named), named, is_named=True, is_elsewhere=True)
     if job is not None and not (job.is_forgotten or job.state in _FINISHED_STATES):
@@ -213,17 +216,17 @@ def find_spot(context: Context, tx: Transaction, message: InboxMessage) -> Spot 
 def _find_spot_outside_threads(
     context: Context, tx: Transaction, message: InboxMessage
 ) -> Spot | None:
-    """Return where a message stands that no thread says more about; None if it is for people."""
+    """Return the place of a message outside of threads; None if it is for people."""
     is_direct = is_direct_message(message.channel)
     # It may have been edited since.
     if not (is_direct or slack_text.mentions(message.text or "", context.bot_user)):
         return None
-    named = _find_named(context, tx, message)
+    named = _find_named_job(context, tx, message)
     if named is not None:
         return Spot(place_of_job(named), named, is_named=True, is_elsewhere=True)
-    held = _find_held_job(context, tx, message) if is_direct else None
-    if held is not None and not _is_question(context, message):
-        return Spot(place_of_job(held), held)
+    unsent = _find_unsent_job(context, tx, message) if is_direct else None
+    if unsent is not None and not _is_question(context, message):
+        return Spot(place_of_job(unsent), unsent)
     return Spot(Place.DIRECT if is_direct else Place.CHANNEL)
 
 
@@ -251,7 +254,7 @@ def _find_spot_without_job(
     return Spot(Place.DIRECT if is_direct else Place.PEOPLE)
 
 
-def _find_named(context: Context, tx: Transaction, message: InboxMessage) -> TrackedJob | None:
+def _find_named_job(context: Context, tx: Transaction, message: InboxMessage) -> TrackedJob | None:
     """Return the job that the first word of a message names, if more words follow."""
     text = slack_text.without_leading_mention(message.text or "", context.bot_user)
     named = _NAMED_PATTERN.match(text)
@@ -260,7 +263,7 @@ def _find_named(context: Context, tx: Transaction, message: InboxMessage) -> Tra
     return Jobs(tx).get(JobNumber(int(named[1])))
 
 
-def _find_held_job(context: Context, tx: Transaction, message: InboxMessage) -> TrackedJob | None:
+def _find_unsent_job(context: Context, tx: Transaction, message: InboxMessage) -> TrackedJob | None:
     """Return the job that the author of a direct message asked for just now, and may add to."""
     joined = Prompts(tx).with_key(message.request) if message.request else None
     if joined is not None and _has_joined(message, joined):

@@ -87,7 +87,7 @@ class InboxMessage:
 
     @property
     def thread(self) -> MessageTs | None:
-        """The thread in which it stands; None outside of threads."""
+        """The thread of the message; None outside of threads."""
         return None if self.conversation_ts in ("", self.ts) else MessageTs(self.conversation_ts)
 
     @property
@@ -134,6 +134,6 @@ class MissedSpan:
     """The bot was invited to the channel: its newest mention there is offered to its author."""
 
 
-def seconds_to_next_look(waited_seconds: float) -> float:
-    """Return the pause before the next look at something that has waited for so long."""
+def growing_pause_seconds(waited_seconds: float) -> float:
+    """Return the pause before the next try: a share of the time that the work has waited."""
     return min(max(waited_seconds * _WAIT_SHARE, SOON_SECONDS), _MAX_WAIT_SECONDS)

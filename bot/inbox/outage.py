@@ -55,11 +55,14 @@ class Outage:
         self._longest = timedelta()
         self._ending = asyncio.Lock()
 
-    def begin(self, seconds: float = 0.0) -> None:
-        """Note that messages may have been missed, or may be in the next ``seconds``."""
+    def begin(self, lasting_seconds: float = 0.0) -> None:
+        """Note that messages may have been missed, or may be for a while.
+
+        ``lasting_seconds``: the seconds from now in which messages may still be missed.
+        """
         self._is_open = True
-        self._longest = max(self._longest, timedelta(seconds=seconds))
-        until = self._context.clock() + timedelta(seconds=seconds)
+        self._longest = max(self._longest, timedelta(seconds=lasting_seconds))
+        until = self._context.clock() + timedelta(seconds=lasting_seconds)
         self._goes_on_until = max(self._goes_on_until, until)
 
     async def end(self) -> None:

@@ -132,11 +132,11 @@ def _store(
         since = max(time_of(ts) - REDELIVERED_FOR, installed_at(tx))
         MissedMessages(tx).add(ts_at(since), now, origin.channel)
     elif is_new and not is_missed:
-        _read_thread_if_late(context, tx, message)
+        _read_thread_of_late_mention(context, tx, message)
     return is_new
 
 
-def _read_thread_if_late(context: Context, tx: Transaction, message: Message) -> None:
+def _read_thread_of_late_mention(context: Context, tx: Transaction, message: Message) -> None:
     """Let the thread of a new mention be read if it comes late.
 
     Slack delivers an event again, and a reply that came before its mention was for others.
@@ -244,7 +244,7 @@ def _add_edited(context: Context, tx: Transaction, changed: Changed, message: Me
     # Earlier replies were for others: the edit made the message a mention.
     was_mention = slack_text.mentions(changed.before or "", context.bot_user)
     if is_new and was_mention:
-        _read_thread_if_late(context, tx, message)
+        _read_thread_of_late_mention(context, tx, message)
     return is_new
 
 

@@ -1,8 +1,8 @@
-"""The worker that lets held prompts go, once their messages are known to be as they read now.
+"""The worker that releases held prompts after their messages were verified.
 
-A prompt of messages is held for 8 seconds after its author's last word. One that has waited for
-more than a minute, for the hourly limit or in an outage, is looked at again: its messages are read
-in Slack, and its channel is checked. Whether its author still may is asked of each.
+A prompt of messages is held for 8 seconds after its author's last word. A prompt that has waited
+for more than a minute, for the hourly limit or in an outage, is verified again: its messages are
+read in Slack, and its channel is checked. The access of the author is checked for every prompt.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bot.consequences import CONSEQUENCES, Consequence, Event
 from bot.context import WorkerContext, make_claim
 from bot.engine import unless_taken_over
 from bot.ids import ChannelId, RequestKey
-from bot.inbox.model import BATCH_SIZE, InboxMessage, MessageState, seconds_to_next_look
+from bot.inbox.model import BATCH_SIZE, InboxMessage, MessageState, growing_pause_seconds
 from bot.inbox.receive import Relevance, store_change
 from bot.inbox.requests import hold_end, stage_of_prompt
 from bot.inbox.store import Inbox
@@ -128,7 +128,7 @@ def _keep_hold(
     """
     if seconds is None:
         now = context.clock()
-        seconds = seconds_to_next_look((now - _find_delay(prompt, now)).total_seconds())
+        seconds = growing_pause_seconds((now - _find_delay(prompt, now)).total_seconds())
     Prompts(tx).keep_held(prompt, context.after(seconds), context.owner)
     return seconds
 

@@ -24,7 +24,7 @@ from bot.jobs.job_acts import refuse_waiting_prompt, take_back_prompt
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
-from bot.jobs.prompt_outcomes import show_taken_back
+from bot.jobs.prompt_outcomes import leave_only_dismiss
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.masking import has_key
@@ -90,7 +90,9 @@ def hold_end(context: Context, asked_at: datetime, said_at: datetime) -> datetim
 # ---- messages become a request
 
 
-def taking(context: Context, key: RequestKey, messages: Sequence[InboxMessage], text: str) -> Also:
+def make_parts_writer(
+    context: Context, key: RequestKey, messages: Sequence[InboxMessage], text: str
+) -> Also:
     """Return the function that makes messages parts of a new prompt, in its transaction.
 
     Args:
@@ -104,13 +106,13 @@ def taking(context: Context, key: RequestKey, messages: Sequence[InboxMessage], 
         for message in messages[:-1]:
             Inbox(tx).take(message, key, "")
         for message in messages[-1:]:
-            leave(context, tx, message, joins=key)
+            leave_request(context, tx, message, joins=key)
             Inbox(tx).take(message, key, text)
 
     return write
 
 
-def moving(
+def make_messages_writer(
     key: RequestKey,
     user: UserId,
     messages: Sequence[InboxMessage],
@@ -129,11 +131,11 @@ def moving(
     return write
 
 
-def asking(context: Context, message: InboxMessage) -> Also:
+def make_question_writer(context: Context, message: InboxMessage) -> Also:
     """Return the function that makes a message a question, in its transaction."""
 
     def write(tx: Transaction) -> None:
-        leave(context, tx, message, joins=message.request_key)
+        leave_request(context, tx, message, joins=message.request_key)
         Inbox(tx).take(message, message.request_key, None)
 
     return write
@@ -154,7 +156,7 @@ def show_taken(tx: Transaction, message: InboxMessage, now: datetime) -> None:
 def settle(context: Context, tx: Transaction, messages: Sequence[InboxMessage]) -> None:
     """Erase messages that ask for nothing, or no longer ask."""
     for message in messages:
-        leave(context, tx, message)
+        leave_request(context, tx, message)
         Inbox(tx).settle(message)
 
 
@@ -162,7 +164,7 @@ def settle(context: Context, tx: Transaction, messages: Sequence[InboxMessage]) 
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class JoinedPrompt:
     """The words and the files of a prompt, joined from its messages."""
 
     content: Content
@@ -170,7 +172,7 @@ class Joined:
     """The project that a prompt for a new job names."""
 
 
-def join(context: Context, kind: PromptKind, messages: Sequence[InboxMessage]) -> Joined:
+def join(context: Context, kind: PromptKind, messages: Sequence[InboxMessage]) -> JoinedPrompt:
     """Join the words and files of messages, in order. Raises UnknownProject."""
     texts = [message.text or "" for message in messages]
     files = tuple(file for message in messages for file in message.files)
@@ -181,7 +183,7 @@ def join(context: Context, kind: PromptKind, messages: Sequence[InboxMessage]) -
         texts = [text for text, _ in pairs]
         project = next((named for _, named in pairs if named), None)
     raw = "\n\n".join(text.strip() for text in texts if text.strip())
-    return Joined(Content(raw, files, tuple(dict.fromkeys(omitted_parts))), project)
+    return JoinedPrompt(Content(raw, files, tuple(dict.fromkeys(omitted_parts))), project)
 
 
 def find_prompt_to_join(
@@ -236,7 +238,7 @@ def add_to(
     text = heard.full_text
     if prompt.kind is PromptKind.FOLLOW_UP and heard.door is not Door.REPLY:
         text, _ = context.projects.take(text)
-    leave(context, tx, message, joins=key)
+    leave_request(context, tx, message, joins=key)
     Inbox(tx).take(message, key, text.strip())
     remake(context, tx, prompt, Inbox(tx).messages_of(key))
     if message.request is None:
@@ -276,7 +278,7 @@ def remake(
 # ---- a message leaves its request
 
 
-def leave(
+def leave_request(
     context: Context, tx: Transaction, message: InboxMessage, joins: RequestKey | None = None
 ) -> None:
     """Take a message out of its request, unless it ``joins`` the same one.
@@ -305,7 +307,7 @@ def _take_back(context: Context, tx: Transaction, prompt: Prompt, *, is_deleted:
     if stage_of_prompt(prompt) is Stage.UNCONFIRMED:
         # A person decides; but its words are not sent again.
         Prompts(tx).save(prompt, lifecycle.edit_prompt(prompt, Content(""), now, None))
-        show_taken_back(tx, job, prompt, now)
+        leave_only_dismiss(tx, job, prompt, now)
         return
     end = JobProblem.DELETED if is_deleted else JobProblem.EDITED
     take_back_prompt(tx, prompt, job, prompt.asked_by, now, end)

@@ -11,7 +11,7 @@ from bot.commands.meaning import Meaning
 from bot.context import Context
 from bot.ids import Message, is_direct_message
 from bot.inbox.model import Door, InboxMessage
-from bot.inbox.requests import moving, settle, show_taken, taking
+from bot.inbox.requests import make_messages_writer, make_parts_writer, settle, show_taken
 from bot.intent.kinds import Kind
 from bot.jobs.access import Readable
 from bot.jobs.ask import ask, follow_up
@@ -193,9 +193,9 @@ def _taking(context: Context, allowed: Allowed, outgoing: Outgoing) -> Also:
     if outgoing.target is not None and outgoing.door is not Door.REPLY:
         text, _ = context.projects.take(text)
     key = allowed.origin.key
-    take = taking(context, key, outgoing.messages, text)
+    take = make_parts_writer(context, key, outgoing.messages, text)
     if outgoing.is_moved:
-        take = moving(key, allowed.user, outgoing.messages, text)
+        take = make_messages_writer(key, allowed.user, outgoing.messages, text)
 
     def write(tx: Transaction) -> None:
         take(tx)

@@ -299,7 +299,7 @@ class Inbox(Rows[InboxMessage]):
         return self._all(_is_beside(message), _c.state == MessageState.HELD)
 
     def taken_beside(self, message: InboxMessage, within: timedelta) -> Sequence[InboxMessage]:
-        """Return the taken messages of its author in its place, from just before and just after."""
+        """Return the taken messages of the same author and place, from just before and just after."""
         first = ts_at(time_of(message.ts) - within)
         last = ts_at(time_of(message.ts) + within)
         taken = and_(_c.state == MessageState.TAKEN, _c.ts.between(first, last))
@@ -462,7 +462,7 @@ class MissedMessages(Rows[MissedSpan]):
         *,
         is_invited: bool = False,
     ) -> None:
-        """Let conversations be read again, also those that wait for that already.
+        """Queue conversations to be read again, also conversations that are in the queue.
 
         The new row takes the place of a waiting one, whose reading may have begun before. A reader
         begins each row anew.

@@ -71,7 +71,7 @@ def decide(
 
     Args:
         text: The text as a person sees it.
-        place: Where it stands.
+        place: The place of the text.
         vocabulary: The words of the bot's commands.
         mention: How a mention of the bot reads in the text: ``@docs-agent``. Empty if the text
             mentions it nowhere.

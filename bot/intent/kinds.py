@@ -1,4 +1,4 @@
-"""The meanings of texts, the places where texts stand, and the meaning that counts at a place."""
+"""The meanings of texts, the places of texts, and the meaning that counts at a place."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Place(StrEnum):
-    """Where a text stands."""
+    """The place of a text."""
 
     CHANNEL = "channel"
     """In a channel, outside of threads."""
@@ -129,7 +129,7 @@ _KINDS_AT_JOB = {
     Kind.QUESTION: Kind.PRODUCT_QUESTION,
     Kind.UNCLEAR: Kind.DISAPPROVAL,
     Kind.UNANSWERABLE: Kind.SUGGESTION,
-    Kind.GREETING: Kind.TALK,  # Among people.
+    Kind.GREETING: Kind.TALK,  # In a job's thread people greet one another.
 }
 _KINDS_AT_MERGED_JOB = _KINDS_AT_JOB | {
     Kind.CHANGE: Kind.CHANGE_AFTER_MERGE,

@@ -173,7 +173,7 @@ def _look_up(word: str) -> _Word:
 
 
 def _find_likely_languages(words: Sequence[_Word]) -> Iterator[str]:
-    """Yield the likeliest language, and others with words of their own: "bitte den typo fixen"."""
+    """Yield the likeliest language, then others with enough own words: "bitte den typo fixen"."""
     weights = {code: sum(word.weights[code] for word in words) for code in words[0].weights}
     likely = sorted(weights, key=lambda code: (-weights[code], code != DEFAULT_LANGUAGE))
     first = likely[0]

@@ -39,7 +39,7 @@ def keep_review(
         # Somebody was faster, or pressed twice.
         return True
     if job.sees_pull_request:
-        # The button is of before.
+        # The button is from before the bot polled the pull request.
         update_status_message(tx, job, now)
         return True
     if choice is None:

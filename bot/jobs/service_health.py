@@ -81,9 +81,9 @@ def failing_since(tx: Transaction, project: ProjectId, now: datetime) -> datetim
 
 
 def add_known_wait(tx: Transaction, job: TrackedJob, now: datetime) -> TrackedJob:
-    """Return a job whose new prompt cannot be sent at once; unchanged if nothing is in its way.
+    """Return a job with the wait of its new prompt; unchanged if the prompt can be sent at once.
 
-    Sending is switched off, or the project has a back-off.
+    The prompt waits while sending is switched off, or the project has a back-off.
     """
     stop = Sending(tx).stop()
     if stop is not None:

@@ -115,7 +115,7 @@ def _claim_free(
     fresh = [item for item in going if (item.verified_at or item.asked_at) >= verified_since]
     stale = [item.id for item in going if item not in fresh]
     if stale:
-        Prompts(tx).look_again(stale, now)
+        Prompts(tx).verify_again(stale, now)
     prompts = Prompts(tx).begin_sending(context.claimer(), [item.id for item in fresh[:at_once]])
     if not rest:
         return prompts, fresh != going
@@ -215,10 +215,10 @@ def _keep_back(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None:
 
 
 def _verify_prompt(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None:
-    """Let a prompt that was not sent be looked at, which refuses it to its author."""
+    """Let a prompt that was not sent be verified, which refuses it to its author."""
     now = context.clock()
     back_to_waiting(context, tx, prompt, now)
-    Prompts(tx).look_again([prompt.id], now)
+    Prompts(tx).verify_again([prompt.id], now)
 
 
 async def _call(context: WorkerContext, job: TrackedJob, prompt: Prompt) -> Job:

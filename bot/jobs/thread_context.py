@@ -191,7 +191,7 @@ async def _select_of_members(
     talk = [post for post in others if not _is_for_the_bot_alone(context, post)]
     unfit = {post.ts: _find_omit_reason(context, post) for post in talk}
     if not with_talk:
-        # In a thread, because a hostile text takes a hundredth of a second to decide about.
+        # Outside the event loop, because a hostile text takes a hundredth of a second to decide about.
         small_talk = await asyncio.to_thread(_find_small_talk, context, talk[-_MAX_JUDGED:])
         unfit |= {ts: unfit[ts] or OmitReason.TALK for ts in small_talk}
     authors = [post.user for post in reversed(talk) if post.user and unfit[post.ts] is None]
@@ -234,10 +234,10 @@ These may be attached to another prompt.
 """
 
 
-def _cut_beginning(text: str) -> str:
-    """Return the words of a message that may fit, since masking takes as long as a text is long.
+def _clip_for_masking(text: str) -> str:
+    """Return the beginning of a message, since the time of masking grows with the text.
 
-    No key is cut where it is still a key: the last word is left out.
+    The last word is left out: a key that was cut would not be masked.
     """
     if len(text) <= _MAX_MASKED_CHARACTERS:
         return text
@@ -311,10 +311,10 @@ async def _resolve_names(
         if message.user == context.bot_user:
             name = context.bot_name
         return _ContextLine(
-            message.ts, name, mask_text(_cut_beginning(names.resolve(message.text)))
+            message.ts, name, mask_text(_clip_for_masking(names.resolve(message.text)))
         )
 
-    # In a thread, because long messages take a tenth of a second to mask.
+    # Outside the event loop, because long messages take a tenth of a second to mask.
     return await asyncio.to_thread(lambda: [line_of(message) for message in messages])
 
 
@@ -369,8 +369,8 @@ async def offer_replies(
 ) -> OfferedThread:
     """Return the words of members in an answer's thread but for one message, for an open form.
 
-    Thanks and talk are left out. They are chosen unless the channel is private, or Slack is silent
-    about it.
+    Thanks and talk are left out. The words are chosen unless the channel is private, or Slack does not
+    describe it.
     """
     try:
         async with asyncio.timeout(_OPEN_FORM_SECONDS):

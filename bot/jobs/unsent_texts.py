@@ -81,7 +81,7 @@ async def respond(
         context: The store, the settings and the features.
         allowed: The request of its author.
         meaning: What it means.
-        place: Where it stands.
+        place: The place of the text.
         target: The job of the thread or of the form; None elsewhere.
         command: The slash command after which it was typed; empty elsewhere.
         also: What is written together with a question to the docs.

@@ -104,11 +104,11 @@ def short_help(command: CommandHelp, also: str, place: Here) -> Message:
     ``also`` is mrkdwn.
     """
     if place.projects.are_several:
-        mine = place.projects.named(place.project)
+        project = place.projects.named(place.project)
         other = next(
-            project.name for project in place.projects.known if project.name != place.project
+            candidate.name for candidate in place.projects.known if candidate.name != place.project
         )
-        also += f"\n*Which docs*: *{b.label(mine.label)}* here; begin with "
+        also += f"\n*Which docs*: *{b.label(project.label)}* here; begin with "
         also += f"{b.code(f'project:{other}')} for others."
     # In this order the buttons take two rows on a phone; in the welcome's order three.
     buttons = [

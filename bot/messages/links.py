@@ -145,7 +145,7 @@ class Site:
         hosts = frozenset(filter(None, (urlsplit(address).hostname for address in addresses)))
         return cls(hosts, next(iter(addresses), None), repository)
 
-    def address(self, url: str) -> str | None:
+    def find_address(self, url: str) -> str | None:
         """Return the address to which a link with this URL may lead.
 
         None if it may lead nowhere.

@@ -163,7 +163,7 @@ def _to_link(part: SyntaxTreeNode, site: Site) -> Iterator[Node]:
     url = str(part.attrs.get("href") or part.attrs.get("src") or "")
     label = tuple(_drop_links(_to_safe_blocks(part.children, site)))
     words = format_for_speech(Node(Kind.PARAGRAPH, label)).strip()
-    address = site.address(url)
+    address = site.find_address(url)
     if address is None:
         shown = without_scheme(url)
         if words and without_scheme(words) != shown:
@@ -200,7 +200,7 @@ def _link_addresses(content: str, site: Site) -> Iterator[Node]:
         url = match[0].rstrip(_ENDS_OF_SENTENCES)
         if match.start() > at:
             yield Node(Kind.TEXT, text=content[at : match.start()])
-        if address := site.address(url):
+        if address := site.find_address(url):
             yield Node(Kind.LINK, (Node(Kind.TEXT, text=url),), detail=address)
         else:
             yield Node(Kind.CODE, text=without_scheme(url))

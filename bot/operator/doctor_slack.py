@@ -138,7 +138,7 @@ async def _check_intake(settings: Settings, asking: _SlackCaller) -> Finding:
 
 
 async def _check_people(settings: Settings, asking: _SlackCaller) -> Finding:
-    """Check that Slack knows all ids in ADMINS and ALLOWED_…."""
+    """Check that Slack finds all ids in ADMINS and ALLOWED_…."""
     client = asking.client
     ids: dict[str, Callable[[], Awaitable[object]]] = {}
     for user in sorted(settings.admins | settings.allowed_users):

@@ -153,10 +153,10 @@ async def _try_github_token(trial: Trial) -> str:
 
 async def _try_pull_request(trial: Trial) -> str:
     link = trial.pull_request or await trial.store.read(_find_newest_link)
-    which = trial.github.pull_request_of(link) if link else None
-    if which is None:
+    pull_request_id = trial.github.pull_request_of(link) if link else None
+    if pull_request_id is None:
         raise StepSkipped("no job has a pull request on GitHub yet")
-    read = await trial.call(lambda: trial.github.pull_request(which))
+    read = await trial.call(lambda: trial.github.pull_request(pull_request_id))
     is_open = read is not None and read.is_open
     return f"read {link}: {'open' if is_open else 'closed'}"
 

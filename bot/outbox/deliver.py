@@ -395,7 +395,7 @@ async def share_file(context: WorkerContext, delivery: Delivery) -> None:
     if delivery.state is DeliveryState.UNCLEAR:
 
         async def find() -> bool:
-            search = context.messenger.find_file(channel, file.name, since=delivery.created_at)
+            search = context.messenger.has_file(channel, file.name, since=delivery.created_at)
             return await find_earlier(search)
 
         # Only a member can search: join a public channel.

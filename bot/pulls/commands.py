@@ -23,7 +23,7 @@ async def _show_changes(context: Context, _press: Press, target: Readable) -> An
     files = await read_changes(context, target)
     if files is None:
         return Answer(message=changes.unreadable(target.job))
-    # In a thread, because the changes of 300 files take a tenth of a second to compare.
+    # Outside the event loop, because the changes of 300 files take a tenth of a second to compare.
     view = await asyncio.to_thread(changes.changes_view, target.job, files)
     return Answer(modal=view)
 

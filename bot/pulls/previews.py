@@ -118,7 +118,7 @@ claim_previews = make_claim(lambda tx, claimer, limit: Previews(tx).claim_due(cl
 
 
 async def make_preview(context: WorkerContext, preview: Preview) -> None:
-    """Ask the service for a preview that is wanted, or how far its build is."""
+    """Begin the build of a preview, or poll it if it has begun."""
     with unless_taken_over("preview", preview.job):
         counted = await context.settle(lambda tx: _count_call(context, tx, preview))
         is_news = True
@@ -178,7 +178,7 @@ async def _poll_build(context: WorkerContext, preview: Preview) -> Preview:
     if build.known_status is BuildStatus.SUCCESS:
         return replace(over, state=PreviewState.READY)
     if build.known_status is BuildStatus.FAILURE:
-        # In a thread, because long logs take a tenth of a second to clean.
+        # Outside the event loop, because long logs take a tenth of a second to clean.
         log = await asyncio.to_thread(_clip_log, build)
         return replace(over, state=PreviewState.BROKEN, log=log)
     return replace(preview, due_at=context.after(context.timeouts.build_seconds))
@@ -209,7 +209,7 @@ def _settle_error(
     elif isinstance(error, (Rejected, InvalidArgument, NotFound, *_UNAVAILABLE_ERRORS)):
         new = replace(new, state=PreviewState.MISSING, due_at=None)
     if begins and not (isinstance(error, Unavailable) and error.sent):
-        # Nothing was begun.
+        # The service has begun no build, so the call does not count.
         new = replace(new, build_calls=preview.build_calls)
     # A refused key may have a message to admins.
     return _settle_preview(context, tx, counted, new) or isinstance(error, Unauthorized)

@@ -101,20 +101,22 @@ def poll_soon(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     link = web_address(job.pr_link)
     if not link or not context.github or not context.github.pull_request_of(link):
         return
-    which = context.github.pull_request_of(link, job.repository or "")
-    if which is None:
+    pull_request_id = context.github.pull_request_of(link, job.repository or "")
+    if pull_request_id is None:
         log.warning("pull_request_elsewhere", job=job.number)
         return
     now = context.clock()
-    pinned = Repositories(tx).pin(job.project, which.repository, now)
-    if pinned == which.repository:
+    pinned = Repositories(tx).pin(job.project, pull_request_id.repository, now)
+    if pinned == pull_request_id.repository:
         if PullRequests(tx).watch(job, link, now):
             Jobs(tx).save(job, replace(job, pull_request=None))
         return
-    log.error("repository_changed", job=job.number, repository=which.repository, pinned=pinned)
+    log.error(
+        "repository_changed", job=job.number, repository=pull_request_id.repository, pinned=pinned
+    )
     docs = context.projects.shown(job.project)
-    message = repository_notice(job, which.repository, pinned, docs)
-    tell_admins(context, tx, f"repository:{job.project}:{which.repository}", message, now)
+    message = repository_notice(job, pull_request_id.repository, pinned, docs)
+    tell_admins(context, tx, f"repository:{job.project}:{pull_request_id.repository}", message, now)
 
 
 async def use_repository(context: Context, admin: AdminRequest, value: str) -> str:
@@ -142,12 +144,12 @@ claim_pull_requests = make_claim(
 async def poll_pull_request(context: WorkerContext, watched: WatchedPullRequest) -> None:
     """Poll one pull request. Calls pause while the host refuses them."""
     try:
-        which = context.github.pull_request_of(watched.link) if context.github else None
-        if context.github is None or which is None:
+        pull_request_id = context.github.pull_request_of(watched.link) if context.github else None
+        if context.github is None or pull_request_id is None:
             raise NotVisible("The bot is set up for another host now")
-        answer = await context.github.pull_request(which, watched.etag)
+        answer = await context.github.pull_request(pull_request_id, watched.etag)
         made = (
-            await _read_iteration_changes(context.github, which, watched, answer)
+            await _read_iteration_changes(context.github, pull_request_id, watched, answer)
             if answer
             else None
         )
@@ -164,13 +166,16 @@ async def poll_pull_request(context: WorkerContext, watched: WatchedPullRequest)
 
 
 async def _read_iteration_changes(
-    github: GithubClient, which: PullRequestId, watched: WatchedPullRequest, answer: PullRequest
+    github: GithubClient,
+    pull_request_id: PullRequestId,
+    watched: WatchedPullRequest,
+    answer: PullRequest,
 ) -> _IterationChanges | None:
     """Return the newest iteration's changes; None if they are stored already, or cannot be read."""
     last = watched.snapshot
     try:
         if last is None:
-            return await _read_first_changes(github, which, answer)
+            return await _read_first_changes(github, pull_request_id, answer)
         # The host may show the newest commits a little later, so a pull request without new ones is
         # compared again.
         if last.iteration == watched.iteration and last.made != _NO_CHANGES:
@@ -179,12 +184,12 @@ async def _read_iteration_changes(
             return None
         if last.head == answer.head:
             return _IterationChanges(_NO_CHANGES)
-        comparison = await github.compare(which, last.head, answer.head)
+        comparison = await github.compare(pull_request_id, last.head, answer.head)
         if not comparison.is_ahead or not comparison.is_whole:
             # The branch was rewritten.
             return None
         files = _to_changed_files(comparison.files)
-        titles = await _read_titles(github, which, files, answer.head)
+        titles = await _read_titles(github, pull_request_id, files, answer.head)
     except GithubError as error:
         log.info("difference_not_read", job=watched.job, reason=reason_of(error))
         return None
@@ -194,15 +199,17 @@ async def _read_iteration_changes(
 
 
 async def _read_first_changes(
-    github: GithubClient, which: PullRequestId, answer: PullRequest
+    github: GithubClient, pull_request_id: PullRequestId, answer: PullRequest
 ) -> _IterationChanges:
     """Return the changes of a pull request that was not polled before."""
     size = Size(answer.additions, answer.deletions, answer.changed_files)
     is_large = size.additions + size.deletions > _FEW_LINES
     if answer.changed_files > _MAX_READ_FILES or (is_large and not github.has_token):
         return _IterationChanges(size)
-    files = _to_changed_files(await github.files(which))
-    return _collect_changes(size, files, await _read_titles(github, which, files, answer.head))
+    files = _to_changed_files(await github.files(pull_request_id))
+    return _collect_changes(
+        size, files, await _read_titles(github, pull_request_id, files, answer.head)
+    )
 
 
 def _collect_changes(
@@ -217,7 +224,10 @@ def _collect_changes(
 
 
 async def _read_titles(
-    github: GithubClient, which: PullRequestId, files: Sequence[ChangedFile], commit: str | None
+    github: GithubClient,
+    pull_request_id: PullRequestId,
+    files: Sequence[ChangedFile],
+    commit: str | None,
 ) -> Mapping[str, str]:
     """Return the titles of changed pages by their paths where the patches do not show them.
 
@@ -226,7 +236,7 @@ async def _read_titles(
     titles: dict[str, str] = {}
     for path in pages_without_title(files) if commit and github.has_token else ():
         try:
-            titles[path] = title_in_text(await github.text(which, path, commit or ""))
+            titles[path] = title_in_text(await github.text(pull_request_id, path, commit or ""))
         except GithubError as error:
             log.info("title_not_read", reason=reason_of(error))
             break
@@ -267,13 +277,13 @@ async def read_changed_files(context: Context, job: TrackedJob) -> Sequence[Chan
     link = web_address(job.pr_link)
     if context.github is None or not link:
         return None
-    which = context.github.pull_request_of(link, job.repository or "")
-    if which is None:
+    pull_request_id = context.github.pull_request_of(link, job.repository or "")
+    if pull_request_id is None:
         return None
     pinned = await context.store.read(lambda tx: Repositories(tx).of(job.project))
-    if pinned != which.repository:
+    if pinned != pull_request_id.repository:
         return None
-    return _to_changed_files(await context.github.files(which))
+    return _to_changed_files(await context.github.files(pull_request_id))
 
 
 def _settle_answer(
@@ -397,7 +407,7 @@ def _settle_error(
     poll_at: datetime | None,
     tx: Transaction,
 ) -> bool:
-    """Write a failed poll. The only sign is the time beside an old state in the status message.
+    """Write a failed poll. People see only an old state with its time in the status message.
 
     Return whether the status message shows it from now on.
     """

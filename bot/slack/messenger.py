@@ -206,7 +206,7 @@ class SlackMessenger(SlackRooms):
         before: MessageTs | None,
         since: MessageTs | None = None,
     ) -> Sequence[Said]:
-        """Return the first message of a thread and its newest ones between two, oldest first."""
+        """Return the first message of a thread and its newest ones between two times, oldest first."""
         return await read_earlier(self._client, channel, thread, before=before, since=since)
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
@@ -296,7 +296,7 @@ class SlackMessenger(SlackRooms):
         size_bytes = stat.st_size
         asking = self._client.files_getUploadURLExternal(filename=name, length=size_bytes)
         place = await answered(asking)
-        await self._send(str(place.get("upload_url") or ""), path, size_bytes)
+        await self._upload(str(place.get("upload_url") or ""), path, size_bytes)
         confirm()
         file_id = str(place.get("file_id") or "")
         files: list[dict[str, str | None]] = [{"id": file_id, "title": name}]
@@ -307,7 +307,7 @@ class SlackMessenger(SlackRooms):
         )
         return file_id
 
-    async def _send(self, url: str, path: Path, size_bytes: int) -> None:
+    async def _upload(self, url: str, path: Path, size_bytes: int) -> None:
         """Send the bytes of a file. A retry is safe, since the file is invisible until completed.
 
         An upload that breaks off counts as a refusal that may pass, so that its retries end.
@@ -343,7 +343,7 @@ class SlackMessenger(SlackRooms):
             raise to_refusal("file_elsewhere")
         return await read_text(self._session, url, self._client.token or "", most_bytes)
 
-    async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
+    async def has_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
         """Return whether a message with a file of this name is in the channel."""
         return bool(await self._find(channel, None, since, _files_of, frozenset({name})))
 

@@ -145,7 +145,7 @@ def submission(body: Payload) -> ArrivedRequest[Submission]:
     fields: dict[str, str | None] = {}
     for block in values.values():
         for action, state in block.items():
-            fields[action] = _field(state)
+            fields[action] = _read_entry(state)
     form = _form_of(body)
     origin = Origin(
         key=RequestKey(f"view:{view['id']}"),
@@ -163,7 +163,7 @@ def submission(body: Payload) -> ArrivedRequest[Submission]:
     return ArrivedRequest(origin, request_of, is_form=True)
 
 
-def _field(state: Payload) -> str | None:
+def _read_entry(state: Payload) -> str | None:
     """Return the entry of an input; None for an empty one."""
     chosen = state.get("selected_option")
     if chosen:

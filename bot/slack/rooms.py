@@ -61,8 +61,8 @@ class SlackRooms:
             self._channels.put(channel, known)
         return known
 
-    async def find_closed(self, channel: ChannelId) -> Refusal | None:
-        """Return why the bot cannot post in a channel; None if it can, as far as Slack says."""
+    async def find_refusal(self, channel: ChannelId) -> Refusal | None:
+        """Return the reason why the bot cannot post in a channel; None if Slack reports none."""
         try:
             facts = await self._channel(channel)
         except SlackRefused as refusal:

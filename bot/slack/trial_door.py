@@ -57,9 +57,9 @@ class TrialDoor:
 
     def register(self, app: AsyncApp) -> None:
         """Register the trial's buttons and its form."""
-        app.action(Action.TRY)(self._pressed)
-        app.action(Action.TRY_FURTHER)(self._pressed_in_form)
-        app.view(general.TRIAL_FORM)(self._submitted)
+        app.action(Action.TRY)(self._answer_press)
+        app.action(Action.TRY_FURTHER)(self._answer_press_in_form)
+        app.view(general.TRIAL_FORM)(self._answer_submission)
 
     async def takes_event(self, event: Mapping[str, Any]) -> bool:
         """Note a message, mention, edit or deletion with a token; return whether it has one."""
@@ -132,8 +132,8 @@ class TrialDoor:
             lambda tx: Trials(tx).of_user(user, self._context.clock())
         )
         if trial is not None:
-            await self._note(trial, self._noted("app_home_opened", shape=describe_shape(event)))
-            await self._note(trial, self._noted("views.publish", refusal))
+            await self._note(trial, self._make_note("app_home_opened", shape=describe_shape(event)))
+            await self._note(trial, self._make_note("views.publish", refusal))
 
     async def note_joined(self, channel: ChannelId, event: Body) -> None:
         """Note that the bot has joined a channel with a trial under way."""
@@ -142,16 +142,16 @@ class TrialDoor:
         )
         if trial is not None:
             await self._note(
-                trial, self._noted("member_joined_channel", shape=describe_shape(event))
+                trial, self._make_note("member_joined_channel", shape=describe_shape(event))
             )
 
-    async def _pressed(self, ack: AsyncAck, body: Body) -> None:
+    async def _answer_press(self, ack: AsyncAck, body: Body) -> None:
         trial = await self._note_press(body, PRESS)
         await ack()
         if trial is not None:
             self._background.start("open a form", self._open(trial, body))
 
-    async def _pressed_in_form(self, ack: AsyncAck, body: Body) -> None:
+    async def _answer_press_in_form(self, ack: AsyncAck, body: Body) -> None:
         trial = await self._note_press(body, PRESS_IN_FORM)
         await ack()
         if trial is not None:
@@ -165,7 +165,7 @@ class TrialDoor:
             user = UserId(body["user"]["id"])
         return await self._note_of(token, user, name, body)
 
-    async def _submitted(self, ack: AsyncAck, body: Body) -> None:
+    async def _answer_submission(self, ack: AsyncAck, body: Body) -> None:
         with raising_malformed():
             token = string(body["view"].get("private_metadata"))
             user = UserId(body["user"]["id"])
@@ -200,9 +200,9 @@ class TrialDoor:
             await call
         except SlackError as error:
             refusal = error
-        await self._note(trial, self._noted(name, refusal))
+        await self._note(trial, self._make_note(name, refusal))
 
-    def _noted(
+    def _make_note(
         self, name: str, refusal: SlackError | None = None, *, shape: object = None
     ) -> TrialNote:
         code = ""
@@ -225,7 +225,7 @@ class TrialDoor:
         if trial is None:
             log.info("trial_is_over", what=name, user=user)
             return None
-        await self._note(trial, self._noted(name, shape=describe_shape(body)))
+        await self._note(trial, self._make_note(name, shape=describe_shape(body)))
         return trial
 
     async def _note(self, trial: OpenTrial, note: TrialNote) -> None:

@@ -49,7 +49,7 @@ def back_up(file: Path, target: Path) -> None:
     except OSError as error:
         raise UnusableDatabase(f"{part} cannot be made: {error.strerror}.") from None
     try:
-        with closing(_opened(file, "mode=rw")) as live:
+        with closing(_open_database(file, "mode=rw")) as live:
             if live.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
                 raise UnusableDatabase(
                     f"The SQLite file {file} is empty: run this in the bot's folder, "
@@ -122,7 +122,7 @@ def _copy(source: Path, part: Path) -> None:
 def _check(part: Path, source: Path) -> None:
     """Raise UnusableDatabase if a copy is damaged or foreign."""
     try:
-        with closing(_opened(part, "mode=rw")) as copy:
+        with closing(_open_database(part, "mode=rw")) as copy:
             # Also moves the log into the file, so that the file is all of the copy.
             copy.execute("PRAGMA journal_mode=DELETE").fetchall()
             [result] = copy.execute("PRAGMA integrity_check(1)").fetchone()
@@ -137,7 +137,7 @@ def _read_last_numbers(file: Path) -> Mapping[str, int] | None:
     if not file.exists() or not file.stat().st_size:
         return {}
     try:
-        with closing(_opened(file, "mode=ro")) as replaced:
+        with closing(_open_database(file, "mode=ro")) as replaced:
             return dict(replaced.execute(_LAST_NUMBERS).fetchall())
     except sqlite3.DatabaseError:
         return None
@@ -163,7 +163,7 @@ def _change(
             if find_tables(connection) is Tables.NONE:
                 raise UnusableDatabase(f"{source} is no backup of the bot: it is empty.")
             complete(connection)
-            _go_on_above(connection, replaced)
+            _continue_numbers_above(connection, replaced)
     except UnusableDatabase:
         raise
     except SQLAlchemyError as error:
@@ -175,7 +175,7 @@ def _change(
         engine.dispose()
 
 
-def _go_on_above(connection: Connection, replaced: Mapping[str, int] | None) -> None:
+def _continue_numbers_above(connection: Connection, replaced: Mapping[str, int] | None) -> None:
     """Let the next row of each table have a number above the copy's and the replaced file's.
 
     https://www.sqlite.org/autoinc.html
@@ -208,7 +208,7 @@ def _move_aside(file: Path, now: datetime) -> Path | None:
     return kept if moves else None
 
 
-def _opened(file: Path, options: str) -> sqlite3.Connection:
+def _open_database(file: Path, options: str) -> sqlite3.Connection:
     return sqlite3.connect(f"{file.absolute().as_uri()}?{options}", uri=True, isolation_level=None)
 
 

@@ -167,9 +167,9 @@ class WorkQueue:
 
     def _serve(self) -> None:
         if self._waiting:
-            self._execute(self._begun())
+            self._execute(self._begin_waiting())
 
-    def _begun(self) -> Iterator[Work[object]]:
+    def _begin_waiting(self) -> Iterator[Work[object]]:
         """Begin the functions that wait, one after the other."""
         for _ in range(self._most):
             try:

@@ -128,10 +128,10 @@ def claiming(
     )
 
 
-def claiming_oldest(table: AnyTable, *which: ColumnElement[bool]) -> ClaimStatement:
+def claiming_oldest(table: AnyTable, *conditions: ColumnElement[bool]) -> ClaimStatement:
     """Return the statement that claims the oldest matching rows, ``LIMIT`` at most."""
     key = next(iter(table.primary_key.columns))
-    oldest = select(key).where(*which, unclaimed(table)).order_by(key).limit(LIMIT)
+    oldest = select(key).where(*conditions, unclaimed(table)).order_by(key).limit(LIMIT)
     return claiming(table, candidates=oldest)
 
 
@@ -191,12 +191,14 @@ class Rows(Repository, Generic[Item]):
         if "claimed_by" in cls.table.c:
             cls._update_held = update(cls.table).where(cls._key == _KEY, held(cls.table))
 
-    def _has(self, *which: ColumnElement[bool]) -> bool:
-        return self.connection.execute(select(self._key).where(*which).limit(1)).first() is not None
+    def _has(self, *conditions: ColumnElement[bool]) -> bool:
+        first = select(self._key).where(*conditions).limit(1)
+        return self.connection.execute(first).first() is not None
 
-    def _newest(self, *which: ColumnElement[bool]) -> Item | None:
+    def _newest(self, *conditions: ColumnElement[bool]) -> Item | None:
         """Return the newest row that matches; None when there is none."""
-        newest = select(self.table, *self.more).where(*which).order_by(self._key.desc()).limit(1)
+        matching = select(self.table, *self.more).where(*conditions)
+        newest = matching.order_by(self._key.desc()).limit(1)
         row = self.connection.execute(newest).mappings().first()
         return self.read(row) if row else None
 
@@ -230,6 +232,6 @@ class Rows(Repository, Generic[Item]):
 
         Raises LeaseLost when ``owner`` is given and does not hold the lease.
         """
-        which = {_KEY.key: key, HOLDER.key: owner}
-        if self.connection.execute(self._update_held, {**values, **which}).rowcount != 1:
+        row = {_KEY.key: key, HOLDER.key: owner}
+        if self.connection.execute(self._update_held, {**values, **row}).rowcount != 1:
             raise LeaseLost(f"{self.table.name}: row {key}")

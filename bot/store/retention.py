@@ -88,12 +88,12 @@ class RetentionRule:
         return next((column for column in self.table.c if isinstance(column.type, Owner)), None)
 
     @property
-    def emptied(self) -> dict[str, object]:
+    def forgotten_values(self) -> dict[str, object]:
         """Return the values of a forgotten row."""
         return {**list_emptied_values(self.table), **self.extra_values}
 
     @property
-    def marks(self) -> Sequence[str]:
+    def forgotten_columns(self) -> Sequence[str]:
         """Return the columns that are blank in a forgotten row."""
         owner = self.owner
         if owner is not None and not owner.nullable:
@@ -107,7 +107,7 @@ class RetentionRule:
         """
         is_old_enough = self.delete_when
         if is_old_enough is None:
-            is_old_enough = or_(*(_is_kept(self.table.c[name]) for name in self.marks))
+            is_old_enough = or_(*(_is_kept(self.table.c[name]) for name in self.forgotten_columns))
         if self.ended_at is None:
             return is_old_enough
         return and_(is_old_enough, self.ended_at < before, self.is_finished)
@@ -170,7 +170,7 @@ class Retention(Repository):
     def under_way(self, user: UserId) -> RowCounts:
         """Return how many rows of a person `find_person` leaves out."""
         counts = RowCounts()
-        for rule, owner in _owned():
+        for rule, owner in _list_owners():
             theirs = select(func.count()).where(owner == user, ~rule.is_finished)
             counts[rule.name] = int(self.connection.execute(theirs).scalar_one())
         return +counts
@@ -193,17 +193,17 @@ class Retention(Repository):
             deletion = rule.table.delete().where(rule.key.in_(keys))
             counts[rule.name] = self.connection.execute(deletion).rowcount
         elif keys:
-            counts[rule.name] = self.change(rule.table, rule.key.in_(keys), rule.emptied)
+            counts[rule.name] = self.change(rule.table, rule.key.in_(keys), rule.forgotten_values)
         return +counts
 
     def _empty(self, part: RetentionRule, of_rows: ColumnElement[bool]) -> RowCounts:
         """Empty the columns of some parts, and count the parts that have owners."""
         owner = part.owner
         if owner is None or owner.nullable:
-            self.change(part.table, of_rows, part.emptied)
+            self.change(part.table, of_rows, part.forgotten_values)
             return RowCounts()
         return RowCounts(
-            {part.name: self.change(part.table, and_(of_rows, owner != ""), part.emptied)}
+            {part.name: self.change(part.table, and_(of_rows, owner != ""), part.forgotten_values)}
         )
 
     def _first(
@@ -233,7 +233,7 @@ def mentions_of(user: UserId) -> Iterator[MentionRule]:
     for rule in RULES:
         for name, condition in rule.names_person(user).items():
             yield MentionRule(rule, name, condition)
-    for rule, owner in _owned():
+    for rule, owner in _list_owners():
         others = owner.is_distinct_from(user)
         for column in rule.table.c:
             if isinstance(column.type, People):
@@ -241,11 +241,11 @@ def mentions_of(user: UserId) -> Iterator[MentionRule]:
                 yield MentionRule(rule, column.key, and_(among, others))
             elif isinstance(column.type, Person) and not isinstance(column.type, Owner):
                 yield MentionRule(rule, column.key, and_(column == user, others))
-    for rule, owner in _owned():
+    for rule, owner in _list_owners():
         yield MentionRule(rule, None, owner == user)
 
 
-def _owned() -> list[tuple[RetentionRule, Column[object]]]:
+def _list_owners() -> list[tuple[RetentionRule, Column[object]]]:
     return [(rule, rule.owner) for rule in RULES if rule.owner is not None]
 
 
@@ -260,8 +260,8 @@ async def forget_person(store: Store, user: UserId) -> tuple[RowCounts, RowCount
     Return how many rows were forgotten, and how many are under way and stay.
     """
     forgotten = RowCounts()
-    # Found outside the transactions that write: that reads all rows, and a bot may be waiting to
-    # write.
+    # The search reads all rows, so it is outside the transactions that write: a bot may be waiting
+    # to write.
     while mentions := await store.read(lambda tx: Retention(tx).find_person(user)):
         for mention, keys in mentions:
             for start in range(0, len(keys), _BATCH_SIZE):

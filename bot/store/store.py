@@ -166,5 +166,7 @@ def _release_all(connection: Connection, owner: str) -> None:
         is_leased = "claimed_by" in queue.table.c and not queue.table.info.get("is_long")
         if is_leased and queue.due is not None:
             # Only rows that are in the queue, since the others are many.
-            mine = and_(queue.table.c.claimed_by == owner, queue.is_queued, queue.due.is_not(None))
-            connection.execute(queue.table.update().where(mine).values(FREE_LEASE))
+            is_held = and_(
+                queue.table.c.claimed_by == owner, queue.is_queued, queue.due.is_not(None)
+            )
+            connection.execute(queue.table.update().where(is_held).values(FREE_LEASE))

@@ -1,4 +1,4 @@
-"""The worker of questions: it reads the windows of a question, and answers it."""
+"""The worker of questions: it reads the numbers of a question, and answers it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ claim_questions = make_claim(lambda tx, claimer, limit: Questions(tx).claim(clai
 
 
 async def answer_question(context: WorkerContext, question: Question, reader: Reader) -> None:
-    """Read the windows of a question and answer it, or let it wait until more can be read."""
+    """Read the numbers of a question and answer it, or let it wait until more can be read."""
     began_at = context.clock()
     with unless_taken_over("question", question.id):
         if _is_too_late(question, began_at):
@@ -105,7 +105,7 @@ def _skip(context: WorkerContext, question: Question, tx: Transaction) -> None:
 async def _read_all(
     context: WorkerContext, question: Question, reader: Reader
 ) -> tuple[Question, Sequence[Reading]]:
-    """Read the windows of a question as far as it may. Return it with its readings."""
+    """Read the numbers of a question as far as it may. Return the question with its readings."""
     windows = await context.store.read(
         lambda tx: list_windows(
             context, tx, question.project, question.kind, question.query, question.asked_at
@@ -196,7 +196,7 @@ def _is_patient(
     if question.is_weekly:
         is_read = any(reading.is_read for reading in readings)
         patience = _WEEKLY_PATIENCE if is_read else _WEEKLY_PATIENCE_FOR_ANY
-        return context.projects.serve(question.project) and waited < patience
+        return context.projects.can_serve(question.project) and waited < patience
     has_calls = question.calls < max_calls_of_question(context)
     return has_calls and free_at - context.clock() <= _SHORT_PAUSE and waited < _PATIENCE
 

@@ -106,10 +106,10 @@ def send_csv(
     return answer_messages.FILE_FOLLOWS
 
 
-def show_rest(
+def show_further_rows(
     context: Context, tx: Transaction, _allowed: Allowed, question: Question, numbers: Numbers
 ) -> Message:
-    """Return the rest of an answer."""
+    """Return the rows that the answer has left out."""
     if question.query.report_type.is_gaps:
         return gap_messages.more_gaps(numbers, question.id)
     return answer_messages.format_more(report_on(context, tx, question, numbers), question.id)

@@ -32,7 +32,7 @@ from bot.visitors.answer_buttons import (
     post_all_numbers,
     send_csv,
     share_numbers,
-    show_rest,
+    show_further_rows,
     with_answer,
 )
 from bot.visitors.ask import ask_visitors
@@ -384,7 +384,7 @@ COMMAND = Command(
     buttons={
         Action.SHARE: _make_answer_handler(share_numbers, writes=True),
         Action.CSV_FILE: _make_answer_handler(send_csv, writes=True),
-        Action.MORE: _make_answer_handler(show_rest),
+        Action.MORE: _make_answer_handler(show_further_rows),
         Action.ALL_NUMBERS: _make_answer_handler(post_all_numbers, writes=True),
         Action.IDEAS: _show_more_ideas,
         Action.SEE_REVIEWS: see_page,

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import structlog
 
 from bot.context import Context, WorkerContext
-from bot.ids import QuestionId, Recommendation, SentQuestion
+from bot.ids import QuestionId
 from bot.jobs.model.jobs import Review, ToReview, TrackedJob
 from bot.jobs.service_health import read_analytics_budget
 from bot.jobs.store.jobs import GAP_IN_WORK, Jobs
@@ -25,9 +25,9 @@ from bot.store.upgrade import hash_key
 from bot.visitors.hooks import DigestHooks
 from bot.visitors.messages import digests as digest_messages
 from bot.visitors.messages.gap_rows import compare_unmet
-from bot.visitors.model.digests import Digest, Outcome
+from bot.visitors.model.digests import Digest, Outcome, Recommendation
 from bot.visitors.model.gaps import Source
-from bot.visitors.model.own_questions import OwnQuestions
+from bot.visitors.model.own_questions import OwnQuestions, SentQuestion
 from bot.visitors.model.periods import WEEK, Period, day_start, days_before, last_full_week
 from bot.visitors.model.questions import Numbers, Query, Question, QuestionState
 from bot.visitors.model.readings import ReadingProblem
@@ -73,7 +73,7 @@ def send_digest(
     project.
     """
     subscription = _find_subscription(tx, question)
-    if not context.projects.serve(question.project):
+    if not context.projects.can_serve(question.project):
         if subscription:
             Subscriptions(tx).change(
                 subscription.id, state=SubscriptionState.ENDED, next_run_at=None

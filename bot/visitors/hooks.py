@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.context import Context, Hooks
-from bot.ids import ChannelId, ProjectId, Recommendation, SentQuestion
+from bot.ids import ChannelId, ProjectId
 from bot.store import Transaction
+from bot.visitors.model.digests import Recommendation
+from bot.visitors.model.own_questions import SentQuestion
 
 
 def _list_nothing(*_arguments: object) -> tuple[()]:

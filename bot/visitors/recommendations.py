@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from bot.context import Context
-from bot.ids import ProjectId, Recommendation, is_direct_message
+from bot.ids import ProjectId, is_direct_message
 from bot.jobs.duplicates import is_about_any, list_open_jobs
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.subjects import find_page_subject, find_subject, is_same_subject
@@ -17,6 +17,7 @@ from bot.ports import SlackError
 from bot.store import Transaction
 from bot.visitors.hooks import DigestHooks
 from bot.visitors.messages.gap_rows import gap_recommendations, quote_more
+from bot.visitors.model.digests import Recommendation
 from bot.visitors.model.periods import day_start
 from bot.visitors.model.questions import Numbers, Question
 
@@ -31,9 +32,9 @@ async def refresh_recommendations(context: Context, project: ProjectId) -> None:
 
 
 async def note_readers(context: Context, question: Question) -> Question:
-    """Return a question that knows whether another organisation reads its channel.
+    """Return a question with the flag whether another organisation reads its channel.
 
-    A channel about which Slack is silent counts as shared.
+    A channel that Slack does not describe counts as shared.
     """
     is_shared = not is_direct_message(question.channel)
     if is_shared:

@@ -309,9 +309,9 @@ class Questions(Rows[Question]):
         made = and_(
             questions.c.kind == QuestionKind.DIGEST, questions.c.state == QuestionState.ANSWERED
         )
-        mine = and_(questions.c.project == project, questions.c.channel == channel)
+        of_channel = and_(questions.c.project == project, questions.c.channel == channel)
         return self._many(
-            and_(made, mine, questions.c.asked_at > since, questions.c.query.is_not(None)), 50
+            and_(made, of_channel, questions.c.asked_at > since, questions.c.query.is_not(None)), 50
         )
 
     def requested_digest(
@@ -350,10 +350,10 @@ class Questions(Rows[Question]):
 
     def withdraw(self, subscription: SubscriptionId) -> None:
         """Delete the waiting digest of a subscription."""
-        mine = and_(
+        is_waiting = and_(
             questions.c.subscription == subscription, questions.c.state == QuestionState.WAITING
         )
-        self.connection.execute(delete(questions).where(mine))
+        self.connection.execute(delete(questions).where(is_waiting))
 
 
 class SubscriptionFields(TypedDict, total=False):
@@ -407,8 +407,8 @@ class Subscriptions(Rows[Subscription]):
         if not insert_unless_there(
             self.connection, subscriptions, {**new, **values, "created_at": now}
         ):
-            mine = subscriptions.c.key == key
-            self.connection.execute(subscriptions.update().where(mine).values(**values))
+            is_same = subscriptions.c.key == key
+            self.connection.execute(subscriptions.update().where(is_same).values(**values))
         newest = self._newest(subscriptions.c.key == key)
         if newest is None:
             raise LookupError("a subscription that was just stored is gone")
@@ -434,5 +434,5 @@ class Subscriptions(Rows[Subscription]):
         return read_rows(subscriptions, self.connection.execute(rows).mappings(), self.read)
 
     def change(self, subscription: SubscriptionId, **fields: Unpack[SubscriptionFields]) -> None:
-        mine = subscriptions.c.id == subscription
-        self.connection.execute(subscriptions.update().where(mine).values(dict(fields)))
+        is_same = subscriptions.c.id == subscription
+        self.connection.execute(subscriptions.update().where(is_same).values(dict(fields)))

@@ -24,7 +24,6 @@ from bot.ids import (
     MessageTs,
     QuestionId,
     ReadingId,
-    Recommendation,
     RequestKey,
     SubscriptionId,
     UserId,
@@ -42,7 +41,7 @@ from bot.messages.markdown import Node, parse
 from bot.messages.plain_text import visible
 from bot.projects import Project, Projects
 from bot.pulls.model.previews import Preview
-from bot.visitors.model.digests import Outcome
+from bot.visitors.model.digests import Outcome, Recommendation
 from bot.visitors.model.gaps import GAP_REPORT_TYPES, page_of
 from bot.visitors.model.own_questions import OwnQuestions
 from bot.visitors.model.periods import Period

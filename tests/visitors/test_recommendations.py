@@ -8,8 +8,8 @@ import pytest
 
 from bot.app import OPTIONAL_FEATURES
 from bot.commands.feature import Feature
-from bot.ids import Recommendation
 from bot.visitors.hooks import DigestHooks
+from bot.visitors.model.digests import Recommendation
 from tests.services import LINK
 from tests.site import Site
 from tests.talk import Talk

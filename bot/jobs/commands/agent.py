@@ -118,7 +118,7 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         gap=GapRef(*submission.form.gap) if submission.form.gap else None,
     )
     has_more = given is not None or request.gap is not None
-    if not has_more and await _is_answered(context, allowed, request, project):
+    if not has_more and await _answer_if_no_request(context, allowed, request, project):
         return None
     asked = await ask(context, allowed, request)
     return FormErrors({"prompt": say.REPEATED_REQUEST}) if asked.same else None
@@ -133,7 +133,7 @@ def _read_thread_field(fields: Mapping[str, str | None]) -> tuple[AttachThread |
     return None, None
 
 
-async def _is_answered(
+async def _answer_if_no_request(
     context: Context, allowed: Allowed, request: PromptRequest, project: Project | None
 ) -> bool:
     """Answer the text of a form in its channel if it is no request, or asks for a page in work."""
@@ -244,7 +244,7 @@ async def _submit_again(context: Context, submission: Submission) -> FormErrors 
         return FormErrors({"prompt": say.EMPTY_FORM})
     number = submission.form.job or JobNumber(0)
     job = await context.store.read(lambda tx: Jobs(tx).get(number))
-    target = await find_visible(context, submission.claimed.elsewhere(), job)
+    target = await find_visible(context, submission.claimed.without_channel(), job)
     raw = None if text is None else slack_text.from_plain(text)
     if target is not None:
         asked = await run_again(context, target, submission.claimed.origin.key, raw)
@@ -391,9 +391,9 @@ COMMAND = Command(
         Action.SHOW_ATTACHMENTS: _show_attachments,
         Action.ASK_ANYWAY: _ask_anyway,
         Action.FOLLOW_UP_ANYWAY: _follow_up_anyway,
-        Action.LEAVE_IT: unsent.leave_it,
-        Action.CHANGE_IT: unsent.change_it,
-        Action.DRAFT_PAGE: unsent.draft_page,
+        Action.LEAVE_IT: unsent.send_nothing,
+        Action.CHANGE_IT: unsent.open_change_form,
+        Action.DRAFT_PAGE: unsent.open_draft_form,
         Action.RUN_WORD: unsent.run_word,
         Action.CHOOSE_MESSAGES: _choose_messages,
         Action.CANCEL: _cancel,

@@ -89,7 +89,7 @@ async def _send_to(
 
 
 def _cut_text_after_name(invocation: Invocation) -> str:
-    """Return the text after the job's name; "" for an invisible one."""
+    """Return the text after the job's name; "" for a text without visible characters."""
     match = _AFTER_NAME_PATTERN.fullmatch(invocation.full_text)
     raw = match[1] if match else ""
     return "" if slack_text.is_blank(slack_text.to_plain(raw, {}, {})) else raw
@@ -150,12 +150,12 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         return FormErrors({"prompt": say.EMPTY_FORM})
     number = submission.form.job or JobNumber(number_in(fields.get("job")))
     job = await context.store.read(lambda tx: Jobs(tx).get(number))
-    target = await find_visible(context, submission.claimed.elsewhere(), job)
+    target = await find_visible(context, submission.claimed.without_channel(), job)
     if target is None:
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
     raw = slack_text.from_plain(text)
     earlier = fields.get("earlier") if fields.get("take_earlier") else None
-    if not earlier and await _is_answered(context, target, raw):
+    if not earlier and await _answer_if_no_request(context, target, raw):
         return None
     attach_thread = AttachThread.GIVEN if earlier else None
     request = PromptRequest(raw, attach_thread=attach_thread, given=earlier)
@@ -167,7 +167,7 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     return None
 
 
-async def _is_answered(context: Context, target: Readable, raw: str) -> bool:
+async def _answer_if_no_request(context: Context, target: Readable, raw: str) -> bool:
     """Answer the text of the form in the channel of its job, if it is no request."""
     allowed = target.allowed.with_request(channel=target.job.channel)
     place = place_of_job(target.job)

@@ -38,25 +38,25 @@ _PAGE_SIZE = 10
 
 async def _list(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
     place = invocation.origin.channel
-    mine = False
+    is_mine = False
     only: Listed | None = None
     channel: ChannelId | None = None
     for word in invocation.text.split():
         kind = word.lower()
         match = _CHANNEL_PATTERN.fullmatch(word)
         if kind == "mine":
-            mine = True
+            is_mine = True
         elif kind in set(Listed):
             only = Listed.REVIEW if only is Listed.REVIEW else Listed(kind)
         elif match is not None and channel is None:
             channel = ChannelId(match[1])
         elif kind != "jobs":
             return Answer(message=say.NO_SUCH_CHANNEL)
-    is_everywhere = only is Listed.REVIEW and not mine
+    is_everywhere = only is Listed.REVIEW and not is_mine
     if channel is None and not is_everywhere:
-        mine = mine or is_direct_message(place)
-        channel = None if mine else place
-    return await _show(context, invocation.allowed, say.JobListing(channel, mine, only))
+        is_mine = is_mine or is_direct_message(place)
+        channel = None if is_mine else place
+    return await _show(context, invocation.allowed, say.JobListing(channel, is_mine, only))
 
 
 async def _find(context: Context, invocation: Invocation, match: re.Match[str]) -> Answer:
@@ -75,7 +75,7 @@ async def _show_found(context: Context, allowed: Allowed, text: str, page: int) 
         return len(numbers), search.texts(numbers[:MAX_SEARCHED_JOBS])
 
     count, candidates = await context.store.read(collect)
-    # In a thread, because four million characters take a tenth of a second.
+    # Outside the event loop, because four million characters take a tenth of a second.
     found = await asyncio.to_thread(find_jobs, text, candidates)
     shown = found[page * _PAGE_SIZE : (page + 1) * _PAGE_SIZE]
 

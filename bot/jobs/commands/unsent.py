@@ -55,7 +55,7 @@ def on_text(
     return pressed
 
 
-async def leave_it(_context: Context, _press: Press) -> Answer:
+async def send_nothing(_context: Context, _press: Press) -> Answer:
     """Send nothing."""
     return Answer(message=unsent.NOTHING_SENT, replaces=True)
 
@@ -64,13 +64,13 @@ async def leave_it(_context: Context, _press: Press) -> Answer:
 
 
 @on_text
-async def change_it(context: Context, press: Press, draft: UnsentText) -> Answer:
+async def open_change_form(context: Context, press: Press, draft: UnsentText) -> Answer:
     """Open the form with a text."""
     return await _open_form(context, press, draft, lambda text: text)
 
 
 @on_text
-async def draft_page(context: Context, press: Press, draft: UnsentText) -> Answer:
+async def open_draft_form(context: Context, press: Press, draft: UnsentText) -> Answer:
     """Open the form with a prompt about a question."""
     return await _open_form(context, press, draft, draft_prompt)
 

@@ -223,7 +223,7 @@ class JobScope:
 
 
 class JobFilter(TypedDict, total=False):
-    """The values of the jobs that an operator lists; None matches all."""
+    """The values by which an operator filters the list of jobs; None matches all."""
 
     state: JobState | None
     channel: ChannelId | None

@@ -107,7 +107,7 @@ class Prompt:
     response_url: SecretStr | None = None
     """It may have expired."""
     held_until: datetime | None = None
-    """When its messages are looked at before it is sent; None once it may be sent."""
+    """When its messages are verified before it is sent; None once it may be sent."""
     verified_at: datetime | None = None
     """When its messages, its author and its channel were last known to be as stored."""
     app: str | None = None

@@ -19,7 +19,7 @@ class ChangedLine(NamedTuple):
 
 
 class ChangedPage(NamedTuple):
-    """A page that a pull request changes, as an end names it."""
+    """A page that a pull request changes, as the end of an iteration names it."""
 
     path: str
     title: str

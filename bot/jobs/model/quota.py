@@ -26,9 +26,9 @@ _CLOCK_MARGIN = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class BackOff:
-    """Calls about a project wait until then, which may be over.
+    """A pause of the calls for a project, because the service fails or refuses the key.
 
-    The service fails, or refuses the key.
+    The pause may be over.
     """
 
     reason: str

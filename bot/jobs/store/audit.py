@@ -104,8 +104,8 @@ def write_prompt_end(connection: Connection, prompt: PromptId, state: PromptStat
     if state not in _PROMPT_ENDS:
         return
     job = select(prompts.c.job).where(prompts.c.id == prompt).scalar_subquery()
-    mine = and_(audit.c.job == job, audit.c.prompt == prompt)
-    connection.execute(update(audit).where(mine).values(outcome=state))
+    is_of_prompt = and_(audit.c.job == job, audit.c.prompt == prompt)
+    connection.execute(update(audit).where(is_of_prompt).values(outcome=state))
 
 
 def write_job_end(connection: Connection, job: JobNumber, state: JobState) -> None:
@@ -113,5 +113,5 @@ def write_job_end(connection: Connection, job: JobNumber, state: JobState) -> No
     if state not in _ITERATION_ENDS:
         return
     sent = select(prompts.c.id).where(prompts.c.job == job, prompts.c.state == PromptState.SENT)
-    mine = and_(audit.c.job == job, audit.c.prompt.in_(sent), audit.c.outcome.is_(None))
-    connection.execute(update(audit).where(mine).values(outcome=state))
+    is_open = and_(audit.c.job == job, audit.c.prompt.in_(sent), audit.c.outcome.is_(None))
+    connection.execute(update(audit).where(is_open).values(outcome=state))

@@ -55,8 +55,8 @@ class JobSearch(Repository):
         numbers.update(self.connection.execute(theirs.limit(limit)).scalars())
         return sorted(numbers, reverse=True)[:limit]
 
-    def _select_numbers(self, which: ColumnElement[bool], limit: int) -> Sequence[JobNumber]:
-        newest = select(jobs.c.number).where(which).order_by(jobs.c.number.desc()).limit(limit)
+    def _select_numbers(self, condition: ColumnElement[bool], limit: int) -> Sequence[JobNumber]:
+        newest = select(jobs.c.number).where(condition).order_by(jobs.c.number.desc()).limit(limit)
         return self.connection.execute(newest).scalars().all()
 
     def texts(self, numbers: Collection[JobNumber]) -> Sequence[SearchedJob]:

@@ -198,9 +198,10 @@ class Jobs(Rows[TrackedJob]):
     def bring_polls_forward(
         self, project: ProjectId, failed_after: datetime | None, times: Sequence[datetime]
     ) -> int:
-        """Poll the jobs whose polls have failed since ``failed_after`` at these times, in turns.
+        """Spread the next polls of the jobs whose polls fail over these times.
 
-        None is for all whose last poll failed. Polls that are due by the last of these times stay.
+        ``failed_after``: only jobs whose polls have failed since then; None for all of them. Polls
+        that are due by the last of these times stay.
         Return how many jobs are polled earlier.
         """
         has_failed: ColumnElement[bool] = jobs.c.poll_failing_since.is_not(None)

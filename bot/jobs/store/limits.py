@@ -31,8 +31,8 @@ class Quota(Repository):
     def mark_exhausted(self, project: ProjectId, until: datetime) -> None:
         """Record that the limit is reached until then (a 429 response)."""
         insert_unless_there(self.connection, limits, {"project": project})
-        mine = update(limits).where(limits.c.project == project)
-        self.connection.execute(mine.values({self.until: until}))
+        change = update(limits).where(limits.c.project == project)
+        self.connection.execute(change.values({self.until: until}))
 
     def exhausted_until(self, project: ProjectId, now: datetime) -> datetime | None:
         """Return the time until which the limit is reached; None when it has passed."""
@@ -98,8 +98,8 @@ class BackOffs(Repository):
         """Start or extend the project's back-off."""
         values = asdict(back_off)
         if not insert_unless_there(self.connection, back_offs, {"project": project, **values}):
-            mine = update(back_offs).where(back_offs.c.project == project)
-            self.connection.execute(mine.values(**values))
+            change = update(back_offs).where(back_offs.c.project == project)
+            self.connection.execute(change.values(**values))
 
     def end_by(self, job: JobNumber, until: datetime) -> None:
         """End the back-off of a job's project by then, if only prompts are refused."""

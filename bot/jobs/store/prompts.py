@@ -97,7 +97,7 @@ _NOT_FAILED = (
 UNSENT = (PromptState.NEW, PromptState.WAITING)
 _IS_HELD = one_of(prompts.c.state, UNSENT)
 HELD_PROMPTS = QueueTable("held", prompts, None, prompts.c.held_until, _IS_HELD)
-"""Prompts whose authors may still add to them or change them, until they have been looked at."""
+"""Prompts whose authors may still add to them or change them, until they have been verified."""
 
 _BEFORE = prompts.alias("before")
 _STATUS_MESSAGE_BEFORE = exists().where(
@@ -344,7 +344,7 @@ class Prompts(Rows[Prompt]):
         return self._claim(_CLAIM_HELD, claimer, limit=limit)
 
     def hold(self, key: RequestKey, until: datetime) -> None:
-        """Let a request be looked at before it is sent, unless it is held or settled already."""
+        """Let a request be verified before it is sent, unless it is held or settled already."""
         waits = and_(
             prompts.c.key == key,
             prompts.c.held_until.is_(None),
@@ -352,22 +352,22 @@ class Prompts(Rows[Prompt]):
         )
         self.connection.execute(update(prompts).where(waits).values(held_until=until))
 
-    def look_again(self, ids: Sequence[PromptId], now: datetime) -> None:
-        """Let prompts that have waited for long be looked at before they are sent."""
+    def verify_again(self, ids: Sequence[PromptId], now: datetime) -> None:
+        """Let prompts that have waited for long be verified before they are sent."""
         waits = and_(prompts.c.id.in_(ids), prompts.c.state == PromptState.WAITING)
         self.connection.execute(update(prompts).where(waits).values(held_until=now))
 
     def set_hold(self, prompt: PromptId, until: datetime | None) -> None:
-        """Set the time at which a prompt is looked at before it is sent; None lets it be sent."""
-        this = update(prompts).where(prompts.c.id == prompt)
-        self.connection.execute(this.values(held_until=until))
+        """Set the time at which a prompt is verified before it is sent; None lets it be sent."""
+        change = update(prompts).where(prompts.c.id == prompt)
+        self.connection.execute(change.values(held_until=until))
 
     def keep_held(self, prompt: Prompt, until: datetime, owner: str) -> None:
         """Hold a claimed prompt until then, and free its lease. Raises LeaseLost."""
         self._write(prompt.id, owner, {"held_until": until, **FREE_LEASE})
 
     def let_go(self, prompt: Prompt, now: datetime, owner: str) -> None:
-        """Let a prompt be sent, which is as its messages read now. Raises LeaseLost."""
+        """Release a prompt that equals its messages in Slack, so that it is sent. Raises LeaseLost."""
         self._write(prompt.id, owner, {"held_until": None, "verified_at": now, **FREE_LEASE})
 
     def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[QueuedPrompt]:
@@ -427,7 +427,7 @@ class Prompts(Rows[Prompt]):
         self.connection.execute(prompts.update().where(waiting).values(due_at=now))
 
     def resume_sending(self, now: datetime, due_at: datetime) -> Sequence[JobNumber]:
-        """Let all waiting prompts be looked at now, and be due at the same time, in their order.
+        """Let all waiting prompts be verified now, and be due at the same time, in their order.
 
         Return the jobs whose status messages show that sending is switched off.
         """

@@ -58,5 +58,5 @@ class ServiceKeys(Repository):
         """Write a key."""
         values = asdict(key)
         if not insert_unless_there(self.connection, service_keys, values):
-            mine = service_keys.update().where(service_keys.c.name == key.name)
-            self.connection.execute(mine.values(**values))
+            change = service_keys.update().where(service_keys.c.name == key.name)
+            self.connection.execute(change.values(**values))

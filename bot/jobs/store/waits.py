@@ -137,8 +137,8 @@ class Waits(Repository):
         row = self.connection.execute(select(unconfirmed, _select_count(deliveries, is_dead))).one()
         return {"prompt": row[0], "message": row[1]}
 
-    def _prompts(self, which: ColumnElement[bool], now: datetime) -> list[Wait]:
-        rows = self.connection.execute(_PROMPTS.where(which), {NOW.key: now}).mappings()
+    def _prompts(self, condition: ColumnElement[bool], now: datetime) -> list[Wait]:
+        rows = self.connection.execute(_PROMPTS.where(condition), {NOW.key: now}).mappings()
         return [_to_prompt_wait(row, now) for row in rows]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.ids import Block, Message, QuestionId, Recommendation
+from bot.ids import Block, Message, QuestionId
 from bot.jobs.messages.problems import refusal
 from bot.jobs.messages.status_message import format_duration, name
 from bot.jobs.model.jobs import Review, ToReview, TrackedJob
@@ -19,7 +19,7 @@ from bot.visitors.messages.gaps import draft_button
 from bot.visitors.messages.numbers import path_code, shown_path, views_line
 from bot.visitors.messages.reasons import not_read, unread_sources
 from bot.visitors.messages.subscriptions import format_docs_name, format_scope
-from bot.visitors.model.digests import Digest, Outcome
+from bot.visitors.model.digests import Digest, Outcome, Recommendation
 from bot.visitors.model.gaps import Source
 from bot.visitors.model.periods import short_day
 from bot.visitors.model.questions import Question
@@ -53,7 +53,7 @@ def digest(digest: Digest, question: QuestionId) -> Message:
         *b.actions(_build_buttons(digest, question)),
         b.context(*_format_limits(digest), _format_last_line(digest)),
     )
-    # The last line stays: that the numbers are approximate.
+    # The last line is never clipped: it names the numbers as approximate.
     last = _format_last_line(digest)
     text = made.text.removesuffix(f"\n{last}")
     room = b.TEXT_BYTES - len(last.encode()) - 1

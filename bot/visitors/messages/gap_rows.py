@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from bot.ids import Recommendation
 from bot.jobs.model.subjects import group_by_subject
 from bot.messages import blocks as b
 from bot.messages.blocks import counted
 from bot.messages.plain_text import BOM, csv_line, one_line
 from bot.messages.quotations import Quotation, QuoteSource, in_quotes
 from bot.visitors.messages.numbers import path_code
+from bot.visitors.model.digests import Recommendation
 from bot.visitors.model.gaps import (
     GAP_REPORT_TYPES,
     SOURCES,
@@ -20,7 +20,7 @@ from bot.visitors.model.gaps import (
     PageFeedback,
     ReportType,
     Source,
-    add_search,
+    add_wording,
     group_feedback,
     group_questions,
     page_row_key,
@@ -107,7 +107,7 @@ def _is_unmet(search: GapRow) -> bool:
 
 def _to_search_row(first: GapRow, *others: GapRow) -> GapTableRow:
     """Return the row of a search, with the numbers of other wordings added to it."""
-    search = reduce(add_search, others, first)
+    search = reduce(add_wording, others, first)
     wordings = [first.text, *(other.text for other in others)]
     hits = counted(search.events, "search", "searches")
     clicked = _format_clicks(search.met)

@@ -46,7 +46,7 @@ def format_percent(part: int, whole: int) -> str:
 
 
 def format_change(now: int, was: int | None) -> str:
-    """Return +12%, or "new", if that is beyond chance; otherwise nothing."""
+    """Return the change, +12% or "new"; "" for a change that may be chance."""
     if was is None or not is_beyond_chance(now, was):
         return ""
     return f"{(now - was) / was:+,.0%}".replace("-", "−") if was else "new"

@@ -6,11 +6,44 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.ids import Recommendation
 from bot.jobs.model.jobs import ToReview, TrackedJob
 from bot.visitors.model.questions import Query
 from bot.visitors.model.readings import Reading
 from bot.visitors.model.reports import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """Work on the docs that a digest recommends."""
+
+    heading: str
+    """Its kind for people, such as *Readers asked*.
+
+    A digest has one recommendation of each kind.
+    """
+    key: str
+    """Its key in the values of buttons and in its jobs."""
+    title: str
+    evidence: str
+    """Its numbers, such as "11 questions, no answer"; empty if they are too small to recommend
+    it.
+    """
+    events: int
+    """The size of the evidence, by which recommendations are ranked."""
+    prompt: str
+    """The suggested prompt."""
+    quote: str = ""
+    """Words of one person, shown after the evidence."""
+    is_page: bool = False
+    """Whether the title is the path of a page, to be improved and not written."""
+    added_evidence: str = ""
+    """Its numbers in the text of another recommendation; empty if ``evidence`` is clear there, too."""
+    merged_keys: tuple[str, ...] = ()
+    """The keys of the recommendations of the same subject that are one with it."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (self.key, *self.merged_keys)
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,14 +162,21 @@ def merge_searches(searches: Iterable[GapRow]) -> list[GapRow]:
     rows: dict[str, GapRow] = {}
     for search in searches:
         key = search.text.casefold()
-        rows[key] = add_search(rows[key], search) if key in rows else search
+        rows[key] = add_wording(rows[key], search) if key in rows else search
     return list(rows.values())
 
 
-def add_search(one: GapRow, other: GapRow) -> GapRow:
-    """Return a search with the numbers of another wording."""
-    unmet = None if one.unmet is None or other.unmet is None else one.unmet + other.unmet
-    return replace(one, events=one.events + other.events, unmet=unmet, page=one.page or other.page)
+def add_wording(search: GapRow, wording: GapRow) -> GapRow:
+    """Return a search with the numbers of another wording added."""
+    unmet = None
+    if search.unmet is not None and wording.unmet is not None:
+        unmet = search.unmet + wording.unmet
+    return replace(
+        search,
+        events=search.events + wording.events,
+        unmet=unmet,
+        page=search.page or wording.page,
+    )
 
 
 def rank_searches(searches: Iterable[GapRow]) -> list[GapRow]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from bot.ids import SentQuestion
 from bot.visitors.model.gaps import GapRow, Source, bare_words
 
 _NEAR_PERIOD = timedelta(minutes=10)
@@ -22,6 +21,19 @@ def hash_text(text: str, key: bytes) -> str:
     """Return the hash of a question's words (see `clean_text`) with the key of a database."""
     words = bare_words(text).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(words, key=key, digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class SentQuestion:
+    """A question, as it was sent to the docs service, without its words."""
+
+    text_hash: str
+    """A hash of the question with the database's key."""
+    sent_at: datetime
+    conversation: str | None
+    """The service's id of the conversation; None for a search, and until it is known."""
+    is_hidden: bool
+    """Whether the reader of a list may not see it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ class Report:
         return self.pages[: self.query.top]
 
     @property
-    def moved(self) -> list[Page]:
+    def moved_pages(self) -> list[Page]:
         """Pages whose visitors changed beyond chance, the largest change first."""
         moved = [
             page
@@ -114,19 +114,19 @@ class Report:
 
     @property
     def risen_pages(self) -> list[Page]:
-        return [page for page in self.moved if page.gain > 0 and page.was != NO_VISITORS]
+        return [page for page in self.moved_pages if page.gain > 0 and page.was != NO_VISITORS]
 
     @property
     def fallen_pages(self) -> list[Page]:
-        return [page for page in self.moved if page.gain < 0 and page.now != NO_VISITORS]
+        return [page for page in self.moved_pages if page.gain < 0 and page.now != NO_VISITORS]
 
     @property
     def new_pages(self) -> list[Page]:
-        return [page for page in self.moved if page.was == NO_VISITORS]
+        return [page for page in self.moved_pages if page.was == NO_VISITORS]
 
     @property
     def gone_pages(self) -> list[Page]:
-        return [page for page in self.moved if page.now == NO_VISITORS]
+        return [page for page in self.moved_pages if page.now == NO_VISITORS]
 
 
 def build_report(numbers: Numbers, zone: ZoneInfo, budget: Budget) -> Report:
@@ -180,10 +180,7 @@ def _add_views(numbers: Numbers) -> tuple[Counts | None, str | None]:
 
 
 def _rank_pages(query: Query, now: Reading, was: Reading | None) -> list[Page]:
-    """Return the pages of the section with their counts before.
-
-    They are in the query's order.
-    """
+    """Return the pages of the section with their earlier counts, in the query's order."""
     before = (was.pages or {}) if was else {}
     # A page that is missing from all pages had no visitors. Otherwise its count is unknown.
     missing = NO_VISITORS if was and was.is_complete else None

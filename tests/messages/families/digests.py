@@ -7,14 +7,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.ids import Message, ProjectId, ReadingId, Recommendation, Refusal
+from bot.ids import Message, ProjectId, ReadingId, Refusal
 from bot.jobs.model.jobs import Review, ToReview
 from bot.outbox.model import NotPosted
 from bot.projects import Project, Projects
 from bot.visitors.messages import digests as digest_messages
 from bot.visitors.messages import subscriptions as subscription_messages
 from bot.visitors.messages.prompts import row_reference
-from bot.visitors.model.digests import Outcome
+from bot.visitors.model.digests import Outcome, Recommendation
 from bot.visitors.model.gaps import Source
 from bot.visitors.model.readings import NO_VISITORS, Counts, ReadingProblem
 from bot.visitors.model.reports import NoComparison, NotComparable
