@@ -61,13 +61,13 @@ from bot.ttl_cache import TtlCache
 __all__ = [
     "OPTIONAL_FEATURES",
     "Doors",
-    "HeldBot",
     "Limits",
+    "SteppedBot",
     "Timeouts",
-    "held_bot",
     "open_store",
     "prepared",
     "running_bot",
+    "stepped_bot",
 ]
 
 log = structlog.get_logger(__name__)
@@ -257,7 +257,7 @@ def _make_slack_app(
 
 
 @dataclass
-class HeldBot:
+class SteppedBot:
     """A bot without timers and sockets, for tests: it works when it is asked to, by its own clock.
 
     ``take`` and ``run_due`` return when all that they began has ended, also in the background. Both
@@ -336,7 +336,7 @@ class HeldBot:
 
 
 @asynccontextmanager
-async def held_bot(
+async def stepped_bot(
     settings: Settings,
     doors: Doors,
     *,
@@ -345,7 +345,7 @@ async def held_bot(
     timeouts: Timeouts | None = None,
     limits: Limits | None = None,
     features: Sequence[Feature] = OPTIONAL_FEATURES,
-) -> AsyncIterator[HeldBot]:
+) -> AsyncIterator[SteppedBot]:
     """Yield a bot for tests until the block ends.
 
     Args:
@@ -377,7 +377,7 @@ async def held_bot(
         background = Background()
         stack.push_async_callback(background.drain, 0.0)
         outage = Outage(context)
-        yield HeldBot(
+        yield SteppedBot(
             context,
             all_workers(context, features),
             _make_slack_app(context, clients, background, outage, features),

@@ -21,7 +21,7 @@ from typing import Any, TypeVar, cast
 import aiohttp
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.app import OPTIONAL_FEATURES, Doors, HeldBot, Limits, Timeouts, held_bot
+from bot.app import OPTIONAL_FEATURES, Doors, Limits, SteppedBot, Timeouts, stepped_bot
 from bot.commands.feature import Feature
 from bot.settings import Settings
 from sandbox.workspace.state import BOT_USER, Channel, Json, User
@@ -106,7 +106,7 @@ class Process:
 
     talk: Talk
     settings: dict[str, str] = field(default_factory=dict)
-    bot: HeldBot | None = None
+    bot: SteppedBot | None = None
     timeouts: Timeouts = _TIMEOUTS
     limits: dict[str, int] = field(default_factory=dict)
     features: Sequence[Feature] = OPTIONAL_FEATURES
@@ -142,7 +142,7 @@ class Process:
         stack = AsyncExitStack()
         stack.enter_context(redirect_stderr(talk.log_stream))
         self._started.append(stack)
-        opened = held_bot(
+        opened = stepped_bot(
             *(chosen, doors),
             clock=talk.time.of_bot,
             store=self.store or own,
@@ -242,7 +242,7 @@ class Talk:
             await self.process.starts()
 
     @property
-    def _bot(self) -> HeldBot | None:
+    def _bot(self) -> SteppedBot | None:
         return self.process.bot
 
     def next_due_at(self) -> datetime | None:

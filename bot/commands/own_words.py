@@ -18,7 +18,7 @@ from bot.projects import Project, Projects, with_project
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class UsedWord:
     """One of the bot's own words, as somebody said or typed it."""
 
     word: FoundWord
@@ -34,7 +34,7 @@ class Used:
 class WordHooks(Hooks):
     """The hook that runs a command, because commands import the features."""
 
-    run_word: Callable[[Context, Allowed, Used], Awaitable[Answer]]
+    run_word: Callable[[Context, Allowed, UsedWord], Awaitable[Answer]]
     """Runs one of the bot's own words by the command that has it."""
 
 
@@ -65,7 +65,7 @@ def _to_own_word(command: Command, word: Word, projects: Projects) -> OwnWord:
 
 
 async def run_own_word(
-    commands: Sequence[Command], context: Context, allowed: Allowed, used: Used
+    commands: Sequence[Command], context: Context, allowed: Allowed, used: UsedWord
 ) -> Answer:
     """Run a word by the first of its commands."""
     name = used.word.commands[0]
@@ -99,7 +99,7 @@ async def run_other_word(context: Context, invocation: Invocation) -> Answer | N
     plain = slack_text.to_plain(meaning.text, {}, {})
     if word.typed == plain and invocation.command in word.commands:
         return None  # its command has not understood just that
-    used = Used(word, meaning.text, meaning.project, invocation.command)
+    used = UsedWord(word, meaning.text, meaning.project, invocation.command)
     for hooks in context.hooks_of(WordHooks):
         return await hooks.run_word(context, invocation.allowed, used)
     return None

@@ -179,7 +179,7 @@ def _settle_running(
     if job.unconfirmed_until is not None:
         follow_up = Prompts(tx).find_possibly_accepted(job.number)
         if follow_up is None:
-            # The job is not lost. It works for somebody elsewhere, or the answer is old.
+            # The job exists: its agent works on a prompt from elsewhere, or the answer is old.
             Jobs(tx).save(job, lifecycle.without_polls(read), owner=context.owner)
             return True
         poll_at = context.after(context.settings.poll_min_seconds)

@@ -17,7 +17,7 @@ from bot.intent.kinds import KINDS_THAT_START_JOBS, UNANSWERED_KINDS, Kind, Plac
 from bot.jobs.hooks import JobHooks
 from bot.jobs.mentions import names_in
 from bot.jobs.messages import agent_text
-from bot.jobs.model.jobs import AttachThread, NotTaken, OmitReason, ThreadContext
+from bot.jobs.model.jobs import AttachThread, NotAttached, OmitReason, ThreadContext
 from bot.jobs.model.prompts import Prompt, PromptKind
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
@@ -75,7 +75,7 @@ async def read_thread_context(
         posts = await _read_posts(context, prompt, thread, since)
     except (SlackError, TimeoutError) as error:
         log.warning("thread_not_read", prompt=prompt.id, reason=str(error) or type(error).__name__)
-        return "", ThreadContext(not_taken=NotTaken.UNREAD)
+        return "", ThreadContext(not_attached=NotAttached.UNREAD)
     if posts is None:
         return "", None
     own = frozenset[MessageTs]()

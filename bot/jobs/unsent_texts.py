@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.access.admit import Allowed
 from bot.commands.meaning import Meaning, find_meaning
-from bot.commands.own_words import Used, WordHooks
+from bot.commands.own_words import UsedWord, WordHooks
 from bot.context import Context
 from bot.ids import Message
 from bot.intent.kinds import ANSWER_THREADS, WITHOUT_CONTEXT, Kind, Place
@@ -148,7 +148,7 @@ async def _run_word(
 ) -> Message | None:
     if takes_job_word(word):
         return await run_job_word(context, allowed, word, target)
-    used = Used(word, meaning.text, meaning.project, command)
+    used = UsedWord(word, meaning.text, meaning.project, command)
     for hooks in context.hooks_of(WordHooks):
         answer = await hooks.run_word(context, allowed, used)
         return answer.message

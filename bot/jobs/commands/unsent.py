@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.access.admit import Allowed
 from bot.commands.command import Answer, FormState, Press
-from bot.commands.own_words import Used, WordHooks
+from bot.commands.own_words import UsedWord, WordHooks
 from bot.context import Context
 from bot.ids import Block, MessageTs
 from bot.intent.own_words import FoundWord
@@ -102,7 +102,7 @@ async def run_word(context: Context, press: Press) -> Answer:
     if takes_job_word(word):
         message = await run_job_word(context, press.allowed, word, None)
         return Answer(message=message, replaces=message is not None)
-    used = Used(word, typed, command=command)
+    used = UsedWord(word, typed, command=command)
     for hooks in context.hooks_of(WordHooks):
         answer = await hooks.run_word(context, press.allowed, used)
         return replace(answer, replaces=answer.message is not None)

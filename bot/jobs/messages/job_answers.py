@@ -17,8 +17,8 @@ from bot.jobs.messages.status_message import (
     format_duration,
     format_facts,
     format_state,
+    link_words,
     name,
-    open_words,
     wait_lines,
 )
 from bot.jobs.model.job_search import MAX_SEARCH_CHARACTERS
@@ -61,7 +61,7 @@ def reply_undelivered(job: TrackedJob, refused: NotPosted, bot_name: str) -> Mes
     url = b.web_address(job.pr_link)
     _, _, result = format_state(job).partition(" ")
     if url:
-        result = f"{result} · {b.link(url, open_words(url))}"
+        result = f"{result} · {b.link(url, link_words(url))}"
     where = f"{b.channel(job.channel)}, “{b.quoted(job.text, 80)}”"
     if refused.meaning is Refusal.THREAD_GONE:
         text = f"The thread of {name(job.number)} is gone, so here: {result} ({where})."
@@ -322,7 +322,7 @@ NO_SUCH_CHANNEL = b.words(
 
 def _format_line(job: TrackedJob, permalink: str | None = None) -> str:
     url = _find_listed_url(job)
-    link = f" · {b.link(url, open_words(url))}" if url else ""
+    link = f" · {b.link(url, link_words(url))}" if url else ""
     return (
         f"{b.link(permalink, name(job.number))} {format_state(job)}{link} · "
         f"{b.quoted(job.text, 80)} · "

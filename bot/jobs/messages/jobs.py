@@ -11,9 +11,9 @@ from bot.jobs.messages.status_message import (
     build_view_button,
     format_duration,
     format_withdrawal,
+    link_words,
     list_address,
     name,
-    open_words,
     run_again_button,
 )
 from bot.jobs.model.jobs import JobProblem, JobState, TrackedJob
@@ -85,7 +85,7 @@ def fill_end(job: TrackedJob, summary: str, texts: tuple[str, str], **more: str)
     is_live = job.ref and job.branch is None
     values = {
         "summary": b.quoted(summary, _MAX_SUMMARY_CHARACTERS),
-        "link": b.link(url, open_words(url, "PR")) if url else "",
+        "link": b.link(url, link_words(url, "PR")) if url else "",
         "odd": b.quoted(job.pr_link or "", 300),
         "live": f" It may be on {b.code(job.ref or '')} already." if is_live else "",
         "change": "",

@@ -12,7 +12,7 @@ from bot.jobs.messages.problems import problem_title
 from bot.jobs.model.jobs import (
     JobProblem,
     JobState,
-    NotTaken,
+    NotAttached,
     Review,
     ThreadContext,
     TrackedJob,
@@ -63,7 +63,7 @@ def parts_not_sent(
 
 def format_attached_count(earlier: ThreadContext) -> str:
     """Return the number of attached earlier messages, for the job's status message; "" for none."""
-    if earlier.not_taken is NotTaken.UNREAD:
+    if earlier.not_attached is NotAttached.UNREAD:
         return "without the thread's earlier messages: Slack didn't let me read them"
     if not earlier.taken and not earlier.left_out:
         return ""
@@ -185,7 +185,7 @@ def _format_headline(job: TrackedJob, usual: timedelta | None) -> list[str]:
     parts = [format_state(job), name(job.number)]
     url = b.web_address(job.pr_link)
     if url:
-        parts.append(b.link(url, open_words(url, "PR")))
+        parts.append(b.link(url, link_words(url, "PR")))
     if job.pull_request:
         parts.append(_format_size(job.pull_request))
         if job.pull_request.as_of:
@@ -217,7 +217,7 @@ def format_facts(job: TrackedJob, asked_at: str = "{time}") -> str:
 
 
 def format_working_time(job: TrackedJob, usual: timedelta | None) -> str:
-    """Return the agent's working time, which Slack keeps current, and the usual one."""
+    """Return the agent's working time, which Slack keeps current, and the usual working time."""
     if job.state is not JobState.WORKING or job.iteration_started_at is None:
         return ""
     usually = f", usually done in {format_duration(usual)}" if usual else ""
@@ -266,7 +266,7 @@ def _may_queue(job: TrackedJob) -> bool:
     return job.state is JobState.WAITING or job.state.takes_follow_ups
 
 
-def open_words(address: str, called: str = "Pull request") -> str:
+def link_words(address: str, called: str = "Pull request") -> str:
     """Return the text of a link to a pull request: its number, and its host.
 
     The host is left out for `_KNOWN_HOSTS` and for this machine (the sandbox).
@@ -294,7 +294,7 @@ def build_view_button(
     url = b.web_address(job.pr_link)
     if url is None:
         return []
-    label = open_words(url, called)
+    label = link_words(url, called)
     number = str(job.number)
     return [b.button(label, b.Action.VIEW_PULL_REQUEST, number, style=style, url=url)]
 

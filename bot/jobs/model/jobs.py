@@ -25,7 +25,7 @@ class AttachThread(StrEnum):
     """As the person left a question, its answer and the replies of colleagues in a form."""
 
 
-class NotTaken(StrEnum):
+class NotAttached(StrEnum):
     """Why no earlier message was attached, although some could have been."""
 
     UNREAD = "unread"
@@ -52,7 +52,7 @@ class ThreadContext(NamedTuple):
 
     taken: int = 0
     left_out: int = 0
-    not_taken: NotTaken | None = None
+    not_attached: NotAttached | None = None
 
 
 class WaitReason(StrEnum):

@@ -92,8 +92,7 @@ def start_iteration(
     service reports that the agent works on this prompt. ``service_id`` is given for the first
     prompt. ``uses_left``: uses left in the hour, or None unless few are left.
     """
-    # An iteration that another one replaces before its end gets no end of its own: its askers wait
-    # for the later one.
+    # If another iteration replaces one before its end, the askers of both get the later end.
     waiting = job.recipients if job.state is J.WORKING else ()
     others = tuple(user for user in waiting if user != requester)
     return replace(

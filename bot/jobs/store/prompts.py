@@ -218,7 +218,7 @@ class Prompts(Rows[Prompt]):
         """Return the job of the request with this key; None when the request is new."""
         return self.connection.execute(_OF_KEY, {"of_key": key}).scalar_one_or_none()
 
-    def earlier(self, new: Prompt, since: datetime) -> KnownRequest:
+    def find_earlier(self, new: Prompt, since: datetime) -> KnownRequest:
         """Return the stored requests that a new request may repeat. ``since``: a moment ago."""
         values = {
             "of_key": new.key,

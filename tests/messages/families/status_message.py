@@ -17,7 +17,7 @@ from bot.jobs.messages.status_message import (
     build_rare_buttons,
     build_view_button,
     format_facts,
-    open_words,
+    link_words,
     parts_not_sent,
     prompt_view,
     pull_request_line,
@@ -27,7 +27,7 @@ from bot.jobs.messages.status_message import format_status_message as status
 from bot.jobs.model.jobs import (
     JobProblem,
     JobState,
-    NotTaken,
+    NotAttached,
     Review,
     ThreadContext,
     Wait,
@@ -45,7 +45,7 @@ WITH_EARLIER = {
     "earlier messages: one": ThreadContext(1),
     "earlier messages: some left out": ThreadContext(20, 1_234),
     "earlier messages: none": ThreadContext(),
-    "earlier messages: not readable": ThreadContext(not_taken=NotTaken.UNREAD),
+    "earlier messages: not readable": ThreadContext(not_attached=NotAttached.UNREAD),
 }
 
 
@@ -121,7 +121,7 @@ def samples() -> Mapping[str, object]:
             job(pr_link="https://code.example:8443/pull/5#top")
         ),
         "words about pull requests": [
-            *(open_words(url) for url in ADDRESSES),
+            *(link_words(url) for url in ADDRESSES),
             b.clean_url("https://evil.example/pull/1", {"github.com"}) or "",
             pull_request_line(replace(SEEN, is_draft=True)),
         ],
