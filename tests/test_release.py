@@ -128,13 +128,26 @@ def test_checksums_are_of_each_file(tmp_path: Path) -> None:
     ]
 
 
+WORKFLOW = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())
+JOBS = {name: job["steps"] for name, job in WORKFLOW["jobs"].items()}
+
+
 def test_workflow_releases_as_one_does_by_hand() -> None:
-    workflow = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())
-    steps = workflow["jobs"]["release"]["steps"]
-    runs = [step["run"] for step in steps if "run" in step]
+    runs = [step["run"] for step in JOBS["build"] if "run" in step]
     assert "make release" in runs
     assert runs.index("make test") < runs.index("make release")
+    steps = [step for steps in JOBS.values() for step in steps]
     used = [step["uses"] for step in steps if "uses" in step]
     assert [use for use in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", use)] == []
     # Nothing goes to a registry.
+    runs = [step["run"] for step in steps if "run" in step]
     assert not any("twine" in run or "push" in run for run in runs)
+
+
+def test_workflow_runs_no_code_of_the_tree_with_rights_to_write() -> None:
+    assert WORKFLOW["permissions"] == {"contents": "read"}
+    may_write = {name for name, job in WORKFLOW["jobs"].items() if "permissions" in job}
+    assert may_write == {"attach"}
+    assert not any("checkout" in step.get("uses", "") for step in JOBS["attach"])
+    runs = [step["run"] for step in JOBS["attach"] if "run" in step]
+    assert [run.split()[0] for run in runs] == ["gh"]
