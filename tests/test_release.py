@@ -10,6 +10,7 @@ import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 import yaml
@@ -93,6 +94,21 @@ def test_addresses_stand_in_the_package_where_the_repository_is_known(tmp_path: 
     release.add_addresses(pyproject, "https://code.example/docs-bot")
     urls = tomllib.loads(pyproject.read_text())["project"]["urls"]
     assert urls["Issues"] == "https://code.example/docs-bot/issues"
+
+
+def test_bill_of_materials_has_the_version_and_all_dependencies() -> None:
+    bill: dict[str, Any] = {
+        "metadata": {"component": {"bom-ref": "root", "name": "docs-bot"}},
+        "components": [{"bom-ref": "line 9"}, {"bom-ref": "line 3"}],
+        "dependencies": [{"ref": "line 3"}, {"ref": "line 9"}, {"ref": "root"}],
+    }
+    release.complete_bill(bill, "1.0.0")
+    assert bill["metadata"]["component"]["version"] == "1.0.0"
+    assert bill["dependencies"] == [
+        {"ref": "line 3"},
+        {"ref": "line 9"},
+        {"ref": "root", "dependsOn": ["line 3", "line 9"]},
+    ]
 
 
 def test_evidence_of_another_commit_stays_behind(tmp_path: Path) -> None:
