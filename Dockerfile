@@ -34,7 +34,7 @@ HEALTHCHECK --interval=30s --timeout=10s --start-period=60s \
 ARG REVISION=
 ARG SOURCE=
 ENV DOCS_BOT_COMMIT=$REVISION
-LABEL org.opencontainers.image.version=1.0.0rc1 \
+LABEL org.opencontainers.image.version=1.0.0 \
       org.opencontainers.image.revision=$REVISION \
       org.opencontainers.image.source=$SOURCE
 ENTRYPOINT ["docs-bot"]

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 _VERSION = re.compile(r'^__version__ = "([^"]+)"$', re.MULTILINE)
@@ -174,10 +175,20 @@ def list_components(release: Release, folder: Path) -> None:
     command = ("cyclonedx_py", "requirements", "requirements.txt", "--output-format", "JSON")
     options = ("--pyproject", "pyproject.toml", "--output-reproducible", "--output-file", str(file))
     run(sys.executable, "-m", *command, *options, folder=ROOT)
-    # It reads no version that is computed.
-    components = json.loads(file.read_text())
-    components["metadata"]["component"]["version"] = release.version
-    file.write_text(json.dumps(components, indent=2) + "\n")
+    bill = json.loads(file.read_text())
+    complete_bill(bill, release.version)
+    file.write_text(json.dumps(bill, indent=2) + "\n")
+
+
+def complete_bill(bill: dict[str, Any], version: str) -> None:
+    """Write the bot's version and dependencies into a bill of materials.
+
+    The locks do not contain which component requires which, so the bot depends on all of them.
+    """
+    bot = bill["metadata"]["component"]
+    bot["version"] = version
+    [entry] = [entry for entry in bill["dependencies"] if entry["ref"] == bot["bom-ref"]]
+    entry["dependsOn"] = sorted(component["bom-ref"] for component in bill["components"])
 
 
 def copy_evidence(release: Release, file: Path, folder: Path) -> None:

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-__version__ = "1.0.0rc1"
+__version__ = "1.0.0"
 
 
 def read_commit() -> str:

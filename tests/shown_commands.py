@@ -73,6 +73,8 @@ _DONE_BY_OTHERS = {
     **dict.fromkeys(
         (
             "git pull",
+            "git fetch --tags",
+            "git checkout v1.1.0",
             "sudo git -C /opt/docs-bot pull",
             "sudo make -C /opt/docs-bot setup",
             "sudo systemctl daemon-reload",

@@ -63,6 +63,7 @@ def directive(name: str) -> str:
     [
         ("compose-spec", "compose.yaml"),
         ("github-workflows", ".github/workflows/ci.yml"),
+        ("github-workflows", ".github/workflows/release.yml"),
         ("dependabot", ".github/dependabot.yml"),
     ],
 )

@@ -10,6 +10,7 @@ import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 import yaml
@@ -95,6 +96,21 @@ def test_addresses_stand_in_the_package_where_the_repository_is_known(tmp_path: 
     assert urls["Issues"] == "https://code.example/docs-bot/issues"
 
 
+def test_bill_of_materials_has_the_version_and_all_dependencies() -> None:
+    bill: dict[str, Any] = {
+        "metadata": {"component": {"bom-ref": "root", "name": "docs-bot"}},
+        "components": [{"bom-ref": "line 9"}, {"bom-ref": "line 3"}],
+        "dependencies": [{"ref": "line 3"}, {"ref": "line 9"}, {"ref": "root"}],
+    }
+    release.complete_bill(bill, "1.0.0")
+    assert bill["metadata"]["component"]["version"] == "1.0.0"
+    assert bill["dependencies"] == [
+        {"ref": "line 3"},
+        {"ref": "line 9"},
+        {"ref": "root", "dependsOn": ["line 3", "line 9"]},
+    ]
+
+
 def test_evidence_of_another_commit_stays_behind(tmp_path: Path) -> None:
     file = tmp_path / "evidence.json"
     folder = tmp_path / "dist"
@@ -128,13 +144,26 @@ def test_checksums_are_of_each_file(tmp_path: Path) -> None:
     ]
 
 
+WORKFLOW = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())
+JOBS = {name: job["steps"] for name, job in WORKFLOW["jobs"].items()}
+
+
 def test_workflow_releases_as_one_does_by_hand() -> None:
-    workflow = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())
-    steps = workflow["jobs"]["release"]["steps"]
-    runs = [step["run"] for step in steps if "run" in step]
+    runs = [step["run"] for step in JOBS["build"] if "run" in step]
     assert "make release" in runs
     assert runs.index("make test") < runs.index("make release")
+    steps = [step for steps in JOBS.values() for step in steps]
     used = [step["uses"] for step in steps if "uses" in step]
     assert [use for use in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", use)] == []
     # Nothing goes to a registry.
+    runs = [step["run"] for step in steps if "run" in step]
     assert not any("twine" in run or "push" in run for run in runs)
+
+
+def test_workflow_runs_no_code_of_the_tree_with_rights_to_write() -> None:
+    assert WORKFLOW["permissions"] == {"contents": "read"}
+    may_write = {name for name, job in WORKFLOW["jobs"].items() if "permissions" in job}
+    assert may_write == {"attach"}
+    assert not any("checkout" in step.get("uses", "") for step in JOBS["attach"])
+    runs = [step["run"] for step in JOBS["attach"] if "run" in step]
+    assert [run.split()[0] for run in runs] == ["gh"]

@@ -67,8 +67,11 @@ async def run_trial(
 async def _record_events(trial: Trial) -> str:
     """Add the events that the running bot has noted to the transcript."""
     recorder = trial.recorder
-    if recorder is None or not trial.is_open:
+    if recorder is None:
         raise StepSkipped("nothing is recorded")
+    trial.user()
+    if not trial.is_open:
+        raise StepSkipped("the trial could not be stored in the database")
     notes = await trial.notes()
     for note in notes:
         recorder.add_event(note)

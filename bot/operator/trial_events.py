@@ -61,8 +61,9 @@ async def _try_mention(trial: Trial) -> str:
     if trial.kind == "mpim":
         names = ["message.mpim"]
     bot = trial.identity.bot_name if trial.identity else "docs-agent"
-    trial.by_hand.append("your mention in the channel")
-    await trial.wait_for_events(f"Type in the channel: @{bot} {trial.token}", *names)
+    await trial.wait_for_events(
+        f"Type in the channel: @{bot} {trial.token}", *names, trace="your mention in the channel"
+    )
     return f"received as {' and '.join(names)}"
 
 
@@ -108,9 +109,10 @@ async def _try_deletion(trial: Trial) -> str:
 async def _try_direct(trial: Trial) -> str:
     if trial.direct is None:
         raise StepSkipped("there is no conversation with you")
-    trial.by_hand.append("your direct message to the bot")
     await trial.wait_for_events(
-        f"Write to the bot in your direct messages: {trial.token}", "message.im"
+        f"Write to the bot in your direct messages: {trial.token}",
+        "message.im",
+        trace="your direct message to the bot",
     )
     return "received"
 

@@ -238,13 +238,22 @@ class Trial:
         """Return the notes of the running bot."""
         return await self.store.read(lambda tx: Trials(tx).notes(self.token))
 
-    async def wait_for_events(self, instruction: str, *names: str) -> Mapping[str, TrialNote]:
+    async def wait_for_events(
+        self, instruction: str, *names: str, trace: str | None = None
+    ) -> Mapping[str, TrialNote]:
         """Ask the person for an act, and wait until the running bot has noted its events.
+
+        Args:
+            instruction: the act.
+            names: the events.
+            trace: the trace of the act that only the person can remove; None without one.
 
         Raises StepFailed without the events in time, or for a call of the running bot that Slack
         refused.
         """
         self._check_hearing()
+        if trace is not None:
+            self.by_hand.append(trace)
         begun_at = len(await self.notes())
         seconds = self.options.press_seconds
         self.ask(f"{instruction} (within {seconds:g} s)")

@@ -50,9 +50,9 @@ _IDLE_SECONDS = 20
 
 It imports Alembic and the revisions meanwhile. It is less than the 30 s for which others wait.
 """
-_FILE_PATTERN = re.compile(r"r([0-9]{4}(_[0-9a-f]{8})?)\.py")
-_REVISION_PATTERN = re.compile(r"([0-9]{4})(_[0-9a-f]{8})?")
-"""A number; until 1.0.0 is released, also a hash of the tables, as revisions are made anew."""
+_FILE_PATTERN = re.compile(r"r([0-9]{4})\.py")
+_REVISION_PATTERN = re.compile(r"[0-9]{4}")
+"""A released revision is a number. Those before 1.0.0 had also a hash of their tables."""
 
 
 class Tables(StrEnum):
@@ -116,15 +116,9 @@ def _compare(found: str, known: list[str]) -> Tables | None:
         return Tables.CURRENT
     if found in known:
         return Tables.EARLIER
-    match = _REVISION_PATTERN.fullmatch(found)
-    if match is not None and int(match[1]) > number_of(known[-1]):
+    if _REVISION_PATTERN.fullmatch(found) and int(found) > int(known[-1]):
         return Tables.LATER
     return None
-
-
-def number_of(revision: str) -> int:
-    """Return a revision's number."""
-    return int(revision.partition("_")[0])
 
 
 def _make_refusal(connection: Connection) -> UnusableDatabase:

@@ -376,6 +376,14 @@ async def test_command_prints_a_line_for_each_step(world: World) -> None:
     assert "BAD  edit: Slack refuses it: cant_update_message\n     The first message" in ran.output
 
 
+async def test_trial_without_a_person_names_no_trace_of_one(world: World, tmp_path: Path) -> None:
+    record = ["--record", str(tmp_path / "trial.jsonl")]
+    ran = await asyncio.to_thread(docs_bot, "doctor", "--try", DOCS, *record, **environment(world))
+    assert "left mention: not tried: name yourself: --as U…" in ran.output
+    assert "left transcript: not tried: name yourself: --as U…" in ran.output
+    assert "Only you can remove" not in ran.output
+
+
 async def test_document_has_each_step(world: World) -> None:
     env = environment(world)
     ran = await asyncio.to_thread(docs_bot, "doctor", "--json", "--try", DOCS, **env)

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.upgrade import list_revisions
 from sandbox.world import World
 from tests.limits import HANG_SECONDS
 from tests.papers import ROOT
 from tests.scenarios.story import Story, environment
-from tests.store.test_upgrade import NEXT
+from tests.store.test_upgrade import add_next_revision
 
 pytestmark = pytest.mark.slow
 _FAST = {
@@ -30,8 +29,7 @@ _FAST = {
 def later_version(folder: Path) -> Path:
     """Return a folder with a later version of the bot, whose tables have one revision more."""
     shutil.copytree(ROOT / "bot", folder / "bot", ignore=shutil.ignore_patterns("__pycache__"))
-    versions = folder / "bot/store/revisions/versions"
-    (versions / "r0002.py").write_text(NEXT.format(before=list_revisions()[-1]))
+    add_next_revision(folder / "bot/store/revisions")
     return folder
 
 

@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,10 @@ from bot.store.upgrade import (
 from tests.builders import add_job
 from tests.command_line import as_anybody, docs_bot, make_tables
 from tests.databases import PostgresServer, connected
-from tests.store.new_revision import declare_partial_indexes, write_revision
+from tests.store.new_revision import declare_partial_indexes, next_number, write_revision
+
+RELEASED = {"0001": "49f47746cbe69ecc"}
+"""The revisions of releases, with the digests of their files."""
 
 
 @pytest.fixture
@@ -81,7 +85,7 @@ import signal
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
+revision = {number!r}
 down_revision = {before!r}
 
 
@@ -92,6 +96,16 @@ def upgrade() -> None:
     op.create_table("pins", sa.Column("id", sa.Integer(), primary_key=True))
 """
 """A later version's revision, which only adds."""
+
+
+def add_next_revision(folder: Path) -> Path:
+    """Write the revision of a later version into a folder; return its file."""
+    number = next_number(folder)
+    file = folder / "versions" / f"r{number}.py"
+    file.write_text(NEXT.format(number=number, before=list_revisions(folder)[-1]))
+    return file
+
+
 KILLED_UPGRADE = """
 import asyncio, sys
 import bot.app
@@ -107,8 +121,7 @@ def later(tmp_path: Path) -> Path:
     """Return the revisions of a later version."""
     folder = tmp_path / "revisions"
     shutil.copytree(REVISIONS, folder)
-    before = list_revisions(folder)[-1]
-    (folder / "versions" / "r0002.py").write_text(NEXT.format(before=before))
+    add_next_revision(folder)
     return folder
 
 
@@ -128,6 +141,14 @@ async def differences(database: Database) -> list[Any]:
 async def test_revisions_make_the_declared_tables(database: Database) -> None:
     await upgrade_tables(database)
     assert await differences(database) == [], 'run: make revision NAME="what you have changed"'
+
+
+@pytest.mark.parametrize(("revision", "digest"), RELEASED.items(), ids=RELEASED)
+def test_released_revision_stays_as_it_is(revision: str, digest: str) -> None:
+    """A database of a release does not run it again, and would lack what is added to it."""
+    written = (REVISIONS / "versions" / f"r{revision}.py").read_bytes()
+    found = blake2b(written, digest_size=8).hexdigest()
+    assert found == digest, 'it is released, write another one: make revision NAME="add pins"'
 
 
 async def test_revisions_number_rows_as_declared(tmp_path: Path) -> None:
@@ -196,7 +217,7 @@ async def test_upgrade_may_stand_still_for_longer_than_a_request(
 ) -> None:
     """On a busy machine it takes seconds to import Alembic; PostgreSQL ends other writers then."""
     await upgrade_tables(database)
-    revision = later / "versions" / "r0002.py"
+    revision = later / "versions" / f"r{list_revisions(later)[-1]}.py"
     slow = revision.read_text().replace(
         "import os\n", "import os\nimport time\n\ntime.sleep(2.5)\n"
     )
@@ -220,12 +241,14 @@ async def test_two_processes_upgrade_at_once(database_url: str, later: Path) -> 
 def test_next_revision_is_written_from_the_declared_tables(tmp_path: Path) -> None:
     folder = tmp_path / "revisions"
     shutil.copytree(REVISIONS, folder)
+    number = next_number()
     file = write_revision("change nothing", folder)
-    assert file.name == "r0002.py"
+    assert file.name == f"r{number}.py"
     written = file.read_text()
+    assert f'revision = "{number}"' in written
     assert f'down_revision = "{list_revisions()[-1]}"' in written
     assert "op." not in written, "the tables are as declared"
-    assert list_revisions(folder)[-1] == "0002"
+    assert list_revisions(folder) == [*list_revisions(), number]
 
 
 def execute(url: str, *statements: str) -> None:
@@ -247,7 +270,8 @@ def list_jobs(url: str) -> tuple[int, str]:
 
 
 OTHERS = {
-    "the first revision of other tables": ["UPDATE revision SET version_num = '0001_9999aaaa'"],
+    "a revision with a hash of its tables": ["UPDATE revision SET version_num = '0001_479ad22c'"],
+    "a later one with a hash": ["UPDATE revision SET version_num = '0002_9999aaaa'"],
     "another revision": ["UPDATE revision SET version_num = 'ae1027a6acf'"],
     "no revision": ["DELETE FROM revision"],
     "two revisions": ["INSERT INTO revision VALUES ('0002')"],

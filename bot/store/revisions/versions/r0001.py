@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001_479ad22c"
+revision = "0001"
 down_revision = None
 
 
