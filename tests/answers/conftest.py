@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.services import ASSISTANT_KEY, DOMAIN, LINK
+from tests.services import LINK
 from tests.talk import Talk
 from tests.talk_people import Person, Shown
 
@@ -14,7 +14,7 @@ QUESTION = "How do I rotate an API key?"
 @pytest.fixture
 def talk(talk: Talk) -> Talk:
     """Return a conversation with a bot that may ask the docs."""
-    talk.process.settings |= {"ASSISTANT_KEY": ASSISTANT_KEY, "ASSISTANT_DOMAIN": DOMAIN}
+    talk.process.answers_questions()
     return talk
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.workspace.state import Json
-from tests.services import ASSISTANT_KEY, DOMAIN, LINK
+from tests.services import LINK
 from tests.talk import Talk
 from tests.talk_people import Shown
 
@@ -50,7 +50,7 @@ async def told_by(door: str, talk: Talk, text: str) -> Shown:
 @pytest.fixture
 def answering(talk: Talk) -> Talk:
     """A conversation with a bot that answers questions."""
-    talk.process.settings |= {"ASSISTANT_KEY": ASSISTANT_KEY, "ASSISTANT_DOMAIN": DOMAIN}
+    talk.process.answers_questions()
     return talk
 
 

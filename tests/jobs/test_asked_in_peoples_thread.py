@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from sandbox.workspace.state import Json
-from tests.services import ASSISTANT_KEY, DOMAIN
 from tests.talk import Talk
 from tests.talk_people import Shown
 
@@ -17,7 +16,7 @@ STAYS = "I don't take a private thread along."
 @pytest.fixture
 def talk(talk: Talk) -> Talk:
     """Return a conversation with a private channel and a bot that answers questions."""
-    talk.process.settings |= {"ASSISTANT_KEY": ASSISTANT_KEY, "ASSISTANT_DOMAIN": DOMAIN}
+    talk.process.answers_questions()
     talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
     return talk
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.workspace.state import Json
-from tests.services import ASSISTANT_KEY, DOMAIN, LINK, changed_file
+from tests.services import LINK, changed_file
 from tests.talk import Talk
 from tests.talk_people import Shown
 
@@ -19,11 +19,8 @@ WAYS = ("reply", "mention")
 @pytest.fixture
 async def talk(talk: Talk) -> Talk:
     """A conversation in which Ana's job has ended with a pull request, and questions are answered."""
-    talk.process.settings |= {
-        "ASSISTANT_KEY": ASSISTANT_KEY,
-        "ASSISTANT_DOMAIN": DOMAIN,
-        "GITHUB_TOKEN": "t",
-    }
+    talk.process.answers_questions()
+    talk.process.settings["GITHUB_TOKEN"] = "t"
     await talk.started()
     talk.github.pull |= {"additions": 1, "deletions": 1, "changed_files": 1}
     talk.github.files = [changed_file("docs/webhooks.md", "@@ -1 +1 @@\n-a\n+b")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.services import ASSISTANT_KEY, DOMAIN
 from tests.talk import Talk
 
 BOT = "@docs-agent"
@@ -32,7 +31,7 @@ async def test_greeting_or_empty_mention_gets_examples(
 async def test_greeting_gets_a_question_as_example_where_questions_are_answered(
     talk: Talk,
 ) -> None:
-    await talk.process.starts(assistant_key=ASSISTANT_KEY, assistant_domain=DOMAIN)
+    talk.process.answers_questions()
     await talk.ana.says("hello", "dm")
     await talk.time.passes()
     [answer] = talk.ana.reads()

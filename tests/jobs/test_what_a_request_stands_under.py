@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.services import ASSISTANT_KEY, DOMAIN, LINK
+from tests.services import LINK
 from tests.talk import Talk
 from tests.work.readers import searches, subscribe, until
 
@@ -23,7 +23,7 @@ async def test_mention_under_a_digest_has_the_digest(talk: Talk) -> None:
 
 
 async def test_mention_under_an_answer_has_the_question(talk: Talk) -> None:
-    await talk.process.starts(assistant_key=ASSISTANT_KEY, assistant_domain=DOMAIN)
+    talk.process.answers_questions()
     asked = await talk.ana.says("@docs-agent How do I rotate an API key?")
     await talk.time.passes(30)
     await talk.ana.replies("@docs-agent Write that on the security page", to=asked)
