@@ -26,6 +26,16 @@ async def asks(talk: Talk, text: str = QUESTION, channel: str = "docs") -> Shown
     return talk.thread(asked)[-1]
 
 
+async def shares(talk: Talk) -> Shown:
+    """Let Ana ask by a command, and share the answer in the channel; return its post there."""
+    await talk.ana.asks(f"ask {QUESTION}")
+    await talk.time.passes()
+    talk.everything()
+    await talk.ana.presses("Share")
+    await talk.time.passes()
+    return talk.status()
+
+
 async def drafts(
     talk: Talk,
     label: str = "Draft it",

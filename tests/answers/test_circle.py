@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.answers.conftest import QUESTION, asks, drafts, merges
+from tests.answers.conftest import QUESTION, asks, drafts, merges, shares
 from tests.talk import Talk
 
 
@@ -93,12 +93,7 @@ async def test_asker_by_command_hears_it_in_direct_messages(talk: Talk) -> None:
 
 
 async def test_shared_answer_is_where_the_asker_hears_it(talk: Talk) -> None:
-    await talk.ana.asks(f"ask {QUESTION}")
-    await talk.time.passes()
-    talk.everything()
-    await talk.ana.presses("Share")
-    await talk.time.passes()
-    shared = talk.status()
+    shared = await shares(talk)
     assert shared.startswith(f"<@{talk.ana.id}> asked: “{QUESTION}”")
     assert shared.buttons == ["Draft a page", "Didn't help"]
     await talk.ben.presses("Didn't help", shared)
