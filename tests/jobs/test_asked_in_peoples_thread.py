@@ -32,15 +32,6 @@ async def mentions(
     return begun, answers[-1] if answers else None
 
 
-async def test_change_takes_the_thread_along(talk: Talk) -> None:
-    _, answer = await mentions(talk, "please fix the limits page", seconds=20)
-    assert answer is None
-    [prompt] = talk.agent_got()
-    assert prompt.startswith("please fix the limits page\n\n")
-    assert SAID in prompt
-    talk.everything()
-
-
 async def test_request_in_a_private_thread_spends_no_use_before_its_author_has_chosen(
     talk: Talk,
 ) -> None:
@@ -80,12 +71,6 @@ async def test_messages_for_a_request_too_long_for_a_button_follow(talk: Talk) -
     assert SAID in second
     assert len(talk.service.jobs) == 1
     talk.everything()
-
-
-async def test_direct_message_has_no_earlier_messages_to_choose(talk: Talk) -> None:
-    await talk.ana.says("please fix the limits page", "dm")
-    await talk.time.passes(20)
-    assert STAYS not in talk.everything()
 
 
 async def test_thread_of_direct_messages_is_not_asked_about(talk: Talk) -> None:

@@ -11,7 +11,8 @@ BUTTONS = ["Ask for a change", "What needs work?", "My jobs"]
 
 
 @pytest.mark.parametrize(
-    ("text", "channel", "mention"), [("hi", "dm", ""), (BOT, "docs", f"{BOT} ")]
+    ("text", "channel", "mention"),
+    [("hi", "dm", ""), (BOT, "docs", f"{BOT} "), (f"Hi {BOT}", "docs", f"{BOT} ")],
 )
 async def test_greeting_or_empty_mention_gets_examples(
     talk: Talk, text: str, channel: str, mention: str
