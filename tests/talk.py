@@ -26,7 +26,7 @@ from bot.commands.feature import Feature
 from bot.settings import Settings
 from sandbox.workspace.state import BOT_USER, Channel, Json, User
 from tests.limits import HANG_SECONDS
-from tests.services import DOCS_KEY, DocsService, Github
+from tests.services import ASSISTANT_KEY, DOCS_KEY, DOMAIN, DocsService, Github
 from tests.talk_database import (
     DATABASE_URL,
     TEMPLATE_URL,
@@ -119,6 +119,10 @@ class Process:
     @property
     def has_started(self) -> bool:
         return bool(self._started)
+
+    def answers_questions(self) -> None:
+        """Let the bot answer questions from the docs, from its next start on."""
+        self.settings |= {"ASSISTANT_KEY": ASSISTANT_KEY, "ASSISTANT_DOMAIN": DOMAIN}
 
     async def starts(self, **changes: object) -> None:
         """Start the bot, with more settings and other limits by their lower-case names."""

@@ -7,7 +7,7 @@ from bot.features import OPTIONAL_FEATURES
 from bot.pulls.feature import PULLS
 from bot.visitors.feature import VISITORS
 from tests.answers.conftest import QUESTION
-from tests.services import ASSISTANT_KEY, DOMAIN, LINK
+from tests.services import LINK
 from tests.talk import Talk
 
 
@@ -55,7 +55,7 @@ async def test_a_feature_without_parts_changes_nothing(talk: Talk) -> None:
 
 async def test_a_question_without_the_feature_that_answers_gets_a_reply(talk: Talk) -> None:
     talk.process.features = (VISITORS,)
-    await talk.process.starts(assistant_key=ASSISTANT_KEY, assistant_domain=DOMAIN)
+    talk.process.answers_questions()
     asked = await talk.ana.says(f"@docs-agent {QUESTION}")
     await talk.time.passes(20)
     [answer] = [*talk.ana.reads(), *talk.thread(asked)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.services import ASSISTANT_KEY, DOMAIN, LINK
+from tests.services import LINK
 from tests.talk import Talk
 from tests.talk_people import Person, Shown
 
@@ -14,7 +14,7 @@ QUESTION = "How do I rotate an API key?"
 @pytest.fixture
 def talk(talk: Talk) -> Talk:
     """Return a conversation with a bot that may ask the docs."""
-    talk.process.settings |= {"ASSISTANT_KEY": ASSISTANT_KEY, "ASSISTANT_DOMAIN": DOMAIN}
+    talk.process.answers_questions()
     return talk
 
 
@@ -24,6 +24,16 @@ async def asks(talk: Talk, text: str = QUESTION, channel: str = "docs") -> Shown
     await talk.time.passes()
     assert talk.reactions(asked) == ["eyes"]
     return talk.thread(asked)[-1]
+
+
+async def shares(talk: Talk) -> Shown:
+    """Let Ana ask by a command, and share the answer in the channel; return its post there."""
+    await talk.ana.asks(f"ask {QUESTION}")
+    await talk.time.passes()
+    talk.everything()
+    await talk.ana.presses("Share")
+    await talk.time.passes()
+    return talk.status()
 
 
 async def drafts(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.workspace.state import Json
-from tests.answers.conftest import QUESTION, asks
+from tests.answers.conftest import QUESTION, asks, shares
 from tests.talk import Talk
 from tests.talk_people import Shown
 
@@ -133,12 +133,7 @@ async def test_offer_survives_a_kill_and_comes_once(talk: Talk) -> None:
 
 
 async def test_shared_answer_gets_the_offer(talk: Talk) -> None:
-    await talk.ana.asks(f"ask {QUESTION}")
-    await talk.time.passes()
-    talk.everything()
-    await talk.ana.presses("Share")
-    await talk.time.passes()
-    shared = talk.status()
+    shared = await shares(talk)
     await talk.ben.replies(REPLY, to=shared.message)
     await talk.time.passes()
     now = talk.status()

@@ -33,10 +33,6 @@ async def test_further_question_in_the_thread_goes_on_with_the_conversation(talk
     assert talk.service.questions == [(QUESTION, None), ("How often should I do that?", "talk-1")]
 
 
-async def test_direct_message_is_answered_in_its_thread(talk: Talk) -> None:
-    assert "Rotate" in await asks(talk, channel="dm")
-
-
 async def test_response_url_is_forgotten_after_the_answer(talk: Talk) -> None:
     await talk.ana.asks(f"ask {QUESTION}")
     assert talk.kept("/response/") == ["inquiries.response_url"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.answers.conftest import QUESTION, asks, drafts, merges
+from tests.answers.conftest import QUESTION, asks, drafts, merges, shares
 from tests.talk import Talk
 
 
@@ -75,6 +75,13 @@ async def test_mark_counts_where_the_bot_cannot_see_the_pull_request(talk: Talk)
     talk.everything()
 
 
+async def test_pull_request_that_cannot_be_looked_at_writes_nothing(talk: Talk) -> None:
+    await talk.ben.presses("Didn't help", await asks(talk))
+    await drafts(talk, pr_link="https://code.example/acme/docs/pull/1")
+    await talk.time.passes(days=3)
+    assert "It is written now" not in talk.everything()
+
+
 async def test_asker_by_command_hears_it_in_direct_messages(talk: Talk) -> None:
     await talk.ana.asks(f"ask {QUESTION}")
     await talk.time.passes()
@@ -93,12 +100,7 @@ async def test_asker_by_command_hears_it_in_direct_messages(talk: Talk) -> None:
 
 
 async def test_shared_answer_is_where_the_asker_hears_it(talk: Talk) -> None:
-    await talk.ana.asks(f"ask {QUESTION}")
-    await talk.time.passes()
-    talk.everything()
-    await talk.ana.presses("Share")
-    await talk.time.passes()
-    shared = talk.status()
+    shared = await shares(talk)
     assert shared.startswith(f"<@{talk.ana.id}> asked: “{QUESTION}”")
     assert shared.buttons == ["Draft a page", "Didn't help"]
     await talk.ben.presses("Didn't help", shared)

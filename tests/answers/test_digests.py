@@ -9,6 +9,9 @@ from tests.talk import Talk
 from tests.talk_people import Shown
 from tests.work.readers import asked, digests, files, pressed, searches, subscribe, turns, until
 
+CHANNELS = 60
+"""Slack describes 50 a minute: https://docs.slack.dev/apis/web-api/rate-limits (tier 3)."""
+
 
 async def gap(talk: Talk, channel: str = "docs") -> None:
     """Let Ana ask in a channel, and mark the answer as one that did not help."""
@@ -113,3 +116,21 @@ async def test_words_of_a_public_channel_stay_there_once_it_is_private(talk: Tal
     [digest] = digests(talk)
     assert QUESTION not in digest
     talk.everything()
+
+
+async def test_digest_asks_slack_about_few_channels(talk: Talk) -> None:
+    talk.process.settings["ANSWERS"] = "search"  # finds nothing: each question is a gap at once
+    questions = [(talk.ana, f"What is limit {number}?") for number in range(CHANNELS)]
+    questions += [(person, QUESTION) for person in (talk.ana, talk.ben, talk.chika)]
+    for number, (person, text) in enumerate(questions):
+        talk.opens_channel(f"room{number}")
+        await person.says(f"@docs-agent {text}", f"room{number}")
+        await talk.time.passes(2)
+    talk.everything()
+    await subscribe(talk)
+    described = talk.slack.calls.count("conversations.info")
+    await until(talk, 9)
+    digest = digests(talk)[-1]
+    talk.everything()
+    assert talk.slack.calls.count("conversations.info") - described < 10
+    assert "rotate an API key?" in digest

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sandbox.workspace.state import Json
-from tests.answers.conftest import QUESTION, asks, merges
+from tests.answers.conftest import QUESTION, asks, merges, shares
 from tests.services import LINK
 from tests.talk import Talk
-from tests.talk_people import Person, Shown
+from tests.talk_people import Person
 
 REPLY = "It is under Settings, API keys: press Rotate & wait a minute"
 
@@ -160,12 +160,7 @@ async def test_message_of_a_private_thread_that_somebody_chose_goes_along(talk: 
 
 
 async def test_replies_under_a_shared_answer_go_along(talk: Talk) -> None:
-    await talk.ana.asks(f"ask {QUESTION}")
-    await talk.time.passes()
-    talk.everything()
-    await talk.ana.presses("Share")
-    await talk.time.passes()
-    shared: Shown = talk.status()
+    shared = await shares(talk)
     await talk.ben.replies(REPLY, to=shared.message)
     await talk.chika.presses("Draft a page", shared)
     assert conversation(talk.chika).endswith(f"\nBen Okafor: {REPLY}")

@@ -35,17 +35,3 @@ async def test_answer_with_a_source_or_a_link_or_a_question_back_is_no_gap(
     await asks(talk)
     assert await talk.ben.answer_to("/docs-agent gaps") == "No open questions here."
     talk.everything()
-
-
-async def test_draft_about_a_message_elsewhere_opens_from_a_direct_message(talk: Talk) -> None:
-    talk.process.settings |= {"ASSISTANT_KEY": "", "ASSISTANT_DOMAIN": ""}
-    talk.faults.refuses("chat.postEphemeral", "user_not_in_channel")
-    begun = await talk.ben.says("Readers ask about SSO")
-    await talk.ana.replies("@docs-agent How do I set up SSO?", begun)
-    await talk.time.passes()
-    note = talk.ana.reads()[-1]
-    await talk.ana.presses("Draft a page on it", note)
-    await talk.ana.fills_in()
-    await talk.time.passes(30)
-    assert "SSO" in "".join(talk.agent_got())
-    talk.everything()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sandbox.workspace.state import Json
-from tests.answers.conftest import QUESTION, asks
+from tests.answers.conftest import QUESTION, asks, shares
 from tests.talk import Talk
 
 BOT = "@docs-agent"
@@ -18,15 +18,6 @@ async def requests(talk: Talk, under: Json, text: str = "Write that on the secur
     return prompt
 
 
-async def shared_answer(talk: Talk) -> Json:
-    """Let Ana share an answer in the channel, and return its post."""
-    await talk.ana.types(f"/docs-agent ask {QUESTION}")
-    await talk.time.passes()
-    await talk.ana.presses("Share", talk.ana.reads()[-1])
-    await talk.time.passes()
-    return talk.root()
-
-
 async def test_question_and_its_answer_go_along(talk: Talk) -> None:
     answer = await asks(talk)
     prompt = await requests(talk, answer.message)
@@ -36,7 +27,7 @@ async def test_question_and_its_answer_go_along(talk: Talk) -> None:
 
 
 async def test_post_that_begins_a_long_thread_goes_along(talk: Talk) -> None:
-    root = await shared_answer(talk)
+    root = (await shares(talk)).message
     for number in range(30):
         await talk.ana.replies(f"Remark {number} {'x' * 300}", to=root)
     prompt = await requests(talk, root)
@@ -49,7 +40,7 @@ async def test_post_that_begins_a_long_thread_goes_along(talk: Talk) -> None:
 
 
 async def test_posts_about_a_job_without_a_pull_request_stay(talk: Talk) -> None:
-    root = await shared_answer(talk)
+    root = (await shares(talk)).message
     await requests(talk, root)
     await talk.ends("archived", pr_link=None)
     await talk.time.passes(60)
@@ -61,7 +52,7 @@ async def test_posts_about_a_job_without_a_pull_request_stay(talk: Talk) -> None
 
 
 async def test_form_offers_the_post_above_its_message(talk: Talk) -> None:
-    root = await shared_answer(talk)
+    root = (await shares(talk)).message
     remark = await talk.ben.replies("That is not in the docs", to=root)
     await talk.ben.uses_shortcut("ask_about", on=remark)
     blocks = {block["block_id"]: block for block in talk.ben.form().message["blocks"]}

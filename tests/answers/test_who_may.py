@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.answers.conftest import QUESTION, asks, drafts, merges
-from tests.services import LINK
 from tests.talk import Talk
 from tests.talk_people import Person, Shown
 
@@ -60,26 +59,6 @@ async def test_same_words_in_public_channels_are_one_gap_and_all_hear_it(talk: T
     talk.everything()
     await merges(talk)
     assert sum("It is written now" in reply for reply in talk.all_replies()) == 2
-    talk.everything()
-
-
-async def test_drafting_under_an_answer_tells_its_asker_elsewhere(talk: Talk) -> None:
-    await asks(talk)
-    await drafts(talk, "Draft a page")
-    talk.everything()
-    await merges(talk)
-    assert "It is written now" in talk.all_replies()[-1]
-    assert LINK in talk.all_replies()[-1]
-
-
-async def test_drafting_under_a_private_answer_tells_its_asker(talk: Talk) -> None:
-    await talk.ana.asks(f"ask {QUESTION}")
-    await talk.time.passes()
-    await drafts(talk, "Draft a page", by=talk.ana)
-    talk.everything()
-    await merges(talk)
-    [notice] = talk.ana.reads()
-    assert "It is written now" in notice
     talk.everything()
 
 

@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 from bot.health.metrics import GAUGES, Metrics
-from tests.services import ASSISTANT_KEY, DOMAIN
 from tests.talk import Talk
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +36,8 @@ async def test_each_project_has_a_gauge_of_its_key(talk: Talk) -> None:
 
 
 async def test_refused_key_of_the_assistant_has_a_gauge(talk: Talk) -> None:
-    await talk.process.starts(assistant_key=ASSISTANT_KEY, assistant_domain=DOMAIN)
+    talk.process.answers_questions()
+    await talk.process.starts()
     gauge = "key_refused assistant:acme-docs"
     assert (await talk.metrics())[gauge] == 0
     for kind in ("answer", "search"):

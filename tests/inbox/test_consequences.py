@@ -10,7 +10,7 @@ import pytest
 from bot.consequences import CONSEQUENCES, Consequence, Event, Stage
 from tests.inbox.walk import CAUSE, QUOTA_SECONDS, REACH, RequestKind, Walk, kinds_at
 from tests.limits import HANG_SECONDS
-from tests.services import ASSISTANT_KEY, DOMAIN, answer_stream
+from tests.services import answer_stream
 from tests.talk import Talk
 from tests.talk_messages import change_channel_id
 
@@ -27,7 +27,7 @@ _HAS_IT = {Stage.SENT, Stage.ANSWERED}
 @pytest.fixture
 def talk(talk: Talk) -> Talk:
     """Return a conversation with a bot that may ask the docs."""
-    talk.process.settings |= {"ASSISTANT_KEY": ASSISTANT_KEY, "ASSISTANT_DOMAIN": DOMAIN}
+    talk.process.answers_questions()
     return talk
 
 

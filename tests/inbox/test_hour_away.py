@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.services import ASSISTANT_KEY, DOMAIN
 from tests.talk import Talk
 
 BOT = "@docs-agent"
@@ -15,7 +14,7 @@ MARK = "Zanzibar"
 @pytest.fixture
 def talk(talk: Talk) -> Talk:
     """Return a conversation with a bot that may ask the docs."""
-    talk.process.settings |= {"ASSISTANT_KEY": ASSISTANT_KEY, "ASSISTANT_DOMAIN": DOMAIN}
+    talk.process.answers_questions()
     return talk
 
 

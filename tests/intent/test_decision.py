@@ -176,6 +176,7 @@ CASES = [
     (JOB, "make it shorter", Kind.FOLLOW_UP),
     (JOB, "undo", Kind.FOLLOW_UP),
     (JOB, "60 not 30", Kind.FOLLOW_UP),
+    (JOB, "should be per minute", Kind.FOLLOW_UP),
     (JOB, "h3 not h2", Kind.FOLLOW_UP),
     (JOB, "it's POST, not PUT", Kind.FOLLOW_UP),
     (JOB, "same for Ruby", Kind.FOLLOW_UP),

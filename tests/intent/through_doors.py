@@ -11,7 +11,7 @@ from itertools import groupby
 from sandbox.workspace.state import BOT_USER, Json
 from tests.intent.catalogue import MENTION
 from tests.intent.words import Handled, Row
-from tests.services import ASSISTANT_KEY, DOMAIN, LINK
+from tests.services import LINK
 from tests.talk import Talk
 from tests.talk_people import Person, Shown
 
@@ -101,9 +101,8 @@ async def _handle_batch(rows: Sequence[Row]) -> list[set[Handled]]:
 
 
 async def _hear(talk: Talk, rows: Sequence[Row]) -> list[Seen]:
-    await talk.process.starts(
-        assistant_key=ASSISTANT_KEY, assistant_domain=DOMAIN, github_token="t"
-    )
+    talk.process.answers_questions()
+    await talk.process.starts(github_token="t")
     context = rows[0]["context"]
     spots = [await _prepare(talk, context, number) for number in range(len(rows))]
     await talk.time.passes(30)

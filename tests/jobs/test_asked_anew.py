@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.workspace.state import Json
-from tests.services import ASSISTANT_KEY, DOMAIN, LINK
+from tests.services import LINK
 from tests.talk import Talk
 from tests.talk_people import Shown
 
@@ -50,22 +50,20 @@ async def told_by(door: str, talk: Talk, text: str) -> Shown:
 @pytest.fixture
 def answering(talk: Talk) -> Talk:
     """A conversation with a bot that answers questions."""
-    talk.process.settings |= {"ASSISTANT_KEY": ASSISTANT_KEY, "ASSISTANT_DOMAIN": DOMAIN}
+    talk.process.answers_questions()
     return talk
 
 
-@pytest.mark.parametrize("door", ANEW)
 @pytest.mark.parametrize(
-    ("text", "answer"),
+    ("door", "text", "answer"),
     [
-        ("jobs", "No jobs"),
-        ("my jobs", "No jobs of yours"),
-        ("which PRs wait for review?", "No jobs to review"),
-        ("how many requests do we have left this hour?", "*100 of 100 jobs and follow-ups left"),
-        ("list the gaps", "No open questions here."),
-        ("when does the digest come?", "No digest comes here yet."),
-        ("what can you do?", "*/docs-agent* Ask the documentation agent for a change"),
-        ("are you a bot?", "*/docs-agent* Ask the documentation agent for a change"),
+        *((door, "jobs", "No jobs") for door in ANEW),
+        ("command", "my jobs", "No jobs of yours"),
+        ("command", "which PRs wait for review?", "No jobs to review"),
+        ("command", "how many requests do we have left this hour?", "*100 of 100 jobs and"),
+        ("command", "list the gaps", "No open questions here."),
+        ("command", "when does the digest come?", "No digest comes here yet."),
+        ("command", "what can you do?", "*/docs-agent* Ask the documentation agent for a change"),
     ],
 )
 async def test_own_word_in_any_words_is_run_in_private(
@@ -74,8 +72,10 @@ async def test_own_word_in_any_words_is_run_in_private(
     assert (await told_by(door, talk, text)).startswith(answer)
 
 
-@pytest.mark.parametrize("door", ANEW)
-@pytest.mark.parametrize("text", ["how many readers last week?", "top pages", "what needs work?"])
+@pytest.mark.parametrize(
+    ("door", "text"),
+    [*((door, "how many readers last week?") for door in ANEW), ("command", "what needs work?")],
+)
 async def test_numbers_are_shown_by_the_command_that_has_them(
     talk: Talk, door: str, text: str
 ) -> None:
@@ -103,10 +103,17 @@ async def test_command_about_visitors_runs_the_words_of_others(talk: Talk, text:
     assert not [note for note in talk.ana.reads() if "I don't know" in note]
 
 
-@pytest.mark.parametrize("door", ANEW)
+async def test_command_about_jobs_runs_the_words_of_the_other(talk: Talk) -> None:
+    answer = await talk.ana.answer_to("/docs-agent subscribe monday 09:00 UTC")
+    assert "digest every Monday at 09:00" in answer
+
+
 @pytest.mark.parametrize(
-    ("text", "word"),
-    [("joobs", "jobs"), ("limitz", "limits"), ("gap", "gaps"), ("vistors last week", "visitors")],
+    ("door", "text", "word"),
+    [
+        *((door, "joobs", "jobs") for door in ANEW),
+        ("command", "vistors last week", "visitors"),
+    ],
 )
 async def test_almost_an_own_word_is_asked_about_and_never_sent(
     talk: Talk, door: str, text: str, word: str
@@ -126,7 +133,7 @@ async def test_press_of_a_word_runs_it_in_place_of_the_question(talk: Talk) -> N
 
 
 @pytest.mark.parametrize("door", SAID)
-@pytest.mark.parametrize("text", ["thanks!", "Great, thank you!", "+1", ":tada:", "👍🏽", "merci"])
+@pytest.mark.parametrize("text", ["thanks!", ":tada:"])
 async def test_thanks_get_a_thumb(talk: Talk, door: str, text: str) -> None:
     message = await says_by(door, talk, text)
     assert message is not None
@@ -347,9 +354,8 @@ async def test_text_in_another_language_starts_nothing_by_itself(talk: Talk, doo
 
 
 @pytest.mark.parametrize("door", ANEW)
-@pytest.mark.parametrize("text", ["no", "not good", "👎"])
-async def test_no_is_answered_by_a_question(talk: Talk, door: str, text: str) -> None:
-    answer = await told_by(door, talk, text)
+async def test_no_is_answered_by_a_question(talk: Talk, door: str) -> None:
+    answer = await told_by(door, talk, "no")
     assert answer == "What should change? Name the page, and what it should say."
 
 

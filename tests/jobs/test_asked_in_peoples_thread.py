@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from sandbox.workspace.state import Json
-from tests.services import ASSISTANT_KEY, DOMAIN
 from tests.talk import Talk
 from tests.talk_people import Shown
 
@@ -17,7 +16,7 @@ STAYS = "I don't take a private thread along."
 @pytest.fixture
 def talk(talk: Talk) -> Talk:
     """Return a conversation with a private channel and a bot that answers questions."""
-    talk.process.settings |= {"ASSISTANT_KEY": ASSISTANT_KEY, "ASSISTANT_DOMAIN": DOMAIN}
+    talk.process.answers_questions()
     talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
     return talk
 
@@ -31,15 +30,6 @@ async def mentions(
     await talk.time.passes(seconds)
     answers = talk.ana.reads()
     return begun, answers[-1] if answers else None
-
-
-async def test_change_takes_the_thread_along(talk: Talk) -> None:
-    _, answer = await mentions(talk, "please fix the limits page", seconds=20)
-    assert answer is None
-    [prompt] = talk.agent_got()
-    assert prompt.startswith("please fix the limits page\n\n")
-    assert SAID in prompt
-    talk.everything()
 
 
 async def test_request_in_a_private_thread_spends_no_use_before_its_author_has_chosen(
@@ -81,12 +71,6 @@ async def test_messages_for_a_request_too_long_for_a_button_follow(talk: Talk) -
     assert SAID in second
     assert len(talk.service.jobs) == 1
     talk.everything()
-
-
-async def test_direct_message_has_no_earlier_messages_to_choose(talk: Talk) -> None:
-    await talk.ana.says("please fix the limits page", "dm")
-    await talk.time.passes(20)
-    assert STAYS not in talk.everything()
 
 
 async def test_thread_of_direct_messages_is_not_asked_about(talk: Talk) -> None:

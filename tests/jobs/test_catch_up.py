@@ -45,18 +45,6 @@ async def test_reply_whose_event_was_lost_shortly_before_the_newest_is_taken_aft
     await prompts(talk, "Add a quickstart", "Add a table", "Mention retries")
 
 
-async def test_edit_in_an_outage_counts_though_the_old_text_arrives(talk: Talk) -> None:
-    await talk.finished()
-    talk.process.dies()
-    said = await talk.ana.replies("Mention retries")
-    event = talk.slack.line.sent[-1]
-    await talk.ana.edits(said, "Mention backoff")
-    await talk.time.passes(minutes=10)
-    await talk.process.starts()
-    talk.slack.line.send_event(event)
-    await prompts(talk, "Add a quickstart", "Mention backoff")
-
-
 async def test_reply_given_up_before_the_status_was_found_is_taken(talk: Talk) -> None:
     talk.faults.loses_the_answer("chat.postMessage")
     await talk.ana.asks("Add a quickstart")

@@ -272,14 +272,6 @@ async def in_doubt(talk: Talk) -> Json:
     return reply
 
 
-async def test_edit_of_a_prompt_in_doubt_is_sent_again(talk: Talk) -> None:
-    await changes(talk, await in_doubt(talk), "Add two tables")
-    await talk.ana.presses("Send again")
-    await talk.time.passes(20)
-    assert talk.agent_got() == ["Add something first", "Add two tables"]
-    talk.everything()
-
-
 async def test_edit_days_later_waits_until_slack_describes_its_author(talk: Talk) -> None:
     reply = await in_doubt(talk)
     await talk.time.passes(days=2)

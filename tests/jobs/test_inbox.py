@@ -29,24 +29,6 @@ async def test_memory_database_restarted(talk: Talk) -> None:
     assert sorted(talk.agent_got()) == ["Add a guide", "Add a page on keys", "Add a table"]
 
 
-async def test_deleted_while_held_leaves_nothing(talk: Talk) -> None:
-    said = await talk.ana.says("@docs-agent Add a page on keys")
-    await talk.time.passes(3)
-    await talk.ana.deletes(said)
-    await talk.time.passes(60)
-    assert "Withdrawn" in talk.job(1)
-    talk.everything()
-    assert talk.agent_got() == []
-
-
-async def test_talk_is_not_kept(talk: Talk) -> None:
-    await talk.started()
-    await talk.ben.replies("I'll look after lunch")
-    await talk.time.passes(2)
-    assert talk.kept("after lunch") == []
-    talk.everything()
-
-
 async def test_two_authors_in_one_thread_of_people(talk: Talk) -> None:
     await talk.process.starts(context="none")
     root = await talk.chika.says("The page is wrong")
@@ -58,15 +40,6 @@ async def test_two_authors_in_one_thread_of_people(talk: Talk) -> None:
     await talk.time.passes(60)
     talk.everything()
     assert talk.agent_got() == ["Fix the page on keys\n\nand the picture", "and the table"]
-
-
-async def test_edit_to_a_question_while_held_is_answered(talk: Talk) -> None:
-    said = await talk.ana.says("@docs-agent Add a page on keys")
-    await talk.time.passes(2)
-    await talk.ana.edits(said, "@docs-agent How do I rotate an API key?")
-    await talk.time.passes(60)
-    talk.everything()
-    assert talk.agent_got() == []
 
 
 async def test_stop_in_a_direct_message(talk: Talk) -> None:
@@ -103,17 +76,6 @@ async def test_reply_in_the_thread_of_the_second_direct_message_steers(talk: Tal
     assert talk.agent_got()[1:] == ["make it shorter"]
 
 
-async def test_slack_silent_about_the_author_for_five_minutes(talk: Talk) -> None:
-    talk.faults.goes_down("users.info")
-    await talk.ana.says("@docs-agent Add a page on keys")
-    await talk.time.passes(minutes=5)
-    assert talk.agent_got() == []
-    talk.faults.comes_back()
-    await talk.time.passes(minutes=6)
-    talk.everything()
-    assert talk.agent_got() == ["Add a page on keys"]
-
-
 async def test_slack_silent_about_the_author_for_two_hours(talk: Talk) -> None:
     talk.faults.goes_down("users.info")
     await talk.ana.says("@docs-agent Add a page on keys")
@@ -123,15 +85,6 @@ async def test_slack_silent_about_the_author_for_two_hours(talk: Talk) -> None:
     await talk.time.passes(minutes=6)
     talk.everything()
     assert talk.agent_got() == ["Add a page on keys"]
-
-
-async def test_mention_edited_away_while_held_asks_nothing(talk: Talk) -> None:
-    said = await talk.ana.says("@docs-agent Add a page on keys")
-    await talk.time.passes(2)
-    await talk.ana.edits(said, "thanks, Ben, it is there")
-    await talk.time.passes(60)
-    talk.everything()
-    assert talk.agent_got() == []
 
 
 async def test_edit_and_back_is_no_edit(talk: Talk) -> None:

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from sandbox.workspace.state import Json
-from tests.services import ASSISTANT_KEY, DOMAIN, LINK, MARK, answer_stream
+from tests.services import LINK, MARK, answer_stream
 from tests.talk import Talk
 from tests.talk_people import Shown
 from tests.visitors.test_content_gaps import rows
@@ -260,7 +260,7 @@ ATTEMPTS: tuple[tuple[Lead, str], ...] = (
     ],
 )
 async def test_words_of_strangers_stay_data(talk: Talk, lead: Lead, words: str) -> None:
-    talk.process.settings |= {"ASSISTANT_KEY": ASSISTANT_KEY, "ASSISTANT_DOMAIN": DOMAIN}
+    talk.process.answers_questions()
     await lead(talk, words)
     prompt = talk.agent_got()[-1]
     ending = talk.service.ended_with[-1]

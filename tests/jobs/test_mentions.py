@@ -75,12 +75,6 @@ async def test_mention_after_that_of_a_colleague_counts(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_quoted_mention_is_no_request(talk: Talk) -> None:
-    said = await talk.ana.says(f"> {BOT} Add a page\nDid anybody merge this?")
-    await talk.time.passes(20)
-    assert talk.agent_got() == talk.thread(said) == []
-
-
 async def test_mention_after_an_archived_job_starts_another(talk: Talk) -> None:
     root = await among_people(talk)
     await mentions(talk, thread=root)
@@ -103,14 +97,6 @@ async def test_word_of_a_command_starts_nothing_after_a_mention(talk: Talk, text
     assert len(notes) == 2
 
 
-async def test_word_in_a_direct_message_is_answered_there(talk: Talk) -> None:
-    await talk.ana.says("limits", channel="dm")
-    await talk.time.passes(10)
-    [answer] = talk.ana.reads()
-    assert answer.message["channel"] == talk.room("dm", talk.ana).id
-    assert talk.agent_got() == []
-
-
 async def test_visitors_are_shown_privately_in_the_thread(talk: Talk) -> None:
     talk.service.site.fill(5, date(2026, 10, 26), date(2026, 11, 1))
     root = await among_people(talk)
@@ -126,6 +112,19 @@ async def test_refused_private_answer_is_a_direct_message(talk: Talk) -> None:
     await mentions(talk, "jobs")
     [answer] = talk.ana.reads()
     assert answer.message["channel"] == talk.room("dm", talk.ana).id
+
+
+async def test_button_of_a_direct_message_starts_a_job_about_the_thread(talk: Talk) -> None:
+    talk.faults.refuses("chat.postEphemeral", "user_not_in_channel")
+    root = await among_people(talk)
+    await mentions(talk, "How do I set up SSO?", thread=root)
+    [answer] = talk.ana.reads()
+    assert answer.message["channel"] == talk.room("dm").id
+    await talk.ana.presses("Draft a page on it", answer)
+    assert await talk.ana.fills_in() == {}
+    await talk.time.passes(30)
+    talk.everything()
+    assert "SSO" in "".join(talk.agent_got())
 
 
 async def test_unclear_status_is_searched_in_its_thread(talk: Talk) -> None:

@@ -90,9 +90,7 @@ async def test_settled_or_running_job_has_no_reminder(talk: Talk, reason: str) -
     assert "has been ready for" not in talk.everything()
 
 
-@pytest.mark.parametrize(
-    "text", ["merged", "Merged!", "ok, merged", "approved :tada:", "#1 approved", "done", "lgtm"]
-)
+@pytest.mark.parametrize("text", ["merged", "#1 approved"])
 async def test_reply_that_it_is_merged_is_a_review(talk: Talk, text: str) -> None:
     await talk.finished()
     reply = await talk.ben.replies(text)
@@ -103,11 +101,10 @@ async def test_reply_that_it_is_merged_is_a_review(talk: Talk, text: str) -> Non
     assert talk.reactions(reply) == ["+1"]
 
 
-@pytest.mark.parametrize("text", ["merged", "done", "approved", "LGTM", "reviewed and merged"])
-async def test_agreeing_reply_keeps_the_first_review(talk: Talk, text: str) -> None:
+async def test_agreeing_reply_keeps_the_first_review(talk: Talk) -> None:
     await talk.finished()
     await talk.ana.presses("Reviewed")
-    await talk.ben.replies(text)
+    await talk.ben.replies("merged")
     await talk.time.passes(30)
     assert "*Reviewed*" in talk.status()
     assert f"marked by <@{talk.ana.id}>" in talk.status()

@@ -6,7 +6,6 @@ import pytest
 
 from tests.databases import PostgresServer
 from tests.jobs.test_suspended import SuspendingStore
-from tests.services import ASSISTANT_KEY, DOMAIN
 from tests.store.conftest import postgres
 from tests.talk import Talk
 
@@ -19,11 +18,8 @@ WAITS = "It waits: an admin has switched sending off for now"
 @pytest.fixture
 def talk(talk: Talk) -> Talk:
     """Return a conversation with a bot that Chika administers, and that answers questions."""
-    talk.process.settings |= {
-        "ADMINS": talk.chika.id,
-        "ASSISTANT_KEY": ASSISTANT_KEY,
-        "ASSISTANT_DOMAIN": DOMAIN,
-    }
+    talk.process.answers_questions()
+    talk.process.settings["ADMINS"] = talk.chika.id
     return talk
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.services import ASSISTANT_KEY, DOMAIN
+from tests.services import ASSISTANT_KEY
 from tests.talk import Talk
 
 QUESTION = "@docs-agent How do I rotate an API key?"
@@ -14,7 +14,7 @@ QUESTION = "@docs-agent How do I rotate an API key?"
 def talk(talk: Talk) -> Talk:
     """Return a conversation with a bot that Chika administers."""
     talk.process.settings["ADMINS"] = talk.chika.id
-    talk.process.settings |= {"ASSISTANT_KEY": ASSISTANT_KEY, "ASSISTANT_DOMAIN": DOMAIN}
+    talk.process.answers_questions()
     return talk
 
 

@@ -105,6 +105,17 @@ async def test_keys_and_numbers_in_earlier_messages_are_masked(talk: Talk) -> No
     talk.everything()
 
 
+async def test_key_is_masked_where_a_long_earlier_message_is_cut(talk: Talk) -> None:
+    key = "ghp_abcdefghij0123456789abcdefghij01234567"
+    text = f"{'word ' * 2_394}{key} {'more ' * 2_000}"  # the key stands where the text is cut
+    root = await begins(talk, "The page is wrong", text)
+    prompt = await asked(talk, root, "Change the page")
+    assert ": word word" in prompt
+    assert "ghp_" not in prompt
+    assert len(prompt) < 7_000
+    talk.everything()
+
+
 async def test_newest_20_messages_are_attached(talk: Talk) -> None:
     root = await begins(talk, *(f"Message {number}" for number in range(30)))
     prompt = await asked(talk, root, "Fix the page on keys")
@@ -123,21 +134,20 @@ async def test_newest_characters_are_attached(talk: Talk) -> None:
     talk.everything()
 
 
+async def test_newest_messages_of_a_very_long_thread_are_attached(talk: Talk) -> None:
+    begun = await begins(talk, "the limits page says 60")
+    for number in range(1_005):
+        talk.slack.state.add_message(
+            begun["channel"], user=talk.ben.id, text=f"note {number}", thread_ts=begun["ts"]
+        )
+    assert "note 1004" in await asked(talk, begun, "fix it as Ben said last")
+    talk.everything()
+
+
 async def test_setting_leaves_every_thread_out(talk: Talk) -> None:
     await talk.process.starts(context="none")
     root = await begins(talk, "Before")
     assert await asked(talk, root, "Fix the page on keys") == "Fix the page on keys"
-    talk.everything()
-
-
-async def test_private_thread_is_left_out(talk: Talk) -> None:
-    talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
-    root = await begins(talk, "Before", channel="secret")
-    await talk.ana.replies("@docs-agent Fix the page on keys", to=root)
-    await talk.time.passes(20)
-    await talk.ana.presses("Start without them", talk.ana.reads()[0])
-    await talk.time.passes(20)
-    assert talk.agent_got() == ["Fix the page on keys"]
     talk.everything()
 
 

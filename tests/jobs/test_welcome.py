@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.services import ASSISTANT_KEY, DOMAIN
 from tests.talk import Talk
 
 BOT = "@docs-agent"
@@ -12,7 +11,8 @@ BUTTONS = ["Ask for a change", "What needs work?", "My jobs"]
 
 
 @pytest.mark.parametrize(
-    ("text", "channel", "mention"), [("hi", "dm", ""), (BOT, "docs", f"{BOT} ")]
+    ("text", "channel", "mention"),
+    [("hi", "dm", ""), (BOT, "docs", f"{BOT} "), (f"Hi {BOT}", "docs", f"{BOT} ")],
 )
 async def test_greeting_or_empty_mention_gets_examples(
     talk: Talk, text: str, channel: str, mention: str
@@ -32,7 +32,7 @@ async def test_greeting_or_empty_mention_gets_examples(
 async def test_greeting_gets_a_question_as_example_where_questions_are_answered(
     talk: Talk,
 ) -> None:
-    await talk.process.starts(assistant_key=ASSISTANT_KEY, assistant_domain=DOMAIN)
+    talk.process.answers_questions()
     await talk.ana.says("hello", "dm")
     await talk.time.passes()
     [answer] = talk.ana.reads()

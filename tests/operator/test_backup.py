@@ -31,7 +31,6 @@ from tests.command_line import docs_bot, make_tables
 from tests.databases import PostgresServer
 from tests.limits import HANG_SECONDS
 from tests.operator.faults import stamp_otherwise
-from tests.services import ASSISTANT_KEY, DOMAIN
 from tests.store.conftest import postgres
 from tests.talk import Talk
 
@@ -195,7 +194,7 @@ async def test_words_said_in_private_stay_hidden_after_a_restore(
     talk: Talk, tmp_path: Path
 ) -> None:
     file = tmp_path / "bot.db"
-    talk.process.settings |= {"ASSISTANT_KEY": ASSISTANT_KEY, "ASSISTANT_DOMAIN": DOMAIN}
+    talk.process.answers_questions()
     await talk.process.starts(database_url=f"sqlite:///{file}")
     at = await ask_in_private(talk)
     await asyncio.to_thread(run, "backup", file)

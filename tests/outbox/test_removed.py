@@ -37,18 +37,6 @@ async def test_unclear_result_is_not_searched_by_joining(talk: Talk) -> None:
     assert len(talk.ana.reads()) == 1
 
 
-async def test_scheduled_digest_pauses_its_subscription(talk: Talk) -> None:
-    await talk.ana.types("/docs-visitors subscribe monday 09:00 UTC")
-    await talk.time.passes(60)
-    talk.everything()
-    remove_bot(talk)
-    await talk.time.passes(days=7)
-    await talk.time.passes(60)
-    assert not is_back(talk)
-    [note] = talk.ana.reads()
-    assert "paused" in note
-
-
 async def test_requested_digest_brings_the_bot_back(talk: Talk) -> None:
     remove_bot(talk)
     await talk.ana.types("/docs-visitors digest now")

@@ -236,6 +236,19 @@ async def test_merged_pull_request_is_not_announced_as_new(talk: Talk) -> None:
     talk.everything()
 
 
+async def test_reopened_pull_request_is_followed(talk: Talk) -> None:
+    await ended(talk)
+    talk.github.merge(talk.time.at, by=None)
+    await polled(talk)
+    talk.github.pull |= {"state": "open", "closed_at": None}
+    await talk.time.passes(hours=2)
+    talk.github.merge(talk.time.at)
+    await talk.time.passes(days=2)
+    talk.everything()
+    assert "*Merged*" in talk.status()
+    assert "was merged after" in talk.replies()[-1]
+
+
 @pytest.mark.parametrize("headers", [{"retry-after": "0"}, {"x-ratelimit-remaining": "0"}])
 async def test_limit_that_ended_in_the_past_is_not_tried_at_once(
     talk: Talk, headers: dict[str, str]

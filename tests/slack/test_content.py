@@ -14,7 +14,6 @@ from bot.ports import SharedFile
 from bot.slack.block_text import MAX_CHARACTERS
 from bot.slack.content import read_content
 from tests.growth import too_slow
-from tests.talk import Talk
 
 Json = dict[str, Any]
 SHARED = {"is_share": True, "author_name": "Ben <b>", "text": "The page\nis wrong"}
@@ -255,19 +254,3 @@ def seconds_for(text: str) -> float:
 
 def test_reading_takes_time_in_proportion_to_the_message() -> None:
     assert too_slow(seconds_for, lambda length: "a" * length, 0.02) is None
-
-
-async def test_forwarded_message_and_table_reach_the_agent(talk: Talk) -> None:
-    message = await talk.ana.says("good morning")
-    event = {"type": "app_mention", "channel": message["channel"], "user": talk.ana.id}
-    event |= {"ts": message["ts"], "text": "<@U0DOCSBOT> Fix this"}
-    event |= {"attachments": [SHARED, {"blocks": [table(("Plan", "free"))]}]}
-    await talk.receives(
-        {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": event}
-    )
-    await talk.time.passes(20)
-    [prompt] = talk.agent_got()
-    assert (
-        prompt == "Fix this\n\nForwarded from “Ben <b>”:\n> The page\n> is wrong\n\n| Plan | free |"
-    )
-    talk.everything()

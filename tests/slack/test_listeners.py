@@ -190,15 +190,6 @@ async def test_form_sent_twice_is_one_request(talk: Talk) -> None:
     talk.status()
 
 
-@pytest.mark.parametrize("text", ["help", "jobs", "status 1", "HELP", "Jobs"])
-async def test_words_of_the_bot_are_answered_privately_at_once(talk: Talk, text: str) -> None:
-    await talk.started()
-    talk.status()
-    assert await talk.ben.answer_to(f"/docs-agent {text}")
-    await talk.time.passes()
-    assert talk.agent_got() == ["Add a quickstart"]
-
-
 async def test_refused_follow_up_is_returned_with_the_acknowledgement(talk: Talk) -> None:
     """A crash between the two would lose the follow-up silently."""
     await talk.started()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.answers.conftest import QUESTION, asks, merges
-from tests.services import ASSISTANT_KEY, DOMAIN, LINK
+from tests.services import LINK
 from tests.talk import Talk
 from tests.talk_people import Person
 
@@ -15,9 +15,8 @@ TYPED = "/docs-agent usage"
 @pytest.fixture
 async def talk(talk: Talk) -> Talk:
     """Return a conversation with a job here and one in a private channel, and an admin."""
-    await talk.process.starts(
-        admins=talk.chika.id, assistant_key=ASSISTANT_KEY, assistant_domain=DOMAIN
-    )
+    talk.process.answers_questions()
+    await talk.process.starts(admins=talk.chika.id)
     talk.opens_channel("team", talk.ana, is_private=True)
     await talk.ana.asks("Add a page on keys")
     await talk.ana.asks("Add a secret page", "team")

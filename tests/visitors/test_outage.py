@@ -105,18 +105,6 @@ async def test_owner_gets_the_reason_if_nothing_can_be_read(late: Talk) -> None:
     assert f"The numbers of 2–8 Nov 2026 {reason}" in note
 
 
-async def test_digest_whose_process_is_away_for_days_is_skipped(readers: Talk) -> None:  # noqa: F811
-    await subscribe(readers)
-    await until(readers, 9, 8)
-    await readers.process.stops()
-    readers.time.is_set(hours=26)
-    await readers.process.starts()
-    await readers.time.passes(minutes=5)
-    assert digests(readers) == []
-    listed = await readers.ana.answer_to("/docs-visitors subscriptions")
-    assert "skipped: the bot wasn't running when it was due" in listed
-
-
 async def test_source_that_recovers_before_the_digest_is_in_it(readers: Talk) -> None:  # noqa: F811
     """The numbers are read six hours ahead; what failed then is tried again until the digest's time."""
     for kind in ROWS:

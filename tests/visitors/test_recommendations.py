@@ -378,18 +378,6 @@ async def test_content_gaps_are_read_after_all_pages(readers: Talk) -> None:
     assert ["rate limits" in digest for digest in digests(readers)] == [True, True]
 
 
-async def test_digest_after_an_outage_of_the_bot_has_its_recommendations(readers: Talk) -> None:
-    await subscribe(readers)
-    await until(readers, 9, hour=2)
-    await readers.process.stops()
-    readers.time.is_set(hours=9)
-    await readers.process.starts()
-    await readers.time.passes(minutes=30)
-    [digest] = digests(readers)
-    assert len(recommended(digest)) == 3
-    readers.everything()
-
-
 async def test_subject_of_an_old_pull_request_is_recommended_again(readers: Talk) -> None:
     """Its host cannot be asked, and nobody pressed *Reviewed*: it may be merged long ago."""
     await readers.started("Explain the rate limits of the beta")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bot.features import COMMANDS
-from tests.services import ASSISTANT_KEY, DOMAIN
 from tests.talk import Talk
 
 
@@ -25,5 +24,6 @@ async def test_rest_of_the_help_has_every_word(talk: Talk) -> None:
 async def test_first_help_has_a_question_where_questions_are_answered(talk: Talk) -> None:
     example = "`@docs-agent How do I rotate an API key?`"
     assert example not in await talk.ana.answer_to("/docs-agent help")
-    await talk.process.starts(assistant_key=ASSISTANT_KEY, assistant_domain=DOMAIN)
+    talk.process.answers_questions()
+    await talk.process.starts()
     assert example in await talk.ana.answer_to("/docs-agent help")
