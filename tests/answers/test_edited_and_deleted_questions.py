@@ -21,6 +21,15 @@ async def test_deleted_question_is_in_no_list(talk: Talk) -> None:
     assert "Globex" not in await next_digest(talk, "help")
 
 
+async def test_edited_question_is_answered_as_edited(talk: Talk) -> None:
+    asked = await talk.ana.says("@docs-agent How do I rotate an AIP key?")
+    await talk.time.passes(2)
+    await talk.ana.edits(asked, f"@docs-agent {QUESTION}")
+    await talk.time.passes(20)
+    assert [text for text, _ in talk.service.questions][-1] == QUESTION
+    talk.everything()
+
+
 async def test_question_edited_to_an_instruction_starts_a_job(talk: Talk) -> None:
     asked = await talk.ana.says(f"@docs-agent {QUESTION}")
     await talk.time.passes(10)

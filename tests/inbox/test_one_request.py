@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.talk import Talk
 from tests.talk_messages import edit_mention
 
@@ -93,10 +95,13 @@ async def test_late_edit_of_a_mention_gets_one_note(talk: Talk) -> None:
     talk.everything()
 
 
-async def test_stop_in_the_same_moment_as_the_replies_takes_them_back(talk: Talk) -> None:
+@pytest.mark.parametrize("replies", [["Make it shorter"], ["Make it shorter", "Add a table"]])
+async def test_stop_in_the_same_moment_as_the_reply_takes_it_back(
+    talk: Talk, replies: list[str]
+) -> None:
     await talk.started()
-    await talk.ana.replies("Make it shorter")
-    await talk.ana.replies("Add a table")
+    for reply in replies:
+        await talk.ana.replies(reply)
     await talk.ana.replies("stop")
     await talk.time.passes(60)
     assert got(talk) == []
@@ -139,7 +144,8 @@ async def test_first_request_has_its_status_message_at_once_and_is_sent_after_th
     talk.everything()
 
 
-async def test_edit_and_deletion_during_an_outage_count(talk: Talk) -> None:
+@pytest.mark.parametrize("outage_minutes", [2, 60])
+async def test_edit_and_deletion_during_an_outage_count(talk: Talk, outage_minutes: int) -> None:
     await talk.process.starts(uses_an_hour=1)
     await talk.started("Add a quickstart", by=talk.ben)
     edited = await talk.ana.says(f"{BOT} Add a page on quotas")
@@ -150,7 +156,7 @@ async def test_edit_and_deletion_during_an_outage_count(talk: Talk) -> None:
     await talk.ana.edits(edited, f"{BOT} Add a page on limits")
     await talk.ana.deletes(deleted)
     talk.slack.line.drops_events = False
-    talk.time.is_set(minutes=2)
+    talk.time.is_set(minutes=outage_minutes)
     await talk.process.starts()
     await talk.time.passes(hours=3)
     assert got(talk) == ["Add a page on limits"]

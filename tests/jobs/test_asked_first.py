@@ -1,4 +1,4 @@
-"""Before a use is spent: a page that an open job changes, and files that cannot go."""
+"""Before a use is spent: a page that an open job changes, files that cannot go, and a merged pull request."""
 
 from __future__ import annotations
 
@@ -163,6 +163,22 @@ async def test_unsendable_files_are_questioned_before_the_start(talk: Talk, labe
     await talk.ana.presses(label, question)
     await talk.time.passes()
     assert talk.agent_got() == (["add this screenshot"] if label == "Start without it" else [])
+    talk.everything()
+
+
+async def test_reply_after_the_merge_begins_a_job_in_its_thread(talk: Talk) -> None:
+    await talk.process.starts(github_token="t")
+    await talk.started("Describe retries")
+    await talk.ends(pr_link=LINK)
+    talk.github.merge(talk.time.at)
+    await talk.time.passes(minutes=15)
+    talk.everything()
+    await talk.ben.replies("Mention the time limit too")
+    await talk.time.passes(20)
+    note, status = talk.replies()[-2:]
+    assert note.endswith("is merged, so this is a new job.")
+    assert "· Job 2" in status
+    assert [job for job, _ in talk.service.prompts] == ["job-1", "job-2"]
     talk.everything()
 
 

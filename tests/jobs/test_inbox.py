@@ -29,6 +29,14 @@ async def test_memory_database_restarted(talk: Talk) -> None:
     assert sorted(talk.agent_got()) == ["Add a guide", "Add a page on keys", "Add a table"]
 
 
+async def test_talk_is_not_kept(talk: Talk) -> None:
+    await talk.started()
+    await talk.ben.replies("I'll look after lunch")
+    await talk.time.passes(2)
+    assert talk.kept("after lunch") == []
+    talk.everything()
+
+
 async def test_two_authors_in_one_thread_of_people(talk: Talk) -> None:
     await talk.process.starts(context="none")
     root = await talk.chika.says("The page is wrong")

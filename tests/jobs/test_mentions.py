@@ -75,6 +75,12 @@ async def test_mention_after_that_of_a_colleague_counts(talk: Talk) -> None:
     talk.everything()
 
 
+async def test_quoted_mention_is_no_request(talk: Talk) -> None:
+    said = await talk.ana.says(f"> {BOT} Add a page\nDid anybody merge this?")
+    await talk.time.passes(20)
+    assert talk.agent_got() == talk.thread(said) == []
+
+
 async def test_mention_after_an_archived_job_starts_another(talk: Talk) -> None:
     root = await among_people(talk)
     await mentions(talk, thread=root)

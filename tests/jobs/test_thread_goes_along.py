@@ -151,6 +151,17 @@ async def test_setting_leaves_every_thread_out(talk: Talk) -> None:
     talk.everything()
 
 
+async def test_private_thread_is_left_out(talk: Talk) -> None:
+    talk.opens_channel("secret", talk.ana, talk.ben, is_private=True)
+    root = await begins(talk, "Before", channel="secret")
+    await talk.ana.replies("@docs-agent Fix the page on keys", to=root)
+    await talk.time.passes(20)
+    await talk.ana.presses("Start without them", talk.ana.reads()[0])
+    await talk.time.passes(20)
+    assert talk.agent_got() == ["Fix the page on keys"]
+    talk.everything()
+
+
 @pytest.mark.parametrize("code", [None, "missing_scope"])
 async def test_status_shows_that_slack_returned_no_thread(talk: Talk, code: str | None) -> None:
     root = await begins(talk, "Before")
