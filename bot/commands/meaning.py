@@ -43,6 +43,7 @@ def find_meaning(
     author: UserId,
     command: str = "",
     has_files: bool = False,
+    is_job_unsent: bool = False,
 ) -> Meaning:
     """Return the meaning of a wire text.
 
@@ -55,6 +56,7 @@ def find_meaning(
         author: Who said or typed it. Apps are not asked back.
         command: The slash command after which it was typed; empty elsewhere.
         has_files: Files came with it.
+        is_job_unsent: The job of the place has not gone to the agent yet.
     """
     text = slack_text.without_leading_mention(raw, context.bot_user)
     addressee = raw[: len(raw) - len(text)]
@@ -75,6 +77,7 @@ def find_meaning(
         has_files=has_files,
         is_app=author in context.settings.allowed_bots,
         can_answer=bool(context.discovery),
+        is_job_unsent=is_job_unsent,
     )
     part = unknown or _cut_wire_part(context, text, decision.part)
     return Meaning(decision, part, project)

@@ -45,6 +45,8 @@ class Spot:
     """It begins with the name of the job."""
     is_elsewhere: bool = False
     """It names a job of another thread, which is said on purpose."""
+    is_job_unsent: bool = False
+    """The job has not gone to the agent, and has no thread around the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,14 @@ def interpret(
         return spot
     raw = message.text or ""
     has_files = bool(message.files)
-    meaning = find_meaning(context, raw, spot.place, author=message.user, has_files=has_files)
+    meaning = find_meaning(
+        context,
+        raw,
+        spot.place,
+        author=message.user,
+        has_files=has_files,
+        is_job_unsent=spot.is_job_unsent,
+    )
     if meaning.kind in UNANSWERED_KINDS:
         return None
     if spot.is_named:
@@ -225,16 +234,9 @@ def _find_spot_outside_threads(
     if named is not None:
         return Spot(place_of_job(named), named, is_named=True, is_elsewhere=True)
     unsent = _find_unsent_job(context, tx, message) if is_direct else None
-    if unsent is not None and not _is_question(context, message):
-        return Spot(place_of_job(unsent), unsent)
+    if unsent is not None:
+        return Spot(place_of_job(unsent), unsent, is_job_unsent=True)
     return Spot(Place.DIRECT if is_direct else Place.CHANNEL)
-
-
-def _is_question(context: Context, message: InboxMessage) -> bool:
-    """Return whether a direct message is a question to the docs, which joins no request."""
-    raw = message.text or ""
-    meaning = find_meaning(context, raw, Place.DIRECT, author=message.user)
-    return meaning.kind is Kind.QUESTION
 
 
 def _is_below_held_files(tx: Transaction, message: InboxMessage) -> bool:

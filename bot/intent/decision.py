@@ -66,6 +66,7 @@ def decide(
     has_files: bool = False,
     is_app: bool = False,
     can_answer: bool = True,
+    is_job_unsent: bool = False,
 ) -> Decision:
     """Return the meaning of a text.
 
@@ -79,6 +80,7 @@ def decide(
         has_files: Files came with it: they say what the text leaves open.
         is_app: Its author is an app, which cannot be asked back.
         can_answer: The bot answers questions about the docs.
+        is_job_unsent: The job of the place has not gone to the agent yet.
     """
     reading = read_languages(_cut_head(text, mention))
     lexicon = lexicon_of(reading.languages)
@@ -88,7 +90,14 @@ def decide(
     if part is None:
         is_answer = _answers_colleague(text, place, lexicon)
         return Decision(Kind.COLLEAGUE_ANSWER if is_answer else Kind.FOR_COLLEAGUE)
-    utterance = prepare(part, place, mention=mention, has_files=has_files, lexicon=lexicon)
+    utterance = prepare(
+        part,
+        place,
+        mention=mention,
+        has_files=has_files,
+        lexicon=lexicon,
+        is_job_unsent=is_job_unsent,
+    )
     word = find_own_word(utterance, vocabulary, command)
     if word is not None:
         return Decision(classify_own_word(word, place), part, word)

@@ -83,6 +83,7 @@ class Lexicon:
     about_reasons: Words
     about_this: Words
     hint_openers: Words
+    where_openers: Words
     conjunctions: Words
     people_questions: Words
     who_openers: Words

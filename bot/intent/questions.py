@@ -143,7 +143,7 @@ def classify_job_question(utterance: Utterance) -> Kind:
     lexicon = utterance.lexicon
     count = len(tokenize(text))
     start = skip_fillers(text, lexicon)
-    if count <= MAX_HINT_WORDS and lexicon.hint_openers.opens(skip_marks(text)):
+    if count <= MAX_HINT_WORDS and is_hint(utterance):
         return Kind.SUGGESTION
     if lexicon.people_questions.opens(start) and not asks_for_state(start, lexicon):
         return Kind.TALK
@@ -160,6 +160,18 @@ def classify_job_question(utterance: Utterance) -> Kind:
     if count <= MAX_HINT_WORDS and any(map(lexicon.conjunctions.opens, utterance.clauses)):
         return Kind.SUGGESTION
     return Kind.QUESTION
+
+
+def is_hint(utterance: Utterance) -> bool:
+    """Return whether a question hints at a change: "what about Go?", "where is the table?".
+
+    Beside a job that the agent does not have yet, the second one asks for a place in the docs.
+    """
+    start = skip_marks(utterance.text)
+    lexicon = utterance.lexicon
+    if utterance.is_job_unsent and lexicon.where_openers.opens(start):
+        return False
+    return lexicon.hint_openers.opens(start)
 
 
 def asks_for_state(start: str, lexicon: Lexicon) -> bool:

@@ -52,6 +52,8 @@ class Utterance:
     has_files: bool
     lexicon: Lexicon
     """The words of its languages."""
+    is_job_unsent: bool = False
+    """The job of the place has not gone to the agent, so nothing of its result can be missing."""
 
     @property
     def clauses(self) -> Iterator[str]:
@@ -91,6 +93,7 @@ def prepare(
     mention: str,
     has_files: bool,
     lexicon: Lexicon,
+    is_job_unsent: bool = False,
 ) -> Utterance:
     """Return the utterance of a text's part for the bot."""
     folded = fold(clip_middle(drop_quoted_lines(part)))[:MAX_READ_CHARACTERS]
@@ -108,6 +111,7 @@ def prepare(
         place=place,
         has_files=has_files,
         lexicon=lexicon,
+        is_job_unsent=is_job_unsent,
     )
 
 

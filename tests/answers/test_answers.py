@@ -203,6 +203,16 @@ async def test_question_beside_a_direct_request_is_answered_at_once(talk: Talk) 
     talk.everything()
 
 
+async def test_half_a_change_beside_a_direct_request_is_asked_about(talk: Talk) -> None:
+    await talk.ana.says("Add a page on quotas", "dm")
+    await talk.time.passes(2)
+    await talk.ana.says("what about Go?", "dm")
+    await talk.time.passes(60)
+    assert "Shall I send that to the agent?" in str(talk.ana.reads()[-1])
+    assert talk.service.questions == []
+    assert talk.agent_got() == ["Add a page on quotas"]
+
+
 async def test_addition_edited_to_a_question_leaves_the_direct_request(talk: Talk) -> None:
     await talk.ana.says("Add a page on quotas", "dm")
     await talk.time.passes(2)

@@ -15,7 +15,6 @@ DOORS = {
     "jobs.thread_context._is_for_the_bot_alone": "earlier messages of a thread",
     "jobs.thread_context._find_small_talk": "earlier messages of a question's thread",
     "inbox.meaning._is_for_agent": "an edit of a request, beside what was sent",
-    "inbox.meaning._is_question": "direct messages beside a request that is held",
     "inbox.meaning.may_answer": "replies among people, which may answer a question",
     "inbox.meaning.interpret": "mentions, direct messages, replies, their edits, reading again",
     "inbox.meaning.is_talk": "replies that a listener need not store",
