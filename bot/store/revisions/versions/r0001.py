@@ -1,4 +1,4 @@
-"""create the tables."""
+"""Create the tables."""
 
 from __future__ import annotations
 
