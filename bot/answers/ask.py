@@ -255,7 +255,8 @@ async def _ask_assistant(
             return None
         return messages.format_answer(inquiry, text, pages, is_gap=is_gap)
 
-    # Outside the event loop, because hostile Markdown takes a tenth of a second to parse and to write.
+    # Outside the event loop, because hostile Markdown takes a tenth of a second to parse and to
+    # write.
     message = await asyncio.to_thread(format_reply)
     if message is None:
         return None

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from bot.answers.model import DocsPage, Inquiry, Publication, PublicationState
 from bot.ids import Block, Message, UserId
-from bot.jobs.messages.status_message import link_words
+from bot.jobs.messages.status_message import format_link_label
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.prompts import UnsentText
 from bot.messages import blocks as b
@@ -217,7 +217,7 @@ def written_notice(
     day = b.moment(inquiry.asked_at, "{date_short_pretty}")
     asked = f"{b.mention(inquiry.user)} you asked ({day}) {quoted_question(inquiry)}"
     link = b.web_address(job.pr_link) if job else None
-    request = b.link(link, link_words(link)) if link else ""
+    request = b.link(link, format_link_label(link)) if link else ""
     state = publication.state if publication else PublicationState.UNKNOWN
     if publication is not None and state is PublicationState.LIVE:
         news, where = _format_live_news(publication, request, is_named=job is not None)

@@ -24,7 +24,7 @@ from bot.jobs.job_acts import refuse_waiting_prompt, take_back_prompt
 from bot.jobs.model import lifecycle
 from bot.jobs.model.jobs import JobProblem
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptState
-from bot.jobs.prompt_outcomes import leave_only_dismiss
+from bot.jobs.prompt_outcomes import remove_send_again_button
 from bot.jobs.store.jobs import Jobs
 from bot.jobs.store.prompts import Prompts
 from bot.masking import has_key
@@ -307,7 +307,7 @@ def _take_back(context: Context, tx: Transaction, prompt: Prompt, *, is_deleted:
     if stage_of_prompt(prompt) is Stage.UNCONFIRMED:
         # A person decides; but its words are not sent again.
         Prompts(tx).save(prompt, lifecycle.edit_prompt(prompt, Content(""), now, None))
-        leave_only_dismiss(tx, job, prompt, now)
+        remove_send_again_button(tx, job, prompt, now)
         return
     end = JobProblem.DELETED if is_deleted else JobProblem.EDITED
     take_back_prompt(tx, prompt, job, prompt.asked_by, now, end)

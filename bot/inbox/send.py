@@ -115,7 +115,7 @@ async def _start(
     if question is not None:
         await _answer(context, allowed, outgoing, "sure", question)
         return
-    asked = await ask(then, allowed, request, _taking(context, allowed, outgoing))
+    asked = await ask(then, allowed, request, _make_messages_writer(context, allowed, outgoing))
     if asked.same:
         await _answer(context, allowed, outgoing, "same", job_answers.same_job(asked.job))
         return
@@ -166,7 +166,9 @@ async def _follow_up(
 ) -> None:
     if target.job.among_people and allowed.origin.thread is not None:
         request = replace(request, attach_thread=AttachThread.IF_PUBLIC)
-    result = await follow_up(then, target, request, _taking(context, allowed, outgoing))
+    result = await follow_up(
+        then, target, request, _make_messages_writer(context, allowed, outgoing)
+    )
     job = result.job
     if not result.accepted:
         # Once for each message.
@@ -187,18 +189,18 @@ async def _follow_up(
         await answer_in_private(context, allowed.origin, "taken", taken)
 
 
-def _taking(context: Context, allowed: Allowed, outgoing: Outgoing) -> Also:
+def _make_messages_writer(context: Context, allowed: Allowed, outgoing: Outgoing) -> Also:
     """Return the function that makes the messages parts of the new prompt, in its transaction."""
     text = outgoing.full_text.strip()
     if outgoing.target is not None and outgoing.door is not Door.REPLY:
         text, _ = context.projects.take(text)
     key = allowed.origin.key
-    take = make_parts_writer(context, key, outgoing.messages, text)
+    write_messages = make_parts_writer(context, key, outgoing.messages, text)
     if outgoing.is_moved:
-        take = make_messages_writer(key, allowed.user, outgoing.messages, text)
+        write_messages = make_messages_writer(key, allowed.user, outgoing.messages, text)
 
     def write(tx: Transaction) -> None:
-        take(tx)
+        write_messages(tx)
         if outgoing.door is not Door.FIRST:
             for message in outgoing.messages:
                 show_taken(tx, message, context.clock())

@@ -231,8 +231,8 @@ class Inbox(Rows[InboxMessage]):
 
     def change(self, message: InboxMessage, **values: object) -> None:
         """Write an act of a message's author, even if a worker has claimed the message."""
-        this = inbox.update().where(_c.id == message.id)
-        self.connection.execute(this.values({**values, **FREE_LEASE}))
+        change = inbox.update().where(_c.id == message.id)
+        self.connection.execute(change.values({**values, **FREE_LEASE}))
 
     # ---- writes of a worker
 
@@ -299,7 +299,7 @@ class Inbox(Rows[InboxMessage]):
         return self._all(_is_beside(message), _c.state == MessageState.HELD)
 
     def taken_beside(self, message: InboxMessage, within: timedelta) -> Sequence[InboxMessage]:
-        """Return the taken messages of the same author and place, from just before and just after."""
+        """Return an author's taken messages in the same place, from just before and just after."""
         first = ts_at(time_of(message.ts) - within)
         last = ts_at(time_of(message.ts) + within)
         taken = and_(_c.state == MessageState.TAKEN, _c.ts.between(first, last))
@@ -316,8 +316,8 @@ class Inbox(Rows[InboxMessage]):
 
     def is_undecided(self, channel: ChannelId, ts: MessageTs) -> bool:
         """Return whether a request may still be made of a message."""
-        this = and_(_c.channel == channel, _c.ts == ts)
-        return self._has(this, one_of(_c.state, _UNDECIDED))
+        is_message = and_(_c.channel == channel, _c.ts == ts)
+        return self._has(is_message, one_of(_c.state, _UNDECIDED))
 
     def sent_from(self, channel: ChannelId, first: MessageTs, last: MessageTs) -> set[MessageTs]:
         """Return the messages from ``first`` to ``last`` that are parts of prompts of open jobs."""
@@ -334,8 +334,8 @@ class Inbox(Rows[InboxMessage]):
         """Return a person's messages that are not decided."""
         return self._all(_c.user == user, _c.due_at.is_not(None))
 
-    def _all(self, *which: ColumnElement[bool]) -> Sequence[InboxMessage]:
-        rows = self.connection.execute(select(inbox).where(*which).order_by(_c.ts, _c.id))
+    def _all(self, *conditions: ColumnElement[bool]) -> Sequence[InboxMessage]:
+        rows = self.connection.execute(select(inbox).where(*conditions).order_by(_c.ts, _c.id))
         return [self.read(row) for row in rows.mappings()]
 
     # ---- reading again after an outage
@@ -368,10 +368,12 @@ class Inbox(Rows[InboxMessage]):
         )
         # Not joined with OR, for which SQLite would read all jobs.
         running = begun.where(jobs.c.ended_at.is_(None))
-        which = running.union_all(begun.where(jobs.c.ended_at > now - SETTLED_KEPT_FOR)).subquery()
-        newest = select(which.c.channel, which.c.thread).order_by(which.c.number.desc())
+        recent = begun.where(jobs.c.ended_at > now - SETTLED_KEPT_FOR)
+        threads = running.union_all(recent).subquery()
+        newest = select(threads.c.channel, threads.c.thread).order_by(threads.c.number.desc())
         rows = self.connection.execute(newest.limit(MAX_CONVERSATIONS)).all()
-        count = int(self.connection.execute(select(func.count()).select_from(which)).scalar_one())
+        counting = select(func.count()).select_from(threads)
+        count = int(self.connection.execute(counting).scalar_one())
         return [Conversation(row.channel, row.thread) for row in rows], count - len(rows)
 
     def _list_threads_of_requests(self, now: datetime) -> Sequence[Conversation]:
@@ -382,12 +384,12 @@ class Inbox(Rows[InboxMessage]):
         """Return the threads of a channel's messages since a time that may lead to a request."""
         return self._threads(_c.channel == channel, _c.ts >= since)
 
-    def _threads(self, *which: ColumnElement[bool]) -> Sequence[Conversation]:
+    def _threads(self, *conditions: ColumnElement[bool]) -> Sequence[Conversation]:
         """Return the threads of messages that led, or may lead, to a request, newest first."""
         asks = or_(_c.request.is_not(None), one_of(_c.state, _UNDECIDED))
         places = (
             select(_c.channel, _c.conversation_ts)
-            .where(asks, *which, _c.conversation_ts != "")
+            .where(asks, *conditions, _c.conversation_ts != "")
             .group_by(_c.channel, _c.conversation_ts)
             .order_by(func.max(_c.ts).desc())
             .limit(MAX_CONVERSATIONS)
@@ -502,6 +504,6 @@ class MissedMessages(Rows[MissedSpan]):
 
     def end(self, row: MissedSpan, owner: str) -> None:
         """Delete it, since all has been read. Raises LeaseLost."""
-        mine = and_(missed_messages.c.id == row.id, missed_messages.c.claimed_by == owner)
-        if self.connection.execute(missed_messages.delete().where(mine)).rowcount != 1:
+        is_held = and_(missed_messages.c.id == row.id, missed_messages.c.claimed_by == owner)
+        if self.connection.execute(missed_messages.delete().where(is_held)).rowcount != 1:
             raise LeaseLost(f"missed messages {row.id}")

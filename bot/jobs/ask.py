@@ -144,7 +144,7 @@ def _store_job(
         gap=request.gap,
     )
     prompt = Prompt.new(origin, request, job.number, project, PromptKind.START, now)
-    earlier = Prompts(tx).find_earlier(prompt, now - REPEATED_WITHIN)
+    earlier = Prompts(tx).find_repeated(prompt, now - REPEATED_WITHIN)
     if earlier.job is not None:
         also(tx)
         return Asked(earlier.job, repeated=True)

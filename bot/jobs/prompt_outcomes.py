@@ -153,7 +153,9 @@ def show_decision(
     edit(tx, job, _question_occasion(prompt), message, now)
 
 
-def leave_only_dismiss(tx: Transaction, job: TrackedJob, prompt: Prompt, now: datetime) -> None:
+def remove_send_again_button(
+    tx: Transaction, job: TrackedJob, prompt: Prompt, now: datetime
+) -> None:
     """Leave only *Dismiss* in the question about an unconfirmed prompt without words."""
     is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
     message = messages.unconfirmed_without_words(job, prompt.id, prompt.asked_by, is_follow_up)

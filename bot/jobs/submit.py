@@ -110,7 +110,8 @@ def _claim_free(
         at_once = 1
         queue = sort_least_tried_first(queue)
     going, rest = split_by_turn(queue, uses, context.settings.uses_an_hour, held_until)
-    # One that has waited for long is verified again: its messages are read, its author is checked.
+    # A prompt that has waited for long is verified again: its messages are read, and its author is
+    # checked.
     verified_since = context.after(-context.timeouts.verified_seconds)
     fresh = [item for item in going if (item.verified_at or item.asked_at) >= verified_since]
     stale = [item.id for item in going if item not in fresh]

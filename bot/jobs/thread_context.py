@@ -191,7 +191,8 @@ async def _select_of_members(
     talk = [post for post in others if not _is_for_the_bot_alone(context, post)]
     unfit = {post.ts: _find_omit_reason(context, post) for post in talk}
     if not with_talk:
-        # Outside the event loop, because a hostile text takes a hundredth of a second to decide about.
+        # Outside the event loop, because a hostile text takes a hundredth of a second to decide
+        # about.
         small_talk = await asyncio.to_thread(_find_small_talk, context, talk[-_MAX_JUDGED:])
         unfit |= {ts: unfit[ts] or OmitReason.TALK for ts in small_talk}
     authors = [post.user for post in reversed(talk) if post.user and unfit[post.ts] is None]
@@ -369,8 +370,8 @@ async def offer_replies(
 ) -> OfferedThread:
     """Return the words of members in an answer's thread but for one message, for an open form.
 
-    Thanks and talk are left out. The words are chosen unless the channel is private, or Slack does not
-    describe it.
+    Thanks and talk are left out. The words are chosen unless the channel is private, or Slack does
+    not describe it.
     """
     try:
         async with asyncio.timeout(_OPEN_FORM_SECONDS):

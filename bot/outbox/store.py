@@ -327,11 +327,11 @@ class Outbox(Repository):
 
     def posts_in_threads_of(self, numbers: Collection[JobNumber]) -> Sequence[ThreadPost]:
         """Return the posts about some jobs: status messages, ends and notes."""
-        mine = and_(deliveries.c.job.in_(numbers), deliveries.c.posted_ts.is_not(None))
+        is_post = and_(deliveries.c.job.in_(numbers), deliveries.c.posted_ts.is_not(None))
         columns = select(deliveries.c.posted_ts, deliveries.c.job, deliveries.c.key)
         return [
             ThreadPost(row.posted_ts, row.job, row.key.endswith(_END_SUFFIX))
-            for row in self.connection.execute(columns.where(mine))
+            for row in self.connection.execute(columns.where(is_post))
         ]
 
     def posts_about_readers(self, thread: ThreadRef) -> frozenset[MessageTs]:
@@ -382,8 +382,8 @@ class Outbox(Repository):
         Raises LeaseLost unless ``owner`` holds it.
         """
         changes = diff(delivery, new, deliveries) | diff(delivery.content, new.content, deliveries)
-        which = {"this": delivery.id, HOLDER.key: owner}
-        if self.connection.execute(_UPDATE_HELD, {**changes, **FREE_LEASE, **which}).rowcount != 1:
+        row = {"this": delivery.id, HOLDER.key: owner}
+        if self.connection.execute(_UPDATE_HELD, {**changes, **FREE_LEASE, **row}).rowcount != 1:
             raise LeaseLost(f"delivery {delivery.id}")
         if new.state is DeliveryState.PENDING:
             # A newer edit of the same message may wait already.
@@ -391,8 +391,8 @@ class Outbox(Repository):
 
     def remove(self, delivery: Delivery, *, owner: str) -> None:
         """Delete an edit that Slack accepted, or an obsolete delivery. Raises LeaseLost."""
-        which = {"this": delivery.id, HOLDER.key: owner}
-        if self.connection.execute(_REMOVE, which).rowcount != 1:
+        row = {"this": delivery.id, HOLDER.key: owner}
+        if self.connection.execute(_REMOVE, row).rowcount != 1:
             raise LeaseLost(f"delivery {delivery.id}")
 
     def dead_letter_thread(self, job: JobNumber, reason: str, now: datetime) -> None:

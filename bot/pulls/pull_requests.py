@@ -370,7 +370,7 @@ def _show_outcome(
 ) -> None:
     """Show the state in the end, and a merge or a close in the thread.
 
-    The commit draws the status message.
+    The status message is edited before the transaction commits (`update_status_messages`).
     """
     now = context.clock()
     was_over = last is not None and last.ended_at is not None

@@ -206,7 +206,7 @@ class SlackMessenger(SlackRooms):
         before: MessageTs | None,
         since: MessageTs | None = None,
     ) -> Sequence[Said]:
-        """Return the first message of a thread and its newest ones between two times, oldest first."""
+        """Return a thread's first message and its newest ones between two times, oldest first."""
         return await read_earlier(self._client, channel, thread, before=before, since=since)
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:

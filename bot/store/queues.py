@@ -82,8 +82,11 @@ class QueueTable:
         return claiming_oldest(self.table, self.waits, *more)
 
 
-def _first(due: ColumnElement[datetime], *which: ColumnElement[bool]) -> ScalarSelect[datetime]:
-    return select(func.min(due, type_=UtcDateTime)).where(due > NOW, *which).scalar_subquery()
+def _first(
+    due: ColumnElement[datetime], *conditions: ColumnElement[bool]
+) -> ScalarSelect[datetime]:
+    first = select(func.min(due, type_=UtcDateTime)).where(due > NOW, *conditions)
+    return first.scalar_subquery()
 
 
 @dataclass(frozen=True, slots=True)

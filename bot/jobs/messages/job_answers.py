@@ -16,8 +16,8 @@ from bot.jobs.messages.status_message import (
     format_changed_lines,
     format_duration,
     format_facts,
+    format_link_label,
     format_state,
-    link_words,
     name,
     wait_lines,
 )
@@ -61,7 +61,7 @@ def reply_undelivered(job: TrackedJob, refused: NotPosted, bot_name: str) -> Mes
     url = b.web_address(job.pr_link)
     _, _, result = format_state(job).partition(" ")
     if url:
-        result = f"{result} · {b.link(url, link_words(url))}"
+        result = f"{result} · {b.link(url, format_link_label(url))}"
     where = f"{b.channel(job.channel)}, “{b.quoted(job.text, 80)}”"
     if refused.meaning is Refusal.THREAD_GONE:
         text = f"The thread of {name(job.number)} is gone, so here: {result} ({where})."
@@ -322,7 +322,7 @@ NO_SUCH_CHANNEL = b.words(
 
 def _format_line(job: TrackedJob, permalink: str | None = None) -> str:
     url = _find_listed_url(job)
-    link = f" · {b.link(url, link_words(url))}" if url else ""
+    link = f" · {b.link(url, format_link_label(url))}" if url else ""
     return (
         f"{b.link(permalink, name(job.number))} {format_state(job)}{link} · "
         f"{b.quoted(job.text, 80)} · "

@@ -10,8 +10,8 @@ from bot.jobs.messages.problems import Problem
 from bot.jobs.messages.status_message import (
     build_view_button,
     format_duration,
+    format_link_label,
     format_withdrawal,
-    link_words,
     list_address,
     name,
     run_again_button,
@@ -85,7 +85,7 @@ def fill_end(job: TrackedJob, summary: str, texts: tuple[str, str], **more: str)
     is_live = job.ref and job.branch is None
     values = {
         "summary": b.quoted(summary, _MAX_SUMMARY_CHARACTERS),
-        "link": b.link(url, link_words(url, "PR")) if url else "",
+        "link": b.link(url, format_link_label(url, "PR")) if url else "",
         "odd": b.quoted(job.pr_link or "", 300),
         "live": f" It may be on {b.code(job.ref or '')} already." if is_live else "",
         "change": "",

@@ -65,10 +65,10 @@ def format_attached_count(earlier: ThreadContext) -> str:
     """Return the number of attached earlier messages, for the job's status message; "" for none."""
     if earlier.not_attached is NotAttached.UNREAD:
         return "without the thread's earlier messages: Slack didn't let me read them"
-    if not earlier.taken and not earlier.left_out:
+    if not earlier.attached and not earlier.omitted:
         return ""
-    without = f" ({earlier.left_out:,} left out)" if earlier.left_out else ""
-    return f"with {counted(earlier.taken, 'earlier message', 'earlier messages')}{without}"
+    without = f" ({earlier.omitted:,} left out)" if earlier.omitted else ""
+    return f"with {counted(earlier.attached, 'earlier message', 'earlier messages')}{without}"
 
 
 def prompt_view(job: TrackedJob, texts: Sequence[str]) -> Block:
@@ -185,7 +185,7 @@ def _format_headline(job: TrackedJob, usual: timedelta | None) -> list[str]:
     parts = [format_state(job), name(job.number)]
     url = b.web_address(job.pr_link)
     if url:
-        parts.append(b.link(url, link_words(url, "PR")))
+        parts.append(b.link(url, format_link_label(url, "PR")))
     if job.pull_request:
         parts.append(_format_size(job.pull_request))
         if job.pull_request.as_of:
@@ -266,7 +266,7 @@ def _may_queue(job: TrackedJob) -> bool:
     return job.state is JobState.WAITING or job.state.takes_follow_ups
 
 
-def link_words(address: str, called: str = "Pull request") -> str:
+def format_link_label(address: str, called: str = "Pull request") -> str:
     """Return the text of a link to a pull request: its number, and its host.
 
     The host is left out for `_KNOWN_HOSTS` and for this machine (the sandbox).
@@ -294,7 +294,7 @@ def build_view_button(
     url = b.web_address(job.pr_link)
     if url is None:
         return []
-    label = link_words(url, called)
+    label = format_link_label(url, called)
     number = str(job.number)
     return [b.button(label, b.Action.VIEW_PULL_REQUEST, number, style=style, url=url)]
 
@@ -308,9 +308,9 @@ def build_rare_buttons(job: TrackedJob) -> list[Block]:
     """Return the rare buttons of a job, which only its status has."""
     is_over = job.state not in (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
     buttons = [run_again_button(job)] if is_over else []
-    if (job.thread_context and job.thread_context.taken) or visible(job.text).strip() != first_line(
-        job
-    ):
+    if (job.thread_context and job.thread_context.attached) or visible(
+        job.text
+    ).strip() != first_line(job):
         buttons.append(b.button("Whole prompt", b.Action.SHOW_ATTACHMENTS, str(job.number)))
     return buttons
 

@@ -10,9 +10,9 @@ from bot.ids import Block, Message
 from bot.jobs.messages.status_message import (
     build_view_button,
     file_names,
+    format_link_label,
     format_state,
     format_working_time,
-    link_words,
     name,
     run_again_button,
     wait_lines,
@@ -213,7 +213,7 @@ MESSAGES_GO_ALONG = "These earlier messages are what it is about."
 def merged_before(job: TrackedJob) -> Message:
     """Return the reply about a change in the thread of a job whose pull request is merged."""
     url = b.web_address(job.pr_link)
-    subject = b.link(url, link_words(url, "PR")) if url else "It"
+    subject = b.link(url, format_link_label(url, "PR")) if url else "It"
     return b.words(f"{subject} is merged, so this is a new job.")
 
 
@@ -348,7 +348,7 @@ def status_line(
         job.pull_request.title if job.pull_request else job.text, _MAX_TITLE_CHARACTERS
     )
     sign, _, state = format_state(job).partition(" ")
-    link = f" · {b.link(url, link_words(url, 'PR'))}" if url else ""
+    link = f" · {b.link(url, format_link_label(url, 'PR'))}" if url else ""
     facts = [f"{sign} *{title}*{link} · {state.replace('*', '')}"]
     if job.state is JobState.WORKING:
         facts.append(format_working_time(job, usual))

@@ -50,8 +50,8 @@ class OmitReason(StrEnum):
 class ThreadContext(NamedTuple):
     """The numbers of attached and of omitted earlier messages of a job's newest prompt."""
 
-    taken: int = 0
-    left_out: int = 0
+    attached: int = 0
+    omitted: int = 0
     not_attached: NotAttached | None = None
 
 

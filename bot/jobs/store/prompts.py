@@ -218,7 +218,7 @@ class Prompts(Rows[Prompt]):
         """Return the job of the request with this key; None when the request is new."""
         return self.connection.execute(_OF_KEY, {"of_key": key}).scalar_one_or_none()
 
-    def find_earlier(self, new: Prompt, since: datetime) -> KnownRequest:
+    def find_repeated(self, new: Prompt, since: datetime) -> KnownRequest:
         """Return the stored requests that a new request may repeat. ``since``: a moment ago."""
         values = {
             "of_key": new.key,
@@ -367,7 +367,7 @@ class Prompts(Rows[Prompt]):
         self._write(prompt.id, owner, {"held_until": until, **FREE_LEASE})
 
     def let_go(self, prompt: Prompt, now: datetime, owner: str) -> None:
-        """Release a prompt that equals its messages in Slack, so that it is sent. Raises LeaseLost."""
+        """Release a prompt that equals its messages in Slack. Raises LeaseLost."""
         self._write(prompt.id, owner, {"held_until": None, "verified_at": now, **FREE_LEASE})
 
     def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[QueuedPrompt]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from bot.ids import Block, Message
-from bot.jobs.messages.status_message import format_changed_lines, link_words
+from bot.jobs.messages.status_message import format_changed_lines, format_link_label
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.pull_request import ChangedLine, Size
 from bot.messages import blocks as b
@@ -72,7 +72,7 @@ def changed_line(line: ChangedLine) -> str:
 def unreadable(job: TrackedJob) -> Message:
     """Return the answer to a press of *Changes* while the pull request cannot be read."""
     url = b.web_address(job.pr_link)
-    where = b.link(url, link_words(url)) if url else "the pull request"
+    where = b.link(url, format_link_label(url)) if url else "the pull request"
     return b.words(f"I can't read the changes right now. Look at them in {where}, or press again.")
 
 
@@ -91,7 +91,7 @@ def changes_view(job: TrackedJob, files: Sequence[ChangedFile]) -> Block:
             others.append(file)
     total = job.pull_request.size.files if job.pull_request else len(files)
     total = max(total, len(files))
-    heading = f"*{b.link(url, link_words(url, 'PR'))}* · {counted(total, 'file', 'files')}"
+    heading = f"*{b.link(url, format_link_label(url, 'PR'))}* · {counted(total, 'file', 'files')}"
     blocks = [b.section(heading), *pages, *_build_name_blocks(others, url, room.titles)]
     if total > MAX_FILES:
         blocks.append(b.context(f"I read the first {MAX_FILES} files of {number(total)}."))

@@ -159,5 +159,5 @@ class Repositories(Repository):
     def change(self, project: ProjectId, name: str, now: datetime) -> None:
         """Pin a project to another repository."""
         self.pin(project, name, now)
-        mine = repositories.update().where(repositories.c.project == project)
-        self.connection.execute(mine.values(name=name, pinned_at=now))
+        change = repositories.update().where(repositories.c.project == project)
+        self.connection.execute(change.values(name=name, pinned_at=now))

@@ -37,7 +37,7 @@ class Recommendation:
     is_page: bool = False
     """Whether the title is the path of a page, to be improved and not written."""
     added_evidence: str = ""
-    """Its numbers in the text of another recommendation; empty if ``evidence`` is clear there, too."""
+    """Its numbers in the text of another recommendation; empty if ``evidence`` is clear there."""
     merged_keys: tuple[str, ...] = ()
     """The keys of the recommendations of the same subject that are one with it."""
 

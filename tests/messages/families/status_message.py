@@ -17,7 +17,7 @@ from bot.jobs.messages.status_message import (
     build_rare_buttons,
     build_view_button,
     format_facts,
-    link_words,
+    format_link_label,
     parts_not_sent,
     prompt_view,
     pull_request_line,
@@ -121,7 +121,7 @@ def samples() -> Mapping[str, object]:
             job(pr_link="https://code.example:8443/pull/5#top")
         ),
         "words about pull requests": [
-            *(link_words(url) for url in ADDRESSES),
+            *(format_link_label(url) for url in ADDRESSES),
             b.clean_url("https://evil.example/pull/1", {"github.com"}) or "",
             pull_request_line(replace(SEEN, is_draft=True)),
         ],
