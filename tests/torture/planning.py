@@ -113,12 +113,15 @@ def _with_thread(acts: Sequence[Act]) -> list[Act]:
     return [act for act in acts if act.kind in ASKS and act.channel not in (SECRET, ARCHIVED)]
 
 
-def _marker(chance: Random) -> str:
-    return f"mk{chance.getrandbits(40):010x}"
+def make_marker(chance: Random) -> str:
+    """Return a marker with a digit: a text with a strange word of letters may be unclear."""
+    marker = f"mk{chance.getrandbits(40):010x}"
+    has_digit = any(letter.isdigit() for letter in marker)
+    return marker if has_digit else f"{marker[:-1]}0"
 
 
 def _ask(chance: Random) -> Act:
-    marker, user = _marker(chance), chance.choice(PEOPLE)
+    marker, user = make_marker(chance), chance.choice(PEOPLE)
     kind = chance.choice(("command", "command", "command", "mention", "mention", "direct", "form"))
     channel = chance.choice((DOCS, DOCS, DOCS, PRODUCT, SECRET, ARCHIVED))
     channel = {"mention": DOCS, "direct": f"D{user[1:]}"}.get(kind, channel)
@@ -133,8 +136,8 @@ def _later(chance: Random, ask: Act) -> Act:
     at = _after(chance, ask)
     if chance.random() < 0.35:
         button = chance.choice(BUTTONS)
-        return Act(at, "press", user, ask.channel, _marker(chance), button, ask.marker)
-    marker = _marker(chance)
+        return Act(at, "press", user, ask.channel, make_marker(chance), button, ask.marker)
+    marker = make_marker(chance)
     kind = chance.choice(("reply", "reply", "followup"))
     text = chance.choice(FOLLOW_UPS).format(marker)
     return Act(at, kind, user, ask.channel, marker, text, ask.marker)
@@ -149,7 +152,7 @@ def _changes(chance: Random, acts: Sequence[Act]) -> list[Act]:
 def _change(chance: Random, message: Act) -> Act:
     soon, late = chance.uniform(0.0, 0.1), chance.uniform(0.1, 1.5)
     at = round(min(message.at + chance.choice((soon, late)), LENGTH_SECONDS), 3)
-    kind, marker = chance.choice(("edit", "edit", "delete")), _marker(chance)
+    kind, marker = chance.choice(("edit", "edit", "delete")), make_marker(chance)
     text = f"{message.text} Also name {marker}." if kind == "edit" else ""
     return Act(at, kind, message.user, message.channel, marker, text, message.marker)
 
@@ -161,7 +164,7 @@ def _additions(chance: Random, acts: Sequence[Act]) -> list[Act]:
 
 
 def _addition(chance: Random, message: Act) -> Act:
-    marker = _marker(chance)
+    marker = make_marker(chance)
     text = chance.choice(FOLLOW_UPS).format(marker)
     at = _after(chance, message, 0.0, chance.choice((0.2, 0.2, 1.0)))
     return Act(at, "addition", message.user, message.channel, marker, text, message.marker)
@@ -176,7 +179,7 @@ def _stops(chance: Random, acts: Sequence[Act]) -> list[Act]:
 def _stop(chance: Random, message: Act) -> Act:
     at = _after(chance, message, 0.0, chance.choice((0.2, 1.5)))
     user = message.user
-    return Act(at, "stop", user, message.channel, _marker(chance), "stop", message.marker)
+    return Act(at, "stop", user, message.channel, make_marker(chance), "stop", message.marker)
 
 
 def _repeats(chance: Random, acts: Sequence[Act]) -> list[Act]:
@@ -187,11 +190,11 @@ def _repeats(chance: Random, acts: Sequence[Act]) -> list[Act]:
             continue
         at = _after(chance, act, 0.0, 1.0)
         repeats.append(
-            replace(act, at=at, kind="repeat", marker=_marker(chance), target=act.marker)
+            replace(act, at=at, kind="repeat", marker=make_marker(chance), target=act.marker)
         )
         if chance.random() < 0.5:
             at = _after(chance, act)
-            repeats.append(replace(repeats[-1], at=at, kind="anyway", marker=_marker(chance)))
+            repeats.append(replace(repeats[-1], at=at, kind="anyway", marker=make_marker(chance)))
     return repeats
 
 
@@ -212,11 +215,13 @@ def _pulls(chance: Random, acts: Sequence[Act]) -> list[Act]:
 def _pull(chance: Random, ask: Act) -> Act:
     text = chance.choice(PULLS)
     kind = "press" if text == "preview" else "pull"
-    return Act(_after(chance, ask), kind, ask.user, ask.channel, _marker(chance), text, ask.marker)
+    return Act(
+        _after(chance, ask), kind, ask.user, ask.channel, make_marker(chance), text, ask.marker
+    )
 
 
 def _ending(chance: Random, ask: Act) -> Act:
-    at, kind, marker = _after(chance, ask), chance.choice(ENDINGS), _marker(chance)
+    at, kind, marker = _after(chance, ask), chance.choice(ENDINGS), make_marker(chance)
     if kind != "again":
         return Act(at, "press", ask.user, ask.channel, marker, kind, ask.marker)
     text = chance.choice(PROMPTS).format(marker)
@@ -231,7 +236,9 @@ def _numbers(chance: Random) -> Act:
     kind = chance.choice(("visitors", "visitors", "digest"))
     channel = chance.choice((DOCS, DOCS, PRODUCT, SECRET))
     text = "digest now" if kind == "digest" else chance.choice(VISITS)
-    return Act(_moment(chance, 2.0), kind, chance.choice(PEOPLE), channel, _marker(chance), text)
+    return Act(
+        _moment(chance, 2.0), kind, chance.choice(PEOPLE), channel, make_marker(chance), text
+    )
 
 
 def _weekly(chance: Random) -> Act:
@@ -241,7 +248,7 @@ def _weekly(chance: Random) -> Act:
     )
     text = f"subscribe {chance.choice(('monday', 'friday'))} 09:00{zone}"
     return Act(
-        _moment(chance, 1.2), "weekly", chance.choice(PEOPLE), channel, _marker(chance), text
+        _moment(chance, 1.2), "weekly", chance.choice(PEOPLE), channel, make_marker(chance), text
     )
 
 
@@ -336,7 +343,7 @@ def _questions(chance: Random) -> list[Act]:
     """Return questions about the docs, presses under their answers, and pages written on them."""
     acts: list[Act] = []
     for _ in range(chance.choice((0, 1, 1, 2))):
-        text, topic = chance.choice(QUESTIONS), _marker(chance)
+        text, topic = chance.choice(QUESTIONS), make_marker(chance)
         is_private = chance.random() < 0.3
         people = chance.sample(PEOPLE, chance.randint(1, 3))
         asked = [
@@ -350,7 +357,7 @@ def _questions(chance: Random) -> list[Act]:
         if chance.random() < 0.3:
             listed = chance.choice(asked)
             acts.append(
-                replace(listed, at=_after(chance, listed), kind="gaps", marker=_marker(chance))
+                replace(listed, at=_after(chance, listed), kind="gaps", marker=make_marker(chance))
             )
     return acts
 
@@ -364,7 +371,7 @@ def _question(chance: Random, user: str, text: str, topic: str, *, is_private: b
             "inquire",
             chance.choice((SECRET, *groups) if is_private else (DOCS, PRODUCT)),
         )
-    return Act(_moment(chance, 1.2), kind, user, channel, _marker(chance), text, topic)
+    return Act(_moment(chance, 1.2), kind, user, channel, make_marker(chance), text, topic)
 
 
 def _on_answer(chance: Random, asked: Act) -> Act:
@@ -377,7 +384,7 @@ def _on_answer(chance: Random, asked: Act) -> Act:
         "on_answer",
         user,
         asked.channel,
-        _marker(chance),
+        make_marker(chance),
         button,
         asked.marker,
     )
@@ -385,14 +392,14 @@ def _on_answer(chance: Random, asked: Act) -> Act:
 
 def _draft(chance: Random, asked: Act) -> list[Act]:
     """Return the request for a page under an answer, and mostly the end of its pull request."""
-    marker = _marker(chance)
+    marker = make_marker(chance)
     text = chance.choice(PROMPTS[:4]).format(marker)
     drafted = Act(
         _after(chance, asked), "draft", asked.user, asked.channel, marker, text, asked.marker
     )
     if chance.random() < 0.2:
         return [drafted]
-    end, marker = chance.choice(("merge", "merge", "merge", "close")), _marker(chance)
+    end, marker = chance.choice(("merge", "merge", "merge", "close")), make_marker(chance)
     at = _after(chance, drafted)
     return [drafted, Act(at, "pull", asked.user, asked.channel, marker, end, drafted.marker)]
 

@@ -112,8 +112,13 @@ def _digests(index: RecordIndex, checks: Checks) -> None:
     asked, acknowledged = _places(index, "digest")
     rows = [row for row in index.record.of("digests") if row["user"]]
     stored = Counter((row["user"], row["channel"]) for row in rows)
-    # The bot stores no digest that came just now, and none for a channel that it is not in.
-    reasons = ("came just now", "I'm not in this channel", "couldn't tell me who you are")
+    # The bot stores no digest that came just now or comes soon, and none for a channel that it is not in.
+    reasons = (
+        "came just now",
+        "is on its way already",
+        "I'm not in this channel",
+        "couldn't tell me who you are",
+    )
     for place, most in asked.items():
         checks.insist(stored[place] <= most, f"{stored[place]} digests for {place}, {most} asked")
         user, channel = place

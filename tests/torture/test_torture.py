@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -59,7 +60,7 @@ from tests.torture.plan import (
     Trouble,
     described,
 )
-from tests.torture.planning import make_plan
+from tests.torture.planning import make_marker, make_plan
 from tests.torture.record import Done, Json, Record
 from tests.torture.rolling import check_acknowledgements, roll
 
@@ -933,3 +934,23 @@ async def test_runs_keep_every_promise(tmp_path: Path) -> None:
     report = await torture(SEEDS, 3, tmp_path, prints=False)
     assert not report.failures, "\n".join(report.lines())
     assert report.counts["creates"] > 0
+
+
+@pytest.mark.parametrize("text", ["That digest is on its way already.", "Noted."])
+def test_second_digest_may_be_missing_while_the_first_is_on_its_way(text: str) -> None:
+    made = record()
+    made.done.append(next(done for done in made.done if done.act.kind == "digest"))
+    note = {"user": BEN, "channel": PRODUCT, "ts": "1772442000.000950", "text": text}
+    made.private.append(note)
+    complaints = [one for one in check(made).complaints if "digests taken of" in one]
+    assert bool(complaints) is (text == "Noted.")
+
+
+def test_every_marker_has_a_digit() -> None:
+    """A word of letters alone can make a text unclear, which then starts no job."""
+
+    class Letters(Random):
+        def getrandbits(self, k: int, /) -> int:
+            return int("bdacabadbe", 16)
+
+    assert make_marker(Letters()) == "mkbdacabadb0"
