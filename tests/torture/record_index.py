@@ -71,6 +71,16 @@ class RecordIndex:
         """Return the number of presses of these buttons in a request's thread."""
         return sum(self.presses[marker, button] for button in buttons)
 
+    def resent(self, done: Done, rows: list[Row]) -> int:
+        """Return how often people had a request sent again, which its prompts may be a part of.
+
+        They press in the thread of its job, which may show another part of it, or no marker any more.
+        """
+        markers = {done.act.marker, done.act.target, ""}
+        for row in rows:
+            markers |= self.markers_in_thread(self.jobs[row["job"]])
+        return sum(self.pressed(marker, "send_again") for marker in markers)
+
     def markers_in_thread(self, job: Row) -> set[str]:
         """Return the markers of the acts that began a job, or others in its thread."""
         thread = thread_of(job)
@@ -87,14 +97,21 @@ class RecordIndex:
     def is_begun_by(self, job: Row, marker: str) -> bool:
         """Return whether an act began a job.
 
-        One whose mention was deleted while it was held goes on in its thread, without its text.
+        One whose message was deleted while it was held goes on in its thread, without its text.
         """
         if marker in job["text"]:
             return True
+        if not self.was_deleted(marker):
+            return False
         thread = (job["channel"], thread_of(job))
-        mentions = [done for done in self.made("mention") if done.act.marker == marker]
-        is_its_thread = any((done.act.channel, done.ts) == thread for done in mentions)
-        return is_its_thread and self.was_deleted(marker)
+        keys = [row["key"] for row in self.record.of("prompts") if row["job"] == job["number"]]
+        for done in self.made("mention", "direct"):
+            if done.act.marker != marker:
+                continue
+            key = f"message:{done.act.channel}:{done.ts}"
+            if (done.act.channel, done.ts) == thread or key in keys:
+                return True
+        return False
 
     def with_marker(self, marker: str, kind: str) -> list[Row]:
         """Return the stored prompts of a kind that contain this marker."""

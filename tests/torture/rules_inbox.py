@@ -35,9 +35,7 @@ def _added(index: RecordIndex, checks: Checks, done: Done) -> None:
     subject = f"{act.kind} {act.marker}"
     rows = [row for row in index.record.of("prompts") if act.marker in (row["raw"] or "")]
     received = [row for row in index.record.service["messages"] if act.marker in row["prompt"]]
-    # It may have begun a job with a thread of its own, or the thread shows no marker any more.
-    roots = {_root_of(index, act.target), act.marker, ""}
-    resent = sum(index.pressed(root, "send_again") for root in roots)
+    resent = index.resent(done, rows)
     checks.insist(len(rows) <= 1, f"{subject}: stored {len(rows)} times")
     checks.insist(len(received) <= 1 + resent, f"{subject}: arrived {len(received)} times")
     for row in rows:
@@ -86,14 +84,6 @@ def _taken_back(index: RecordIndex, checks: Checks, row: Row) -> None:
             continue
         sent = any(marker in message["prompt"] for message in index.record.service["messages"])
         checks.insist(not sent, f"{done.act.kind} {marker}: taken back, and sent all the same")
-
-
-def _root_of(index: RecordIndex, marker: str) -> str:
-    """Return the marker of the request whose thread has the message with this marker."""
-    for done in index.made("reply"):
-        if done.act.marker == marker:
-            return done.act.target
-    return marker
 
 
 def _is_told(index: RecordIndex, done: Done) -> bool:

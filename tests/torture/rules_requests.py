@@ -46,10 +46,7 @@ def requests(index: RecordIndex, checks: Checks) -> None:
 def _asked(index: RecordIndex, checks: Checks, done: Done) -> None:
     act = done.act
     rows, created = index.with_marker(act.marker, "start"), index.received(act.marker, first=True)
-    resent = index.pressed(act.marker, "send_again")
-    if act.kind == "again":
-        # Both jobs may share one thread.
-        resent += index.pressed(act.target, "send_again")
+    resent = index.resent(done, rows)
     subject, most = f"{act.kind} {act.marker}", _most_jobs(index, done, rows)
     again = index.decided_again(act.marker, rows)
     checks.insist(len(rows) <= most + again, f"{subject}: stored {len(rows)} times")
@@ -112,10 +109,8 @@ def _after_the_merge(index: RecordIndex, checks: Checks, done: Done, begun: list
     checks.insist(is_merged and act.kind == "reply", f"{subject}: a follow-up started a job")
     again = index.decided_again(act.marker, begun)
     checks.insist(len(begun) <= 1 + again, f"{subject}: stored {len(begun)} times")
-    created, resent = (
-        index.received(act.marker, first=True),
-        index.pressed(act.marker, "send_again"),
-    )
+    created = index.received(act.marker, first=True)
+    resent = index.resent(done, begun)
     checks.insist(len(created) <= 1 + resent, f"{subject}: created {len(created)} times")
 
 
@@ -125,7 +120,7 @@ def _followed_up(index: RecordIndex, checks: Checks, done: Done) -> None:
     if index.has_joined(done):
         return
     rows, sent = index.with_marker(act.marker, "follow_up"), index.received(act.marker, first=False)
-    resent = index.pressed(act.target, "send_again")
+    resent = index.resent(done, rows)
     subject = f"{act.kind} {act.marker}"
     if begun := index.with_marker(act.marker, "start"):
         _after_the_merge(index, checks, done, begun)

@@ -954,3 +954,47 @@ def test_every_marker_has_a_digit() -> None:
             return int("bdacabadbe", 16)
 
     assert make_marker(Letters()) == "mkbdacabadb0"
+
+
+@pytest.mark.parametrize("thread", [FOLLOW_UP.target, ""])
+def test_follow_up_may_arrive_again_for_each_press_in_its_thread(thread: str) -> None:
+    """A thread may show no marker any more: its status message has the title of a pull request."""
+    made = record()
+    again = Act(1.2, "press", ANA, DOCS, "", "send_again", thread)
+    for _ in range(2):
+        made.service["messages"].append(book(1, 3, FOLLOW_UP, "changed"))
+    made.done += [Done(again, AT), Done(again, AT)]
+    assert not [one for one in check(made).complaints if "times" in one]
+    made.done.pop()
+    assert "reply mk03: sent 3 times" in check(made).complaints
+
+
+def test_part_of_a_request_may_arrive_again_with_its_other_part() -> None:
+    made = record()
+    part = Act(0.25, "direct", BEN, DOCS, "mk30", "Add a table on mk30")
+    made.done.append(Done(part, AT, acknowledged=True))
+    both = f"{OTHER.text}\n\n{part.text}"
+    made.rows["jobs"][1]["text"] = both
+    made.rows["prompts"][1]["raw"] = both
+    created = book(2, 1, OTHER, "failed") | {"prompt": both}
+    made.service["messages"][1] = created
+    made.service["messages"].append(created)
+    made.done.append(Done(Act(1.2, "press", BEN, DOCS, "", "send_again", OTHER.marker), AT))
+    assert not [one for one in check(made).complaints if "created" in one]
+    made.done.pop()
+    complaints = check(made).complaints
+    assert "direct mk30: created 2 times" in complaints
+    assert "mention mk02: created 2 times" in complaints
+
+
+def test_job_goes_on_without_the_deleted_direct_message_that_began_it() -> None:
+    made = record()
+    first = Act(0.05, "direct", ANA, DOCS, "mk31", "Add a table on mk31")
+    made.done.append(Done(first, AT, acknowledged=True, ts=ROOT))
+    made.done.append(Done(Act(0.07, "delete", ANA, DOCS, "", "", "mk31"), AT, acknowledged=True))
+    made.rows["prompts"][0]["key"] = f"message:{DOCS}:{ROOT}"
+    reply = replace(FOLLOW_UP, target="mk31")
+    made.done[5] = replace(made.done[5], act=reply)
+    assert not [one for one in check(made).complaints if "which is another one" in one]
+    made.done.pop()
+    assert [one for one in check(made).complaints if "which is another one" in one]
