@@ -169,8 +169,8 @@ def is_hint(utterance: Utterance) -> bool:
     """
     start = skip_marks(utterance.text)
     lexicon = utterance.lexicon
-    if utterance.is_job_unsent and lexicon.where_openers.opens(start):
-        return False
+    if lexicon.where_openers.opens(start):
+        return not utterance.is_job_unsent
     return lexicon.hint_openers.opens(start)
 
 
