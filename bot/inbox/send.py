@@ -115,7 +115,7 @@ async def _start(
     if question is not None:
         await _answer(context, allowed, outgoing, "sure", question)
         return
-    asked = await ask(then, allowed, request, _make_messages_writer(context, allowed, outgoing))
+    asked = await ask(then, allowed, request, _make_outgoing_writer(context, allowed, outgoing))
     if asked.same:
         await _answer(context, allowed, outgoing, "same", job_answers.same_job(asked.job))
         return
@@ -167,7 +167,7 @@ async def _follow_up(
     if target.job.among_people and allowed.origin.thread is not None:
         request = replace(request, attach_thread=AttachThread.IF_PUBLIC)
     result = await follow_up(
-        then, target, request, _make_messages_writer(context, allowed, outgoing)
+        then, target, request, _make_outgoing_writer(context, allowed, outgoing)
     )
     job = result.job
     if not result.accepted:
@@ -189,7 +189,7 @@ async def _follow_up(
         await answer_in_private(context, allowed.origin, "taken", taken)
 
 
-def _make_messages_writer(context: Context, allowed: Allowed, outgoing: Outgoing) -> Also:
+def _make_outgoing_writer(context: Context, allowed: Allowed, outgoing: Outgoing) -> Also:
     """Return the function that makes the messages parts of the new prompt, in its transaction."""
     text = outgoing.full_text.strip()
     if outgoing.target is not None and outgoing.door is not Door.REPLY:

@@ -308,9 +308,9 @@ def build_rare_buttons(job: TrackedJob) -> list[Block]:
     """Return the rare buttons of a job, which only its status has."""
     is_over = job.state not in (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
     buttons = [run_again_button(job)] if is_over else []
-    if (job.thread_context and job.thread_context.attached) or visible(
-        job.text
-    ).strip() != first_line(job):
+    has_earlier = job.thread_context is not None and job.thread_context.attached > 0
+    has_more = visible(job.text).strip() != first_line(job)
+    if has_earlier or has_more:
         buttons.append(b.button("Whole prompt", b.Action.SHOW_ATTACHMENTS, str(job.number)))
     return buttons
 
