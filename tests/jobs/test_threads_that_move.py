@@ -1,8 +1,7 @@
-"""Replies steer a job after its channel, its thread or its pull request has changed."""
+"""Replies steer a job after its channel or its thread has changed."""
 
 from __future__ import annotations
 
-from tests.services import LINK
 from tests.talk import Talk
 from tests.talk_messages import change_channel_id
 
@@ -32,19 +31,3 @@ async def test_message_that_lost_its_thread_takes_the_replies_it_invites(talk: T
     await talk.time.passes(60)
     talk.everything()
     assert len(talk.agent_got()) == 1 + len(inviting)
-
-
-async def test_reopened_pull_request_is_followed(talk: Talk) -> None:
-    await talk.process.starts(github_token="github-token-of-talk")
-    await talk.started()
-    await talk.ends(pr_link=LINK)
-    await talk.time.passes(minutes=12)
-    talk.github.merge(talk.time.at, by=None)
-    await talk.time.passes(minutes=12)
-    talk.github.pull |= {"state": "open", "closed_at": None}
-    await talk.time.passes(hours=2)
-    talk.github.merge(talk.time.at)
-    await talk.time.passes(days=2)
-    talk.everything()
-    assert "*Merged*" in talk.status()
-    assert "was merged after" in talk.replies()[-1]
