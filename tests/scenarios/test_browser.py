@@ -313,7 +313,8 @@ async def test_a_job_about_searches_leaves_room_on_the_screen(page: Page) -> Non
 async def height_of(part: Locator) -> float:
     """Return the height of a message on the page, or of a part of it.
 
-    The page draws a message anew when it changes: then the part that was found has no box, and another stands there.
+    The page draws a message anew when it changes: then the part that was found has no box, and
+    another stands there.
     """
     while (box := await part.bounding_box()) is None:
         await expect(part).to_be_visible()
