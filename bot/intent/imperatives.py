@@ -9,6 +9,7 @@ from bot.intent.folding import tokenize
 from bot.intent.kinds import JOB_THREADS, WITHOUT_CONTEXT, Kind
 from bot.intent.lexicon import Lexicon
 from bot.intent.phrases import PHRASES
+from bot.intent.prohibitions import is_prohibition, join_afterthoughts
 from bot.intent.questions import opens_question, reports_question
 from bot.intent.utterance import Utterance, skip_fillers, skip_marks, skip_requests
 
@@ -71,18 +72,11 @@ def prohibits_change(utterance: Utterance) -> bool:
     """
     if utterance.place in JOB_THREADS:
         return False
-    clauses = list(utterance.clauses)
+    clauses = join_afterthoughts(utterance.clauses, utterance.lexicon)
     others = [clause for clause in clauses if not is_prohibition(clause, utterance.lexicon)]
     if len(others) == len(clauses):
         return False
     return not any(asks_for_change((clause,), utterance) for clause in others)
-
-
-def is_prohibition(clause: str, lexicon: Lexicon) -> bool:
-    """Return whether a clause forbids a change: "please don't touch the page"."""
-    start = skip_fillers(clause, lexicon)
-    starts = (start, skip_requests(start, lexicon))
-    return any(map(lexicon.prohibitions.opens, starts))
 
 
 def hints_at_change(utterance: Utterance) -> bool:

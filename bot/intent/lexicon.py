@@ -39,6 +39,12 @@ class Lexicon:
     gerunds: Words
     idioms: Words
     prohibitions: Words
+    prohibition_endings: Words
+    negators: Words
+    negation_endings: Words
+    wording_verbs: Words
+    leave_verbs: Words
+    unchanged_endings: Words
     verb_nouns: Words
     noun_openers: Words
     place_openers: Words

@@ -11,7 +11,7 @@ from bot.intent.kinds import ANSWER_THREADS, JOB_THREADS, WITHOUT_CONTEXT, Kind,
 from bot.intent.lexicon import Lexicon
 from bot.intent.options import Options, take_options
 from bot.intent.phrases import CONNECTIVES, PHRASES
-from bot.intent.utterance import Utterance, skip_fillers, skip_requests
+from bot.intent.utterance import Utterance, skip_fillers, skip_requests, strip_ending
 from bot.intent.vocabulary import Vocabulary
 
 MAX_OWN_WORD_CHARACTERS = 150
@@ -102,18 +102,12 @@ def _strip_request(folded: str, lexicon: Lexicon) -> str:
     for start in (wish, text):
         request = lexicon.show_requests.match(start)
         if request:
-            return _strip_ending(skip_fillers(start[len(request) :], lexicon), lexicon)
-    return _strip_ending(text, lexicon)
+            return strip_ending(skip_fillers(start[len(request) :], lexicon), lexicon)
+    return strip_ending(text, lexicon)
 
 
 def _strip_article(text: str, lexicon: Lexicon) -> str:
     return text[len(lexicon.articles.match(text)) :].lstrip()
-
-
-def _strip_ending(text: str, lexicon: Lexicon) -> str:
-    """Return a text without the polite words at its end."""
-    start = lexicon.polite_endings.find_ending(text)
-    return text if start is None else text[:start].rstrip(" ,")
 
 
 def _find_phrase(text: str, utterance: Utterance, vocabulary: Vocabulary) -> str | None:

@@ -1,0 +1,116 @@
+"""Texts that are near a change and ask for none, and their neighbours that do ask for one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.intent.decision import decide
+from bot.intent.kinds import KINDS_ASKED_BACK, KINDS_THAT_START_JOBS, Kind, Place
+from tests.intent.catalogue import MENTION, VOCABULARY
+
+PLACES = (Place.CHANNEL, Place.DIRECT, Place.COMMAND, Place.PEOPLE)
+FORBIDDEN = """
+don't delete the pricing page
+please do not remove the table on the limits page
+never rename the quickstart page
+please don't add a page on SSO
+don't move the changelog yet
+we shouldn't delete the FAQ
+can you please not change the pricing page
+no need to update the changelog
+bitte ändere die Preisseite nicht
+ändere die Preisseite bitte nicht
+bitte nicht die Preisseite ändern
+bitte die FAQ nicht löschen
+fass die Preisseite nicht an
+verschiebe die Seite über Webhooks noch nicht
+ne supprime pas la page des tarifs
+n'ajoute pas de page sur le SSO
+merci de ne pas modifier la page des prix
+por favor no cambies la página de precios
+no borres la página de precios
+per favore non modificare la pagina dei prezzi
+por favor não altere a página de preços
+verander de prijspagina niet
+wijzig de prijzenpagina alsjeblieft niet
+料金ページを変更しないでください
+请不要修改价格页面
+""".strip().splitlines()
+"""Negated requests."""
+LEFT_UNCHANGED = """
+leave the pricing page alone
+please leave the pricing page as is
+leave the limits table unchanged
+keep the pricing page as it is
+could you leave the FAQ alone
+we want to leave the quickstart as it is
+let's leave the pricing page the way it is
+leave the webhooks page alone for now
+thanks, but leave the page as it was
+lass die Preisseite in Ruhe
+lasst die Seite bitte, wie sie ist
+laissez la page comme elle est
+deja la página de precios como está
+lascia la pagina dei prezzi così com'è
+deixe a página de preços como está
+laat de prijspagina zoals hij is
+料金ページはそのままにしてください
+""".strip().splitlines()
+"""Requests to change nothing."""
+WANTED = """
+don't change the title, just add a table
+don't touch the intro but rewrite the second section
+don't just delete the table, replace it with a list
+don't forget to add a table of limits
+don't use the word "simply" on the quickstart page
+let's not call it beta anymore, rename it to preview
+add a note: do not delete the key
+add a warning that you should not change the key
+remove the paragraph that says do not change the key
+shorten the intro but don't touch the examples
+leave the pricing page alone and update the FAQ
+leave the intro as is but add a table
+leave a note on the pricing page about taxes
+leave out the second paragraph of the quickstart
+rewrite the intro and leave the rest alone
+add a note that you can leave the field as is
+ändere den Titel nicht, aber ergänze eine Tabelle
+bitte nicht nur den Titel ändern, auch den Text
+ergänze einen Hinweis, dass der Export nicht funktioniert
+füge eine Warnung hinzu: nicht in Produktion verwenden
+lass die Einleitung so wie sie ist, aber ergänze eine Tabelle
+ne change pas le titre, ajoute un tableau
+supprime la phrase qui dit de ne pas modifier la clé
+no cambies el título, añade una tabla
+rimuovi la frase che dice di non modificare la chiave
+não altere o título, adicione uma tabela
+voeg toe dat gasten geen pagina's kunnen verwijderen
+タイトルは変更しないで、表を追加してください
+不要修改标题，请添加一个表格
+""".strip().splitlines()
+"""Changes with a negation, or with something to keep."""
+
+
+def said(text: str, place: Place) -> Kind:
+    """Return the meaning of a text, with a mention where it needs one."""
+    command = "/docs-agent" if place is Place.COMMAND else ""
+    mention = MENTION if place in (Place.CHANNEL, Place.PEOPLE) else ""
+    return decide(
+        f"{mention} {text}".strip(), place, VOCABULARY, mention=mention, command=command
+    ).kind
+
+
+def decided(texts: Sequence[str], places: Sequence[Place]) -> list[tuple[str, Place, Kind]]:
+    """Return each text with its meaning at each place."""
+    return [(text, place, said(text, place)) for text in texts for place in places]
+
+
+def test_request_to_change_nothing_is_asked_about() -> None:
+    asked = {*KINDS_ASKED_BACK, Kind.THREAD_UNCLEAR}
+    cases = decided([*FORBIDDEN, *LEFT_UNCHANGED], PLACES)
+    assert [case for case in cases if case[2] not in asked] == []
+
+
+def test_change_beside_such_words_starts_a_job() -> None:
+    cases = decided(WANTED, [*PLACES, Place.JOB])
+    assert [case for case in cases if case[2] not in KINDS_THAT_START_JOBS] == []
