@@ -149,6 +149,8 @@ def is_polite_request(clause: str, utterance: Utterance) -> bool:
     if not shared:
         return False
     verb = skip_requests(skip_fillers(start[len(shared) :], lexicon), lexicon)
+    if lexicon.possibility_openers.opens(start) and names_past_act(verb, lexicon):
+        return False
     return names_change(verb, start, utterance) and not is_about_product(verb, utterance)
 
 
@@ -284,6 +286,23 @@ def is_about_product(request: str, utterance: Utterance) -> bool:
     if is_vague(utterance.text, lexicon):
         return False
     return '"' not in request and not lexicon.docs_parts.search(request)
+
+
+def names_past_act(request: str, lexicon: Lexicon) -> bool:
+    """Return whether a request is about a user's thing with a past: "restore a page I deleted".
+
+    "The deleted page" is a page of the docs, and so is the page of "a deleted paragraph".
+    """
+    verb = lexicon.verbs_of_use.match(request)
+    if not verb or lexicon.making_verbs.opens(request):
+        return False
+    rest = request[len(verb) :].lstrip()
+    thing = rest[len(lexicon.indefinite_articles.match(rest)) :].lstrip()
+    parts = {thing[start:end] for start, end in lexicon.docs_parts.spans(thing)}
+    if thing == rest or len(parts) > 1 or not all(map(lexicon.containers.is_whole, parts)):
+        return False
+    acts = [thing[:start].split() for start, _ in lexicon.past_acts.spans(thing)]
+    return any(not before or lexicon.actors.is_whole(before[-1]) for before in acts)
 
 
 def opens_story(clause: str, lexicon: Lexicon) -> bool:

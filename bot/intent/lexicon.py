@@ -54,6 +54,11 @@ class Lexicon:
     requests: Words
     shared_requests: Words
     verbs_of_use: Words
+    possibility_openers: Words
+    making_verbs: Words
+    indefinite_articles: Words
+    past_acts: Words
+    actors: Words
     indirect_requests: Words
     requests_anywhere: Words
     answer_verbs: Words

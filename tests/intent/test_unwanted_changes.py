@@ -89,6 +89,32 @@ voeg toe dat gasten geen pagina's kunnen verwijderen
 不要修改标题，请添加一个表格
 """.strip().splitlines()
 """Changes with a negation, or with something to keep."""
+POSSIBLE = """
+Is it possible to restore a deleted page?
+can we restore a page that we deleted yesterday?
+is there a way to bring back a deleted section?
+is it possible to revert a published page?
+is it possible to rename a page I created?
+is there a way to edit a page that was archived?
+any way to restore some deleted pages?
+""".strip().splitlines()
+"""Questions whether the product can change what its users made or lost."""
+ASKED_POLITELY = """
+is it possible to restore the deleted page?
+is it possible to add a page about audit logs?
+is it possible to rename the quickstart page?
+can we delete the old pricing page?
+can we add a section on deleted pages?
+can we remove a duplicated paragraph?
+can we rename a section to "Deleted pages"?
+can you document how to restore a deleted page?
+can we add an FAQ entry on whether you can restore a page you deleted?
+is it possible to add a published date to the page?
+can we move an archived guide to the overview?
+could we bring back the migration guide?
+is it possible to move a paragraph I wrote to the FAQ page?
+""".strip().splitlines()
+"""Requests for changes in the words of such questions."""
 
 
 def said(text: str, place: Place) -> Kind:
@@ -112,5 +138,12 @@ def test_request_to_change_nothing_is_asked_about() -> None:
 
 
 def test_change_beside_such_words_starts_a_job() -> None:
-    cases = decided(WANTED, [*PLACES, Place.JOB])
+    cases = decided([*WANTED, *ASKED_POLITELY], [*PLACES, Place.JOB])
     assert [case for case in cases if case[2] not in KINDS_THAT_START_JOBS] == []
+
+
+def test_question_about_a_thing_with_a_past_is_about_the_product() -> None:
+    cases = decided(POSSIBLE, PLACES)
+    assert [case for case in cases if case[2] is not Kind.QUESTION] == []
+    in_thread = decided(POSSIBLE, [Place.JOB])
+    assert [case for case in in_thread if case[2] in KINDS_THAT_START_JOBS] == []
