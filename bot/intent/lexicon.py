@@ -32,6 +32,9 @@ class Lexicon:
     articles: Words
     polite_endings: Words
     product_signs: Words
+    scheduling_verbs: Words
+    digests: Words
+    time_words: Words
     # 3. Imperatives.
     verbs: Words
     verbs_anywhere: Words

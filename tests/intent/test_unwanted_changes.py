@@ -115,6 +115,30 @@ could we bring back the migration guide?
 is it possible to move a paragraph I wrote to the FAQ page?
 """.strip().splitlines()
 """Requests for changes in the words of such questions."""
+DIGEST_TIMES = """
+change the digest to 10am
+can you set our weekly digest to Monday at 8?
+set the digest for Friday
+please move the digest to 14:30 Europe/Berlin
+make the digest come at 10am
+update the digest time
+stelle den Digest auf 10 Uhr
+kannst du den Digest auf Montag 9 Uhr legen
+mets le résumé hebdomadaire à 10 h
+cambia el resumen a las 10
+zet de digest op 10 uur
+""".strip().splitlines()
+"""Requests for another time of the bot's digest."""
+DIGEST_IN_DOCS = """
+change the digest page to mention time zones
+set the digest limit to 50 in the reference
+update the digest section: it now comes on Mondays
+update the digest example to 10 items
+document that the digest comes at 10am
+change the SHA digest in the install guide to the new one
+ändere die Seite über den Digest
+""".strip().splitlines()
+"""Changes of the docs about a digest."""
 
 
 def said(text: str, place: Place) -> Kind:
@@ -138,7 +162,7 @@ def test_request_to_change_nothing_is_asked_about() -> None:
 
 
 def test_change_beside_such_words_starts_a_job() -> None:
-    cases = decided([*WANTED, *ASKED_POLITELY], [*PLACES, Place.JOB])
+    cases = decided([*WANTED, *ASKED_POLITELY, *DIGEST_IN_DOCS], [*PLACES, Place.JOB])
     assert [case for case in cases if case[2] not in KINDS_THAT_START_JOBS] == []
 
 
@@ -147,3 +171,8 @@ def test_question_about_a_thing_with_a_past_is_about_the_product() -> None:
     assert [case for case in cases if case[2] is not Kind.QUESTION] == []
     in_thread = decided(POSSIBLE, [Place.JOB])
     assert [case for case in in_thread if case[2] in KINDS_THAT_START_JOBS] == []
+
+
+def test_time_of_the_digest_shows_the_subscriptions() -> None:
+    cases = decided(DIGEST_TIMES, [*PLACES, Place.JOB])
+    assert [case for case in cases if case[2] is not Kind.OWN_WORD] == []
