@@ -9,6 +9,7 @@ from bot.intent.folding import tokenize
 from bot.intent.kinds import JOB_THREADS, WITHOUT_CONTEXT, Kind
 from bot.intent.lexicon import Lexicon
 from bot.intent.phrases import PHRASES
+from bot.intent.prohibitions import is_prohibition, join_afterthoughts
 from bot.intent.questions import opens_question, reports_question
 from bot.intent.utterance import Utterance, skip_fillers, skip_marks, skip_requests
 
@@ -71,18 +72,11 @@ def prohibits_change(utterance: Utterance) -> bool:
     """
     if utterance.place in JOB_THREADS:
         return False
-    clauses = list(utterance.clauses)
+    clauses = join_afterthoughts(utterance.clauses, utterance.lexicon)
     others = [clause for clause in clauses if not is_prohibition(clause, utterance.lexicon)]
     if len(others) == len(clauses):
         return False
     return not any(asks_for_change((clause,), utterance) for clause in others)
-
-
-def is_prohibition(clause: str, lexicon: Lexicon) -> bool:
-    """Return whether a clause forbids a change: "please don't touch the page"."""
-    start = skip_fillers(clause, lexicon)
-    starts = (start, skip_requests(start, lexicon))
-    return any(map(lexicon.prohibitions.opens, starts))
 
 
 def hints_at_change(utterance: Utterance) -> bool:
@@ -155,6 +149,8 @@ def is_polite_request(clause: str, utterance: Utterance) -> bool:
     if not shared:
         return False
     verb = skip_requests(skip_fillers(start[len(shared) :], lexicon), lexicon)
+    if lexicon.possibility_openers.opens(start) and names_past_act(verb, lexicon):
+        return False
     return names_change(verb, start, utterance) and not is_about_product(verb, utterance)
 
 
@@ -290,6 +286,23 @@ def is_about_product(request: str, utterance: Utterance) -> bool:
     if is_vague(utterance.text, lexicon):
         return False
     return '"' not in request and not lexicon.docs_parts.search(request)
+
+
+def names_past_act(request: str, lexicon: Lexicon) -> bool:
+    """Return whether a request is about a user's thing with a past: "restore a page I deleted".
+
+    "The deleted page" is a page of the docs, and so is the page of "a deleted paragraph".
+    """
+    verb = lexicon.verbs_of_use.match(request)
+    if not verb or lexicon.making_verbs.opens(request):
+        return False
+    rest = request[len(verb) :].lstrip()
+    thing = rest[len(lexicon.indefinite_articles.match(rest)) :].lstrip()
+    parts = {thing[start:end] for start, end in lexicon.docs_parts.spans(thing)}
+    if thing == rest or len(parts) > 1 or not all(map(lexicon.containers.is_whole, parts)):
+        return False
+    acts = [thing[:start].split() for start, _ in lexicon.past_acts.spans(thing)]
+    return any(not before or lexicon.actors.is_whole(before[-1]) for before in acts)
 
 
 def opens_story(clause: str, lexicon: Lexicon) -> bool:

@@ -32,6 +32,9 @@ class Lexicon:
     articles: Words
     polite_endings: Words
     product_signs: Words
+    scheduling_verbs: Words
+    digests: Words
+    time_words: Words
     # 3. Imperatives.
     verbs: Words
     verbs_anywhere: Words
@@ -39,6 +42,12 @@ class Lexicon:
     gerunds: Words
     idioms: Words
     prohibitions: Words
+    prohibition_endings: Words
+    negators: Words
+    negation_endings: Words
+    wording_verbs: Words
+    leave_verbs: Words
+    unchanged_endings: Words
     verb_nouns: Words
     noun_openers: Words
     place_openers: Words
@@ -48,6 +57,11 @@ class Lexicon:
     requests: Words
     shared_requests: Words
     verbs_of_use: Words
+    possibility_openers: Words
+    making_verbs: Words
+    indefinite_articles: Words
+    past_acts: Words
+    actors: Words
     indirect_requests: Words
     requests_anywhere: Words
     answer_verbs: Words

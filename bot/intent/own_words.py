@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -11,7 +12,7 @@ from bot.intent.kinds import ANSWER_THREADS, JOB_THREADS, WITHOUT_CONTEXT, Kind,
 from bot.intent.lexicon import Lexicon
 from bot.intent.options import Options, take_options
 from bot.intent.phrases import CONNECTIVES, PHRASES
-from bot.intent.utterance import Utterance, skip_fillers, skip_requests
+from bot.intent.utterance import Utterance, skip_fillers, skip_requests, strip_ending
 from bot.intent.vocabulary import Vocabulary
 
 MAX_OWN_WORD_CHARACTERS = 150
@@ -32,6 +33,12 @@ _KINDS_IN_JOBS = {
     "preview": Kind.STATE_QUESTION,
 }
 """The kinds of own words in a job's thread."""
+_SUBSCRIPTIONS = "subscriptions"
+"""The own word that shows the times of the bot's digests, and how to change them."""
+_HOUR_PATTERN = re.compile(r"\d{1,2}(?:[.h]\d{2})?(?:am|pm|h)?")
+"""A word that is a time of day or a part of it: ``10am``, ``09``."""
+_ZONE_PATTERN = re.compile(r"(?<!\S)[a-z]+/[a-z_]+(?!\S)")
+"""``europe/berlin``."""
 _MARKS = ' `*_.!?…？"'
 
 
@@ -69,6 +76,8 @@ def find_own_word(utterance: Utterance, vocabulary: Vocabulary, command: str) ->
             return FoundWord(words[0].name, text, tuple(word.command for word in words))
         typed = _find_label(text, utterance, vocabulary)
         typed = typed or _find_phrase(text, utterance, vocabulary)
+        if typed is None and _SUBSCRIPTIONS in vocabulary.names:
+            typed = _SUBSCRIPTIONS if _sets_digest_time(text, utterance.lexicon) else None
         if typed is not None:
             return _to_found_word(typed, vocabulary, command)
     if wanted in vocabulary.names and (
@@ -102,18 +111,12 @@ def _strip_request(folded: str, lexicon: Lexicon) -> str:
     for start in (wish, text):
         request = lexicon.show_requests.match(start)
         if request:
-            return _strip_ending(skip_fillers(start[len(request) :], lexicon), lexicon)
-    return _strip_ending(text, lexicon)
+            return strip_ending(skip_fillers(start[len(request) :], lexicon), lexicon)
+    return strip_ending(text, lexicon)
 
 
 def _strip_article(text: str, lexicon: Lexicon) -> str:
     return text[len(lexicon.articles.match(text)) :].lstrip()
-
-
-def _strip_ending(text: str, lexicon: Lexicon) -> str:
-    """Return a text without the polite words at its end."""
-    start = lexicon.polite_endings.find_ending(text)
-    return text if start is None else text[:start].rstrip(" ,")
 
 
 def _find_phrase(text: str, utterance: Utterance, vocabulary: Vocabulary) -> str | None:
@@ -163,6 +166,21 @@ def _is_withdrawal(parts: Collection[str], place: Place) -> bool:
     if "withdrawals" not in parts or place in ANSWER_THREADS:
         return False
     return place in JOB_THREADS or "thanks" not in parts
+
+
+def _sets_digest_time(text: str, lexicon: Lexicon) -> bool:
+    """Return whether a text names a time of the bot's digest: "change the digest to 10am".
+
+    "Change the digest page" and "set the digest limit to 50" are about the docs.
+    """
+    request = skip_requests(skip_fillers(fold(text), lexicon), lexicon)
+    request = skip_fillers(request[len(lexicon.shared_requests.match(request)) :], lexicon)
+    digest = request[len(lexicon.scheduling_verbs.match(request)) :].lstrip()
+    name = lexicon.digests.match(digest)
+    words = tokenize(_ZONE_PATTERN.sub(" ", digest[len(name) :]))
+    if not name or not words:
+        return False
+    return all(lexicon.time_words.is_whole(word) or _HOUR_PATTERN.fullmatch(word) for word in words)
 
 
 def _template_of_options(options: Options, names: Collection[str], place: Place) -> str | None:

@@ -30,7 +30,7 @@ _JOB_NAME_PATTERN = re.compile(r"#\d{1,9}(?:[,:]| (?=\S))\s*")
 """The name of a job before a follow-up: ``#4 make it shorter``."""
 _NAME_GOES_ON_PATTERN = re.compile(r"[\w-]")
 """After a mention: "@docs-agent-2" is somebody else."""
-_CLAUSE_END_PATTERN = re.compile(r", |(?<=\)) ")
+_CLAUSE_END_PATTERN = re.compile(r", |(?<=\)) |(?<=[\u3040-\u30ff\u4e00-\u9fff]),")
 _SENTENCE_END_PATTERN = re.compile(
     r"(?<=[.!?;:…]) |\n| (?:-|–|—) "
     r"|[。？！\u2600-\u27bf\U0001f300-\U0001faff]"
@@ -183,6 +183,12 @@ def skip_requests(text: str, lexicon: Lexicon) -> str:
         if not request:
             return text
         text = skip_fillers(text[len(request) :], lexicon)
+
+
+def strip_ending(text: str, lexicon: Lexicon) -> str:
+    """Return a text without the polite words at its end: "the gaps please"."""
+    start = lexicon.polite_endings.find_ending(text)
+    return text if start is None else text[:start].rstrip(" ,")
 
 
 def skip_marks(text: str) -> str:

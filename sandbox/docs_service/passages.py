@@ -10,7 +10,7 @@ from contextlib import closing
 from typing import NamedTuple
 
 from sandbox.docs_service.agent.site import Page
-from sandbox.docs_service.agent.writing import keywords
+from sandbox.docs_service.agent.writing import KINDS_OF_PAGES, keywords, stems
 
 _MOST_WORDS = 50
 _WORDS_OF_QUESTIONS = frozenset(
@@ -26,9 +26,10 @@ _MOST_LETTERS_OF_A_WHOLE_WORD = 4
 """A longer word also matches words that begin with it."""
 # https://www.sqlite.org/fts5.html
 _INDEX = (
-    "CREATE VIRTUAL TABLE passages"
-    " USING fts5 (title, heading, text, page UNINDEXED, tokenize = 'porter')"
+    "CREATE VIRTUAL TABLE passages USING fts5 (title, heading, text, page, tokenize = 'porter')"
 )
+_NAMES = "title heading page"
+"""The columns by which a passage is called: a page's title and path, and a heading."""
 _MATCHES = "SELECT rowid FROM passages WHERE passages MATCH ?"
 _RANKED = "SELECT rowid, * FROM passages WHERE passages MATCH ? ORDER BY rank"
 
@@ -48,20 +49,26 @@ def find_passages(texts: Mapping[str, str], query: str, least_score: float) -> l
 
     Args:
         texts: The pages' Markdown by their path on the site.
-        query: Any text; stop words are left out.
+        query: Any text; stop words are left out. Kinds of pages ("the Python quickstart") are
+            looked for in names alone. They say which of the passages about the subject fits
+            best, and are the subject of a query that has no other: "where is the quickstart?".
         least_score: The share of the query's words that a passage must have, from 0 to 1.
     """
-    words = sorted(keywords(query) - _WORDS_OF_QUESTIONS)[:_MOST_WORDS]
-    if not words:
+    subject = sorted(keywords(query) - _WORDS_OF_QUESTIONS)[:_MOST_WORDS]
+    kinds = sorted(stems(query) & KINDS_OF_PAGES)
+    if not subject and not kinds:
         return []
+    words = subject or kinds
     patterns = [_pattern(word) for word in words]
+    names = [_pattern(word) for word in {*words, *kinds}]
+    columns = f"{_NAMES} text" if subject else _NAMES
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute(_INDEX)
         database.executemany("INSERT INTO passages VALUES (?, ?, ?, ?)", _passages(texts))
-        in_all = _count_words(database, patterns, "title heading text")
-        in_names = _count_words(database, patterns, "title heading")
+        in_all = _count_words(database, patterns, columns)
+        in_names = _count_words(database, names, _NAMES)
         in_section = _count_words(database, patterns, "heading text")
-        rows = database.execute(_RANKED, (" OR ".join(patterns),))
+        rows = database.execute(_RANKED, (f"{{{columns}}} : ({' OR '.join(patterns)})",))
         passages = {number: Passage(*row) for number, *row in rows}
     asks_for_steps = bool(_HOW_TO.search(query))
 

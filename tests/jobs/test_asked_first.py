@@ -192,3 +192,14 @@ async def test_mention_sent_to_the_open_job_appears_in_its_thread(talk: Talk) ->
     assert talk.agent_got() == [PROMPT, "Improve /quickstart"]
     assert talk.replies()[0].startswith(f"<@{talk.ben.id}> follows up on Job 1")
     talk.everything()
+
+
+@pytest.mark.parametrize(
+    "text", ["bitte ändere die Preisseite nicht", "leave the pricing page alone"]
+)
+async def test_request_to_change_nothing_spends_nothing(talk: Talk, text: str) -> None:
+    await talk.ben.says(f"@docs-agent {text}")
+    await talk.time.passes(60)
+    [question] = talk.ben.reads()
+    assert question.buttons
+    assert talk.agent_got() == []

@@ -44,3 +44,9 @@ async def test_agent_corrects_page_of_the_thread(story: Story) -> None:
         "GET", f"{story.world.docs_service_url}/acme/acme-docs/pull/1"
     ) as page:
         assert "+| Free | 100 | 5 |" in await page.text()
+
+
+async def test_question_for_the_quickstart_is_answered_by_its_page(story: Story) -> None:
+    asked = story.people.say(ANA, DOCS, "@docs-agent Where is the quickstart?")
+    [answer] = await story.replies(asked, 1)
+    assert f"{story.world.docs_service_url}/acme-docs/docs/quickstart" in answer["text"]

@@ -114,6 +114,18 @@ async def test_first_post_refused_for_the_token_leaves_the_subscription(talk: Ta
     talk.log()
 
 
+async def test_wish_for_another_time_is_answered_by_the_list_and_how_to_change_it(
+    talk: Talk,
+) -> None:
+    await subscribe(talk)
+    await talk.ana.says("@docs-agent change the digest to 10am")
+    await talk.time.passes(60)
+    [listed] = talk.ana.reads()
+    assert "Every Monday at 09:00" in listed
+    assert "To change a time, subscribe to the same pages again" in listed
+    assert talk.agent_got() == []
+
+
 async def test_list_has_three_runs_in_the_subscriptions_zone(talk: Talk) -> None:
     await subscribe(talk, "monday 09:00 Asia/Kolkata path /api")
     listed = await answer(talk, "subscriptions")

@@ -191,6 +191,10 @@ def subscription_list(
     more = len(subscriptions) - len(items)
     if more:
         items.append(f"… and {more} more.")
+    items.append(
+        "To change a time, subscribe to the same pages again: "
+        "`/docs-visitors subscribe friday 10:00`."
+    )
     return b.words("\n\n".join(items))
 
 

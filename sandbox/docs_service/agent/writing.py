@@ -10,10 +10,14 @@ from pathlib import Path
 from sandbox.docs_service.options import product_name
 
 _STOP_WORDS = """
-a about an and any api are as at be by do doc example for from guide have how i in into is it make new note of
-on or our page please quickstart sdk section should that the their this to use was we what when with you your
+a about an and any are as at be by do for from have how i in into is it make new note of
+on or our please should that the their this to use was we what when with you your
 """
 _STOP = frozenset(_STOP_WORDS.split())
+KINDS_OF_PAGES = frozenset(
+    {"api", "doc", "example", "guide", "page", "quickstart", "sdk", "section"}
+)
+"""Stems of words that say which kind of page is meant, and not its subject."""
 
 
 def stems(text: str) -> set[str]:
@@ -22,8 +26,8 @@ def stems(text: str) -> set[str]:
 
 
 def keywords(text: str) -> set[str]:
-    """Return the stems of the words that are not stop words."""
-    return stems(text) - _STOP
+    """Return the stems of the words of a subject: neither stop words nor kinds of pages."""
+    return stems(text) - _STOP - KINDS_OF_PAGES
 
 
 def shared(topic: set[str], text: str) -> int:

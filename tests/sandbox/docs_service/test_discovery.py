@@ -151,6 +151,11 @@ async def test_how_to_question_is_answered_by_the_steps_of_a_merged_page(
         ("How do I print a label?", "quickstart", "3. Print the label"),
         ("How do webhooks work?", "webhooks", ""),
         ("What does a 403 mean?", "errors", "Status codes"),
+        ("Where is the quickstart?", "quickstart", ""),
+        ("How do I start?", "quickstart", "Before you start"),
+        ("Where is the quickstart for curl?", "quickstart", "Before you start"),
+        ("Is there an SDK guide for Go?", "sdks/go", "Install"),
+        ("Is there a free plan in the FAQ?", "faq", "Is there a free plan?"),
     ],
 )
 async def test_answer_is_the_section_that_fits(
@@ -164,11 +169,29 @@ async def test_answer_is_the_section_that_fits(
     assert (found["path"], found["metadata"]["heading"]) == (url, section)
 
 
-async def test_question_that_shares_one_of_three_words_with_the_docs_has_no_answer(
-    caller: Caller,
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Can I export everything as CSV?",  # one of three words
+        "Is there a page about SAML?",
+        "Is there an API for invoices?",
+        "Where is the quickstart for Ruby?",
+        "Where is the section?",
+    ],
+)
+async def test_question_about_nothing_in_the_docs_has_no_answer(
+    caller: Caller, question: str
 ) -> None:
-    parts = parts_of(await ask_assistant(caller, "Can I export everything as CSV?"))
+    parts = parts_of(await ask_assistant(caller, question))
     assert text_of(parts) == "I could not find anything about this in the documentation."
+
+
+async def test_merged_quickstart_is_found_before_the_page_about_its_subject(
+    caller: Caller, clock: HeldClock
+) -> None:
+    await write_page(caller, clock, "Add a quickstart for the Python SDK")
+    [found] = (await discover(caller, SEARCH, query="the Python quickstart", pageSize=1)).json
+    assert found["metadata"]["title"] == "Python SDK quickstart"
 
 
 async def test_list_of_links_is_no_answer(caller: Caller, clock: HeldClock) -> None:
