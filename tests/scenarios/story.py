@@ -33,6 +33,11 @@ def environment(world: World) -> dict[str, str]:
     return {name.upper(): _format(value) for name, value in world.settings if value is not None}
 
 
+def is_late_refusal(note: Json) -> bool:
+    """Return whether a private answer is of a bot that had no answer in time."""
+    return bool(note["text"].startswith(_TOO_SLOW))
+
+
 def _format(value: object) -> str:
     match value:
         case SecretStr():
@@ -128,8 +133,7 @@ class Story:
         self, channel: str, before: int, user: str, notes_before: int
     ) -> Json | None:
         roots = self.roots(channel)[before:]
-        notes = self.private(user)[notes_before:]
-        refusals = [note for note in notes if note["text"].startswith(_TOO_SLOW)]
+        refusals = filter(is_late_refusal, self.private(user)[notes_before:])
         return next(iter((*roots, *refusals)), None)
 
     async def finished(self, prompt: str) -> Json:
