@@ -22,6 +22,7 @@ from sqlalchemy import (
     String,
     Table,
     and_,
+    bindparam,
     cast,
     delete,
     func,
@@ -199,6 +200,10 @@ _CLAIM_QUESTIONS = claiming(
     .where(QUESTIONS.waits, QUESTIONS.is_free)
     .order_by(questions.c.kind.desc(), questions.c.id)
     .limit(LIMIT),
+)
+_COMING_SUBSCRIPTIONS = select(subscriptions).where(
+    subscriptions.c.state == SubscriptionState.ACTIVE,
+    subscriptions.c.next_run_at <= bindparam("until", type_=UtcDateTime),
 )
 
 
@@ -426,12 +431,8 @@ class Subscriptions(Rows[Subscription]):
 
     def due(self, until: datetime) -> Sequence[Subscription]:
         """Return active subscriptions that run until then."""
-        due = and_(
-            subscriptions.c.state == SubscriptionState.ACTIVE,
-            subscriptions.c.next_run_at <= until,
-        )
-        rows = select(subscriptions).where(due)
-        return read_rows(subscriptions, self.connection.execute(rows).mappings(), self.read)
+        rows = self.connection.execute(_COMING_SUBSCRIPTIONS, {"until": until}).mappings()
+        return read_rows(subscriptions, rows, self.read)
 
     def change(self, subscription: SubscriptionId, **fields: Unpack[SubscriptionFields]) -> None:
         is_same = subscriptions.c.id == subscription
