@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import bot.app  # noqa: F401 - declares the tables of all features
 from bot.store.queues import QUEUE_TABLES
@@ -18,8 +19,13 @@ OTHERS = [row for row in rows(GLOSSARY) if len(row) == 2]
 """Words of Slack's and of the machine's: the word, and its meaning here."""
 REPLACED = [word for row in rows(GLOSSARY) if len(row) == 3 for word in row[0].split(", ")]
 """Words that have another word in their place."""
-MODULES = {path: ast.parse(path.read_text()) for path in sorted((ROOT / "bot").rglob("*.py"))}
 LEVELS = ("debug", "info", "warning", "error", "exception", "critical")
+
+
+@cache
+def _modules() -> tuple[ast.Module, ...]:
+    """Return the bot's modules, which every worker would parse if it were done on import."""
+    return tuple(ast.parse(path.read_text()) for path in sorted((ROOT / "bot").rglob("*.py")))
 
 
 def _defined(module: ast.Module) -> Iterator[str]:
@@ -56,7 +62,7 @@ def test_every_table_has_its_word() -> None:
 
 
 def test_every_name_that_the_glossary_gives_is_in_the_code() -> None:
-    defined = {name for module in MODULES.values() for name in _defined(module)}
+    defined = {name for module in _modules() for name in _defined(module)}
     named = {code for row in OWN for code in codes(row[3])}
     assert named
     assert named - defined == set()
@@ -71,13 +77,13 @@ def test_stored_states_and_kinds_have_their_word() -> None:
 
 def test_every_log_line_has_a_word_of_the_glossary() -> None:
     words = {stem for row in (*OWN, *OTHERS) for stem in _stems(row[0])}
-    events = {event for module in MODULES.values() for event in _events(module)}
+    events = {event for module in _modules() for event in _events(module)}
     assert len(events) > 1
     assert {event for event in events if not _stems(event) & words} == set()
 
 
 def test_no_stored_or_logged_name_has_a_word_that_was_replaced() -> None:
-    names = {event for module in MODULES.values() for event in _events(module)}
+    names = {event for module in _modules() for event in _events(module)}
     names |= {table.queue for table in QUEUE_TABLES}
     for table in metadata.sorted_tables:
         names |= {table.name, *(column.name for column in table.columns)}

@@ -60,8 +60,11 @@ def _compiled() -> Iterator[Use]:
         module = importlib.import_module(name)
         source = Path(str(module.__file__)).read_text(encoding="utf-8")
         for variable, value in vars(module).items():
+            # Most values have none, and each search of the source takes a while.
+            if not (patterns := [*_patterns_in(value)]):
+                continue
             called = METHODS & set(re.findall(rf"\b{variable}\.(\w+)\(", source))
-            for pattern in _patterns_in(value):
+            for pattern in patterns:
                 # One that is used by another name is tried in the way in which it can be slowest.
                 yield from (
                     Use(f"{name}.{variable}", pattern, method) for method in called or {"sub"}
@@ -71,7 +74,11 @@ def _compiled() -> Iterator[Use]:
 def _inline() -> Iterator[Use]:
     """Yield the patterns in calls of ``re``, with a word for each formatted part."""
     for path in sorted(ROOT.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        source = path.read_text(encoding="utf-8")
+        # Most modules have none, and to parse all of them takes a second.
+        if not re.search(r"\bre\.\w+\(", source):
+            continue
+        for node in ast.walk(ast.parse(source)):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
             is_pattern = getattr(node.func.value, "id", "") == "re" and node.func.attr in METHODS

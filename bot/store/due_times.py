@@ -12,13 +12,24 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import NamedTuple, cast
 
-from sqlalchemy import BindParameter, Column, ColumnElement, Update, bindparam, true, update
+from sqlalchemy import (
+    BindParameter,
+    Column,
+    ColumnElement,
+    Select,
+    Update,
+    and_,
+    bindparam,
+    exists,
+    or_,
+    select,
+    true,
+    update,
+)
 
 from bot.store.leases import NOW
 from bot.store.queues import QUEUE_TABLES, QueueTable
 from bot.store.schema import AnyTable, Due, Repository, UtcDateTime, metadata
-
-_LATEST_PARAMETER: BindParameter[datetime] = bindparam("latest", type_=UtcDateTime)
 
 
 class _Sweep(NamedTuple):
@@ -28,6 +39,10 @@ class _Sweep(NamedTuple):
     """
 
     statement: Update
+    is_needed: ColumnElement[bool]
+    """The condition that there are such rows."""
+    latest: BindParameter[datetime]
+    """The latest time that the column may have."""
     longest: timedelta
     """The longest wait that the column allows."""
 
@@ -35,16 +50,27 @@ class _Sweep(NamedTuple):
 class DueTimes(Repository):
     """The due times and leases of waiting rows, within one transaction."""
 
+    def are_too_far_ahead(self, now: datetime) -> bool:
+        """Return whether any time is beyond the range of its column."""
+        latest = {sweep.latest.key: now + sweep.longest for sweep in _list_sweeps()}
+        return self.connection.execute(_looking_far_ahead(), latest).scalar_one()
+
     def sweep(self, now: datetime) -> int:
         """Set times beyond the range of their column to now.
 
         Return how many were set.
         """
         swept = 0
-        for statement, longest in _list_sweeps():
-            values = {NOW.key: now, _LATEST_PARAMETER.key: now + longest}
-            swept += self.connection.execute(statement, values).rowcount
+        for sweep in _list_sweeps():
+            values = {NOW.key: now, sweep.latest.key: now + sweep.longest}
+            swept += self.connection.execute(sweep.statement, values).rowcount
         return swept
+
+
+@cache
+def _looking_far_ahead() -> Select[bool]:
+    """Return the statement that looks for times that are too far ahead."""
+    return select(or_(*(sweep.is_needed for sweep in _list_sweeps())))
 
 
 @cache
@@ -81,5 +107,14 @@ def _list_due_columns(table: AnyTable) -> list[Column[object]]:
 
 
 def _sweep(column: Column[object], waits: ColumnElement[bool]) -> _Sweep:
-    statement = update(column.table).where(waits, column > _LATEST_PARAMETER).values({column: NOW})
-    return _Sweep(statement, cast("Due", column.type).longest)
+    longest = cast("Due", column.type).longest
+    latest: BindParameter[datetime] = bindparam(
+        f"latest_{longest.total_seconds():.0f}", type_=UtcDateTime
+    )
+    is_too_far = and_(waits, column > latest)
+    return _Sweep(
+        statement=update(column.table).where(is_too_far).values({column: NOW}),
+        is_needed=exists().select_from(column.table).where(is_too_far),
+        latest=latest,
+        longest=longest,
+    )

@@ -15,7 +15,7 @@ from functools import cache
 from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, exists, func, select, true
 from sqlalchemy.engine import Connection
 
-from bot.store.leases import NOW, ClaimStatement, claiming_oldest, unclaimed
+from bot.store.leases import NOW, ClaimStatement, claiming_oldest, one_of, unclaimed
 from bot.store.schema import AnyTable, UtcDateTime
 
 QUEUE_TABLES: list[QueueTable] = []
@@ -48,7 +48,7 @@ class QueueTable:
     @property
     def is_queued(self) -> ColumnElement[bool]:
         """Return the condition that a row is in the queue."""
-        return true() if self.state is None else self.table.c.state == self.state
+        return true() if self.state is None else one_of(self.table.c.state, [self.state])
 
     @property
     def waits(self) -> ColumnElement[bool]:

@@ -13,11 +13,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 
-from sqlalchemy import Column, ColumnElement, String, and_, func, or_, select
+from sqlalchemy import (
+    BindParameter,
+    Column,
+    ColumnElement,
+    Select,
+    String,
+    and_,
+    bindparam,
+    func,
+    or_,
+    select,
+)
 
 from bot.ids import UserId
+from bot.store.leases import LIMIT
 from bot.store.schema import (
     AnyTable,
     Owner,
@@ -25,12 +37,14 @@ from bot.store.schema import (
     Person,
     Repository,
     Transaction,
+    UtcDateTime,
     blank_of,
     is_set,
     list_emptied_values,
 )
 from bot.store.store import Store
 
+_BEFORE: BindParameter[datetime] = bindparam("before", type_=UtcDateTime)
 _BATCH_SIZE = 50
 """Rows of each table in one transaction, so that no request waits for long."""
 _PAUSE_SECONDS = 0.2
@@ -100,17 +114,18 @@ class RetentionRule:
             return [owner.key]
         return list(list_emptied_values(self.table))
 
-    def old(self, before: datetime) -> ColumnElement[bool]:
+    @property
+    def is_old(self) -> ColumnElement[bool]:
         """Return the condition that a row is to be forgotten.
 
-        It was over before then, and holds a value that is not forgotten yet.
+        It was over before ``_BEFORE``, and holds a value that is not forgotten yet.
         """
         is_old_enough = self.delete_when
         if is_old_enough is None:
             is_old_enough = or_(*(_is_kept(self.table.c[name]) for name in self.forgotten_columns))
         if self.ended_at is None:
             return is_old_enough
-        return and_(is_old_enough, self.ended_at < before, self.is_finished)
+        return and_(is_old_enough, self.ended_at < _BEFORE, self.is_finished)
 
 
 def _is_kept(column: Column[object]) -> ColumnElement[bool]:
@@ -143,7 +158,8 @@ class Retention(Repository):
         for deletes in (False, True):
             for rule in RULES:
                 if rule.ended_at is not None and (rule.delete_when is not None) is deletes:
-                    keys = self._first(rule, rule.old(before), limit)
+                    values = {_BEFORE.key: before, LIMIT.key: limit}
+                    keys = list(self.connection.execute(_select_old(rule), values).scalars())
                     counts += self.forget(rule, keys, deletes=deletes)
         return counts
 
@@ -152,7 +168,7 @@ class Retention(Repository):
         pairs = list[tuple[MentionRule, list[object]]]()
         for mention in mentions_of(user):
             is_over = and_(mention.condition, mention.rule.is_finished)
-            pairs.append((mention, self._first(mention.rule, is_over)))
+            pairs.append((mention, self._keys(mention.rule, is_over)))
         return [(mention, keys) for mention, keys in pairs if keys]
 
     def forget_mention(self, mention: MentionRule, keys: Sequence[object]) -> RowCounts:
@@ -163,7 +179,7 @@ class Retention(Repository):
         rule = mention.rule
         still_names = and_(rule.key.in_(keys), mention.condition, rule.is_finished)
         if mention.column is None:
-            return self.forget(rule, self._first(rule, still_names))
+            return self.forget(rule, self._keys(rule, still_names))
         values = {mention.column: blank_of(rule.table.c[mention.column])}
         return +RowCounts({MENTIONS_KIND: self.change(rule.table, still_names, values)})
 
@@ -186,7 +202,7 @@ class Retention(Repository):
         parts = list(parts_of(rule)) if keys else []
         if parts:
             # A follow-up may have come meanwhile.
-            keys = self._first(rule, and_(rule.key.in_(keys), rule.is_finished))
+            keys = self._keys(rule, and_(rule.key.in_(keys), rule.is_finished))
         for part, refers in parts:
             counts.update(self._empty(part, refers.in_(keys)))
         if keys and (deletes or (rule.owner is not None and rule.owner.primary_key)):
@@ -206,17 +222,21 @@ class Retention(Repository):
             {part.name: self.change(part.table, and_(of_rows, owner != ""), part.forgotten_values)}
         )
 
-    def _first(
-        self, rule: RetentionRule, where: ColumnElement[bool], limit: int | None = None
-    ) -> list[object]:
-        # No ORDER BY: SQLite would scan the primary key instead of the index of old rows.
-        return list(self.connection.execute(select(rule.key).where(where).limit(limit)).scalars())
+    def _keys(self, rule: RetentionRule, where: ColumnElement[bool]) -> list[object]:
+        return list(self.connection.execute(select(rule.key).where(where)).scalars())
 
     def change(
         self, table: AnyTable, where: ColumnElement[bool], values: Mapping[str, object]
     ) -> int:
         """Write values into the rows that match; return their number."""
         return self.connection.execute(table.update().where(where).values(values)).rowcount
+
+
+@cache
+def _select_old(rule: RetentionRule) -> Select[object]:
+    """Return the statement that selects the keys of old rows."""
+    # No ORDER BY: SQLite would scan the primary key instead of the index of old rows.
+    return select(rule.key).where(rule.is_old).limit(LIMIT)
 
 
 def parts_of(rule: RetentionRule) -> Iterator[tuple[RetentionRule, Column[int]]]:

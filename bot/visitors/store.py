@@ -19,9 +19,11 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    Select,
     String,
     Table,
     and_,
+    bindparam,
     cast,
     delete,
     func,
@@ -200,6 +202,26 @@ _CLAIM_QUESTIONS = claiming(
     .order_by(questions.c.kind.desc(), questions.c.id)
     .limit(LIMIT),
 )
+_NEWEST_OF_PERIOD = (
+    select(readings)
+    .where(
+        readings.c.project == bindparam("of_project"),
+        readings.c.source == bindparam("of_source"),
+        readings.c.first_day == bindparam("first_day"),
+        readings.c.end_day == bindparam("end_day"),
+    )
+    .order_by(readings.c.id.desc())
+    .limit(1)
+)
+_NEWEST_LISTED = _NEWEST_OF_PERIOD.where(readings.c.id.in_(bindparam("listed", expanding=True)))
+_NEWEST_FINAL = _NEWEST_OF_PERIOD.where(readings.c.is_final)
+_NEWEST_FRESH = _NEWEST_OF_PERIOD.where(
+    readings.c.began_at > bindparam("fresh_since", type_=UtcDateTime)
+)
+_COMING_SUBSCRIPTIONS = select(subscriptions).where(
+    subscriptions.c.state == SubscriptionState.ACTIVE,
+    subscriptions.c.next_run_at <= bindparam("until", type_=UtcDateTime),
+)
 
 
 class Readings(Rows[Reading]):
@@ -250,13 +272,25 @@ class Readings(Rows[Reading]):
         is_final: bool,
     ) -> Reading | None:
         """Return the listed reading of a period, else the newest that is fresh."""
-        fresh = readings.c.is_final if is_final else readings.c.began_at > now - _FRESH_PERIOD
-        same = and_(self._of(project, period), readings.c.source == source)
-        matches = [
-            *self._many(and_(same, readings.c.id.in_(listed)), 1),
-            *self._many(and_(same, fresh), 1),
-        ]
-        return next(iter(matches), None)
+        same: dict[str, object] = {
+            "of_project": project,
+            "of_source": source,
+            "first_day": period.first,
+            "end_day": period.end,
+        }
+        if listed:
+            found = self._find(_NEWEST_LISTED, {**same, "listed": list(listed)})
+            if found is not None:
+                return found
+        if is_final:
+            return self._find(_NEWEST_FINAL, same)
+        return self._find(_NEWEST_FRESH, {**same, "fresh_since": now - _FRESH_PERIOD})
+
+    def _find(
+        self, statement: Select[*tuple[object, ...]], values: Mapping[str, object]
+    ) -> Reading | None:
+        rows = self.connection.execute(statement, values).mappings()
+        return next(iter(read_rows(readings, rows, self.read)), None)
 
     @staticmethod
     def _of(project: ProjectId, period: Period) -> ColumnElement[bool]:
@@ -426,12 +460,8 @@ class Subscriptions(Rows[Subscription]):
 
     def due(self, until: datetime) -> Sequence[Subscription]:
         """Return active subscriptions that run until then."""
-        due = and_(
-            subscriptions.c.state == SubscriptionState.ACTIVE,
-            subscriptions.c.next_run_at <= until,
-        )
-        rows = select(subscriptions).where(due)
-        return read_rows(subscriptions, self.connection.execute(rows).mappings(), self.read)
+        rows = self.connection.execute(_COMING_SUBSCRIPTIONS, {"until": until}).mappings()
+        return read_rows(subscriptions, rows, self.read)
 
     def change(self, subscription: SubscriptionId, **fields: Unpack[SubscriptionFields]) -> None:
         is_same = subscriptions.c.id == subscription

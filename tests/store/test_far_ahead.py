@@ -33,7 +33,10 @@ STOCKED = [
 
 
 async def sweep(store: Store, now: datetime) -> int:
-    return await store.write(lambda tx: DueTimes(tx).sweep(now))
+    is_needed = await store.read(lambda tx: DueTimes(tx).are_too_far_ahead(now))
+    swept = await store.write(lambda tx: DueTimes(tx).sweep(now))
+    assert is_needed is (swept > 0)
+    return swept
 
 
 async def due(store: Store, now: datetime) -> frozenset[str]:

@@ -135,6 +135,24 @@ _UNREVIEWED_TARGETS = _NEWEST_UNREVIEWED.add_columns(
     jobs.c.requester, _BEGINNING.label("text"), jobs.c.gap, jobs.c.pull_request
 )
 _WITH_NUMBER = select(jobs, *DERIVED_COLUMNS).where(jobs.c.number == bindparam("this"))
+_TO_REMIND = (
+    select(jobs, *DERIVED_COLUMNS)
+    .where(jobs.c.remind_at <= NOW, jobs.c.requester != "", AWAITS_REVIEW)
+    .order_by(jobs.c.remind_at)
+    .limit(LIMIT)
+)
+"""The jobs whose threads are due for a reminder of their pull request."""
+_LAST_TIMES = (
+    select(jobs.c.iteration_started_at, jobs.c.ended_at)
+    .where(
+        jobs.c.project == bindparam("of_project"),
+        jobs.c.iteration_started_at.is_not(None),
+        jobs.c.state == JobState.PULL_REQUEST,
+    )
+    .order_by(jobs.c.asked_at.desc())
+    .limit(_MAX_USUAL)
+)
+"""The beginnings and ends of a project's newest jobs with pull requests."""
 _BACKING_OFF = select(back_offs.c.project).where(
     back_offs.c.retry_at > NOW, back_offs.c.reason != MAY_NOT_WRITE
 )
@@ -284,17 +302,8 @@ class Jobs(Rows[TrackedJob]):
 
     def usual_time(self, project: ProjectId) -> timedelta | None:
         """Return the median time of a project's last jobs; None for fewer than three."""
-        newest = (
-            select(jobs.c.iteration_started_at, jobs.c.ended_at)
-            .where(
-                jobs.c.project == project,
-                jobs.c.iteration_started_at.is_not(None),
-                jobs.c.state == JobState.PULL_REQUEST,
-            )
-            .order_by(jobs.c.asked_at.desc())
-            .limit(_MAX_USUAL)
-        )
-        times = sorted(end - begin for begin, end in self.connection.execute(newest))
+        last = self.connection.execute(_LAST_TIMES, {"of_project": project})
+        times = sorted(end - begin for begin, end in last)
         return times[len(times) // 2] if len(times) >= _MIN_USUAL else None
 
     def list_targets(self, project: ProjectId, limit: int) -> Sequence[JobTarget]:
@@ -371,8 +380,8 @@ class Jobs(Rows[TrackedJob]):
 
     def to_remind(self, now: datetime, limit: int) -> Sequence[TrackedJob]:
         """Return jobs whose threads are due for a reminder of their pull request."""
-        due = and_(jobs.c.remind_at <= now, jobs.c.requester != "", AWAITS_REVIEW)
-        return self._many(due, limit, by=jobs.c.remind_at)
+        rows = self.connection.execute(_TO_REMIND, {NOW.key: now, LIMIT.key: limit}).mappings()
+        return read_rows(jobs, rows, self.read)
 
     def awaiting_review(
         self, project: ProjectId, channel: ChannelId, limit: int

@@ -16,7 +16,7 @@ from bot.ids import JobNumber, ProjectId
 from bot.jobs.model.quota import MAY_NOT_WRITE, BackOff, Budget
 from bot.jobs.store.tables import analytics_calls, back_offs, jobs, limits
 from bot.store.leases import NOW
-from bot.store.schema import Repository, insert_unless_there, reader
+from bot.store.schema import Repository, UtcDateTime, insert_unless_there, reader
 
 WINDOW = timedelta(hours=1)
 SKEW = timedelta(minutes=1)
@@ -46,6 +46,14 @@ def _select_exhausted(until: Column[datetime | None]) -> Select[datetime | None]
     return select(until).where(limits.c.project == bindparam("of_project"), until > NOW)
 
 
+_CALLS_IN_WINDOW = select(func.count(), func.min(analytics_calls.c.called_at)).where(
+    analytics_calls.c.project == bindparam("of_project"),
+    analytics_calls.c.called_at.between(
+        bindparam("window_start", type_=UtcDateTime), bindparam("window_end", type_=UtcDateTime)
+    ),
+)
+
+
 class AnalyticsQuota(Quota):
     """The limit on analytics calls of each project, within one transaction."""
 
@@ -53,11 +61,8 @@ class AnalyticsQuota(Quota):
 
     def read(self, project: ProjectId, limit: int, now: datetime) -> Budget:
         """Return the calls used in the last hour, and when the next is possible if none is left."""
-        calls = select(func.count(), func.min(analytics_calls.c.called_at)).where(
-            analytics_calls.c.project == project,
-            analytics_calls.c.called_at.between(now - WINDOW, now + SKEW),
-        )
-        used, oldest_at = self.connection.execute(calls).one()
+        window = {"of_project": project, "window_start": now - WINDOW, "window_end": now + SKEW}
+        used, oldest_at = self.connection.execute(_CALLS_IN_WINDOW, window).one()
         free_at = self.exhausted_until(project, now)
         if used >= limit and oldest_at is not None:
             free_at = max(free_at or oldest_at, oldest_at + WINDOW)
