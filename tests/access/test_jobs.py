@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import httpx
 import pytest
 
 from tests.talk import Talk
@@ -131,7 +132,6 @@ LET_IN = pytest.mark.parametrize(
         pytest.param("Chika", "private", "docs", id="a member of the private channel"),
         pytest.param("Chika", "private", "private", id="somebody in the very channel"),
         pytest.param("Ben", "public", "docs", id="a full member, the channel being public"),
-        pytest.param("Pat", "dm", "docs", id="an admin"),
     ],
 )
 
@@ -162,6 +162,74 @@ async def test_who_may_see_a_job_gets_its_form_and_sends_it(
     await talk.time.passes()
     await talk.ends()
     assert talk.service.prompts[-1] == ("job-1", "Delete everything")
+    talk.everything()
+
+
+@HIDDEN
+@pytest.mark.parametrize("how", UNKNOWN)
+async def test_admin_outside_sees_the_state_of_a_job_and_none_of_its_words(
+    talk: Talk, hidden: str, how: str
+) -> None:
+    name = (await started(talk, hidden))[how]
+    pat = person_called(talk, "Pat")
+    told = await pat.answer_to(f"/docs-agent status {name}")
+    assert "Job 1" in told
+    assert "Slack doesn't tell me that you can read its channel" in told
+    assert told.buttons == ["Keep quiet about it"]
+    assert "secret" not in str(told.message)
+
+
+@HIDDEN
+@pytest.mark.parametrize("text", ["", "Delete everything"])
+async def test_admin_outside_does_not_steer_a_job(talk: Talk, hidden: str, text: str) -> None:
+    await started(talk, hidden)
+    pat = person_called(talk, "Pat")
+    told = await pat.answer_to(f"/docs-followup 1 {text}".strip())
+    assert "Slack doesn't tell me that you can read its channel" in told
+    assert told.endswith(text)
+    await talk.time.passes()
+    assert (talk.unread(), talk.agent_got()) == ([], [PROMPT])
+    # Nor did they become one of those who asked for it.
+    assert "secret" not in await pat.answer_to("/docs-agent status 1")
+
+
+@pytest.mark.parametrize("how", ["by button", "by word"])
+async def test_admin_outside_takes_back_a_job_that_waits(talk: Talk, how: str) -> None:
+    talk.service.says("create", 429, seconds=36_000)
+    await talk.ana.asks(PROMPT, "private")
+    await talk.time.passes()
+    pat = person_called(talk, "Pat")
+    if how == "by word":
+        asked_back = await pat.answer_to("/docs-agent stop 1")
+        await pat.presses("stop 1", on=asked_back)
+        [told] = pat.reads()
+        assert "Taken back" in told
+    else:
+        told = await pat.answer_to("/docs-agent status 1")
+        assert told.buttons == ["Withdraw"]
+        await pat.presses("Withdraw", on=told)
+        [after] = pat.reads()
+        assert f"*Withdrawn* by <@{pat.id}>" in after
+        assert (after.buttons, "secret" in str(after.message)) == ([], False)
+    await talk.time.passes()
+    assert f"*Withdrawn* by <@{pat.id}>" in talk.job(1)
+    assert talk.agent_got() == []
+    talk.everything()
+
+
+@pytest.mark.parametrize("choice", ["Send again", "Dismiss"])
+async def test_admin_outside_decides_about_an_unconfirmed_job(talk: Talk, choice: str) -> None:
+    talk.service.answer_instead("create", httpx.ReadError("cut off"))
+    await talk.ana.asks(PROMPT, "private")
+    await talk.time.passes()
+    pat = person_called(talk, "Pat")
+    told = await pat.answer_to("/docs-agent status 1")
+    assert told.buttons == ["Send again", "Dismiss"]
+    await pat.presses(choice, on=told)
+    await talk.time.passes()
+    [after] = pat.reads()
+    assert "secret" not in str(after.message)
+    assert talk.agent_got() == ([PROMPT] if choice == "Send again" else [])
     talk.everything()
 
 

@@ -488,6 +488,10 @@ class Prompts(Rows[Prompt]):
         """Return a job's prompts that are new, waiting or being sent, oldest first."""
         return self._all(and_(prompts.c.job == job, prompts.c.state.in_(UNSETTLED)))
 
+    def unconfirmed_of(self, job: JobNumber) -> Prompt | None:
+        """Return a job's newest prompt about which a person decides; None if there is none."""
+        return self._newest(prompts.c.job == job, prompts.c.state == PromptState.UNCONFIRMED)
+
     def with_key(self, key: RequestKey) -> Prompt | None:
         """Return the prompt of the request with this key; None when there is none."""
         return self._newest(prompts.c.key == key)
