@@ -18,7 +18,6 @@ from bot.context import Context
 from bot.jobs.messages.job_answers import not_yours
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.model.prompts import Prompt
-from bot.jobs.store.prompts import Prompts
 
 
 class _Maker:
@@ -77,15 +76,12 @@ async def find_visible(
 ) -> Readable | None:
     """Return a job if somebody may see it; else None, as for an unknown job.
 
-    The requester and senders of the job's prompts may, and so may everybody who acts in its channel
-    or can read it by Slack's answer.
+    The requester may, and so may everybody who acts in its channel or can read it by Slack's answer.
     """
     if job is None:
         return None
-    sees = (
-        is_reader(allowed, job.requester, job.channel)
-        or await context.store.read(lambda tx: Prompts(tx).has_asked(allowed.user, job.number))
-        or await reads_channel(context, allowed.user, job.channel)
+    sees = is_reader(allowed, job.requester, job.channel) or await reads_channel(
+        context, allowed.user, job.channel
     )
     return Readable(allowed, job, maker=_MAKER) if sees else None
 

@@ -7,6 +7,7 @@ import json
 import httpx
 import pytest
 
+from tests.services import PULL_REQUEST
 from tests.talk import Talk
 from tests.talk_people import Person, Shown
 
@@ -233,13 +234,30 @@ async def test_admin_outside_decides_about_an_unconfirmed_job(talk: Talk, choice
     talk.everything()
 
 
-async def test_who_asked_one_of_its_prompts_sees_a_job_also_after_leaving(talk: Talk) -> None:
+async def test_author_of_a_follow_up_neither_sees_nor_steers_a_job_after_leaving(
+    talk: Talk,
+) -> None:
     await started(talk, "private")
     await talk.chika.replies("Mention Python 3.11", channel="private")
-    await talk.time.passes()
+    await talk.time.passes(20)
+    await talk.ends()
     talk.everything()
     talk.room("private").members.remove(talk.chika.id)
-    assert PROMPT in await talk.chika.answer_to("/docs-agent status 1")
+    await restarts(talk)
+    for line in ("status 1", "jobs review", "jobs mine", "jobs find secret"):
+        answer = await talk.chika.answer_to(f"/docs-agent {line}")
+        assert "secret" not in answer.replace("“secret”", ""), line
+        assert PULL_REQUEST not in answer, line
+    assert "that you can see" in await talk.chika.answer_to("/docs-followup 1 Delete everything")
+    await talk.time.passes(20)
+    assert talk.agent_got() == [PROMPT, "Mention Python 3.11"]
+
+
+async def test_requester_sees_a_job_also_after_leaving(talk: Talk) -> None:
+    await started(talk, "private")
+    talk.room("private").members.remove(talk.ana.id)
+    await restarts(talk)
+    assert PROMPT in await talk.ana.answer_to("/docs-agent status 1")
 
 
 @pytest.mark.parametrize("text", ["", "Delete everything"])

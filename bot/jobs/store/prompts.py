@@ -295,9 +295,6 @@ class Prompts(Rows[Prompt]):
         has_earlier = self._has(prompts.c.asked_by == job.requester, prompts.c.job < job.number)
         return not has_earlier
 
-    def has_asked(self, user: UserId, job: JobNumber) -> bool:
-        return self._has(and_(prompts.c.job == job, prompts.c.asked_by == user))
-
     def save(self, prompt: Prompt, new: Prompt, *, owner: str | None = None) -> None:
         """Write a step of a prompt's lifecycle and free its lease.
 
