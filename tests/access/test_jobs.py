@@ -260,6 +260,26 @@ async def test_requester_sees_a_job_also_after_leaving(talk: Talk) -> None:
     assert PROMPT in await talk.ana.answer_to("/docs-agent status 1")
 
 
+@pytest.mark.parametrize("refusal", ["is_archived", "thread_not_found"])
+async def test_end_that_cannot_be_posted_shows_words_to_the_requester_alone(
+    talk: Talk, refusal: str
+) -> None:
+    await started(talk, "private")
+    await talk.chika.replies("Mention Python 3.11", channel="private")
+    await talk.time.passes(20)
+    talk.everything()
+    talk.room("private").members.remove(talk.chika.id)
+    talk.faults.refuses("chat.postMessage", refusal)
+    await talk.ends()
+    [hers] = talk.ana.reads()
+    [others] = talk.chika.reads()
+    assert (PROMPT in hers, PULL_REQUEST in hers) == (True, True)
+    assert "Job 1" in others
+    assert (PROMPT in others, PULL_REQUEST in others) == (False, False)
+    talk.everything()
+    talk.log()
+
+
 @pytest.mark.parametrize("text", ["", "Delete everything"])
 async def test_the_state_of_a_hidden_job_makes_no_difference(talk: Talk, text: str) -> None:
     await started(talk, "private")

@@ -56,13 +56,20 @@ def cannot_post(refused: NotPosted, bot_name: str, prompt: str = "") -> Message:
     return b.with_prompt(b.words(f"{text}{refusal(refused, bot_name)}"), prompt)
 
 
-def reply_undelivered(job: TrackedJob, refused: NotPosted, bot_name: str) -> Message:
-    """Return the job's state for its requester alone, after a post in its thread failed."""
-    url = b.web_address(job.pr_link)
+def reply_undelivered(
+    job: TrackedJob, refused: NotPosted, bot_name: str, *, reader: UserId
+) -> Message:
+    """Return the job's state for one person alone, after a post in its thread failed.
+
+    Only its requester gets words and a link: the others may have left the channel since.
+    """
     _, _, result = format_state(job).partition(" ")
-    if url:
-        result = f"{result} · {b.link(url, format_link_label(url))}"
-    where = f"{b.channel(job.channel)}, “{b.quoted(job.text, 80)}”"
+    where = b.channel(job.channel)
+    if reader == job.requester:
+        url = b.web_address(job.pr_link)
+        if url:
+            result = f"{result} · {b.link(url, format_link_label(url))}"
+        where = f"{where}, “{b.quoted(job.text, 80)}”"
     if refused.meaning is Refusal.THREAD_GONE:
         text = f"The thread of {name(job.number)} is gone, so here: {result} ({where})."
     else:

@@ -171,8 +171,13 @@ def samples() -> Mapping[str, object]:
         "a prompt too long to give back": say.cannot_post(archived, "b", "word " * 5_000).text[
             :160
         ],
-        "undelivered: the thread is gone": say.reply_undelivered(job(), gone, "docs-agent"),
-        "undelivered: archived": say.reply_undelivered(failed, archived, "docs-agent"),
+        "undelivered: the thread is gone": say.reply_undelivered(
+            job(), gone, "docs-agent", reader=ANA
+        ),
+        "undelivered: archived": say.reply_undelivered(failed, archived, "docs-agent", reader=ANA),
+        "undelivered, for somebody else who asked": say.reply_undelivered(
+            job(), archived, "docs-agent", reader=BEN
+        ),
         **lists([(job(), PERMALINK), (failed, None)]),
         **searches([(job(), PERMALINK), (failed, None)]),
         **statuses(),
@@ -237,6 +242,6 @@ def samples() -> Mapping[str, object]:
             say.REPEATED_REQUEST,
         ],
         "nobody of the readers": say.reply_undelivered(
-            job(requester=ANA, pr_link=None), gone, "docs-agent"
+            job(requester=ANA, pr_link=None), gone, "docs-agent", reader=ANA
         ),
     }
