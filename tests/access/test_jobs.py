@@ -280,6 +280,45 @@ async def test_end_that_cannot_be_posted_shows_words_to_the_requester_alone(
     talk.log()
 
 
+NAMING = (
+    "#{} stop",
+    "#{} status",
+    "#{} thanks",
+    "#{} no",
+    "#{} merged",
+    "#{} looks good",
+    "#{} help",
+    "#{} why?",
+    "#{} make it shorter",
+    "job {}: thanks",
+    "is job {} done?",
+    "merge job {}",
+    "retry job {}",
+)
+"""Texts that name a job, by their meaning: words, thanks, a no, questions and instructions."""
+
+
+@HIDDEN
+@pytest.mark.parametrize("where", ["docs", "dm"])
+async def test_messages_that_name_a_hidden_job_are_answered_as_for_an_unknown_one(
+    talk: Talk, hidden: str, where: str
+) -> None:
+    await started(talk, hidden)
+    await talk.ends()
+    talk.everything()
+    mention = "" if where == "dm" else "@docs-agent "
+    for text in NAMING:
+        told = []
+        for number in (1, 99):
+            said = await talk.ben.says(mention + text.format(number), where)
+            await talk.time.passes(3)
+            answers = [answer.replace(str(number), "it") for answer in talk.ben.reads()]
+            told.append((answers, talk.reactions(said)))
+        assert told[0] == told[1], text
+    assert talk.agent_got() == [PROMPT]
+    talk.everything()
+
+
 @pytest.mark.parametrize("text", ["", "Delete everything"])
 async def test_the_state_of_a_hidden_job_makes_no_difference(talk: Talk, text: str) -> None:
     await started(talk, "private")
