@@ -319,6 +319,24 @@ async def test_messages_that_name_a_hidden_job_are_answered_as_for_an_unknown_on
     talk.everything()
 
 
+@pytest.mark.parametrize("here", ["docs", "private"])
+@pytest.mark.parametrize("how", ["typed", "said"])
+async def test_follow_up_from_elsewhere_starts_no_job_there_with_private_words(
+    talk: Talk, here: str, how: str
+) -> None:
+    await started(talk, "private")
+    await talk.ends("archived", pr_link=None)
+    talk.everything()
+    if how == "typed":
+        told = await talk.chika.answer_to("/docs-followup 1 And for Windows", here)
+    else:
+        await talk.chika.says("@docs-agent #1 And for Windows", here)
+        await talk.time.passes(20)
+        told = talk.replies(channel="private")[-1]
+    assert "Job 1 has been archived at the docs service" in told
+    assert told.buttons == (["Start a new job"] if here == "private" else [])
+
+
 @pytest.mark.parametrize("text", ["", "Delete everything"])
 async def test_the_state_of_a_hidden_job_makes_no_difference(talk: Talk, text: str) -> None:
     await started(talk, "private")

@@ -127,7 +127,9 @@ async def _send(
         return Answer(message=answer)
     result = await follow_up(context, target, PromptRequest(raw))
     if not result.accepted:
-        draft = UnsentText(invocation.origin.key, None, raw)
+        # With its text the button would start a job in this channel with the words of that one.
+        is_here = result.job.channel == invocation.origin.channel
+        draft = UnsentText(invocation.origin.key, None, raw) if is_here else None
         return _answer_refused(say.cannot_follow_up(result.job, draft), invocation, raw)
     if result.same is not None:
         return Answer(message=say.same_follow_up(result.job.number, result.same))
