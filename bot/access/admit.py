@@ -235,24 +235,19 @@ def limit_slack_time() -> asyncio.Timeout:
     return asyncio.timeout(min(seconds, _ASK_SLACK_SECONDS))
 
 
-def is_reader(context: Context, allowed: Allowed, owner: UserId, channel: ChannelId) -> bool:
+def is_reader(allowed: Allowed, owner: UserId, channel: ChannelId) -> bool:
     """Return whether somebody may read an object of ``owner`` in a channel.
 
-    The owner, everybody who acts in the channel, and admins may.
+    The owner and everybody who acts in the channel may.
     """
-    is_theirs = allowed.user in {owner} | context.settings.admins
-    return is_theirs or allowed.origin.channel == channel
+    return allowed.user == owner or allowed.origin.channel == channel
 
 
 async def reads_channel(context: Context, user: UserId, channel: ChannelId) -> bool:
     """Return whether a user can read a channel.
 
-    It is public, or Slack lists the user as a member.
-
-    Admins of the bot may read all jobs. An answer of Slack that is late counts as no.
+    It is public, or Slack lists the user as a member. An answer of Slack that is late counts as no.
     """
-    if user in context.settings.admins:
-        return True
     return bool(await ask_readership(context, user, channel))
 
 

@@ -79,7 +79,7 @@ def _needs_no_membership(context: Context, origin: Origin) -> bool:
     """Return whether the author may ask without being in the channel."""
     if not origin.channel or is_direct_message(origin.channel):
         return True
-    return origin.user in context.settings.allowed_bots | context.settings.admins
+    return origin.user in context.settings.allowed_bots
 
 
 async def _find_departure(context: Context, origin: Origin) -> Obstacle | None:

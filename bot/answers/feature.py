@@ -70,7 +70,7 @@ async def _open_draft_form(context: Context, press: Press) -> Answer:
     form may take to open.
     """
     number = number_in(press.value)
-    inquiry = await context.store.read(lambda tx: find_inquiry(context, tx, press.allowed, number))
+    inquiry = await context.store.read(lambda tx: find_inquiry(tx, press.allowed, number))
     if inquiry is None:
         return _QUESTION_GONE
     thread = inquiry.answer_thread if inquiry.channel == press.origin.channel else None

@@ -56,15 +56,10 @@ def hash_question(text: str, key: bytes) -> str:
     return hash_text(clean_text(text[:_MAX_KEY_CHARACTERS]), key)
 
 
-def find_inquiry(
-    context: Context, tx: Transaction, allowed: Allowed, number: int
-) -> Inquiry | None:
-    """Return an inquiry for its asker, for people in its channel and for admins.
-
-    None for others.
-    """
+def find_inquiry(tx: Transaction, allowed: Allowed, number: int) -> Inquiry | None:
+    """Return an inquiry for its asker and for people in its channel; None for others."""
     inquiry = Inquiries(tx).get(number)
-    if inquiry is None or not is_reader(context, allowed, inquiry.user, inquiry.channel):
+    if inquiry is None or not is_reader(allowed, inquiry.user, inquiry.channel):
         return None
     return inquiry
 
@@ -99,7 +94,7 @@ async def mark(
     """
 
     def change(tx: Transaction) -> Inquiry | None:
-        inquiry = find_inquiry(context, tx, allowed, number)
+        inquiry = find_inquiry(tx, allowed, number)
         if inquiry is None:
             return None
         for row in Inquiries(tx).with_gap_key(inquiry.project, inquiry.gap_key):
@@ -362,7 +357,7 @@ async def share_answer(context: Context, allowed: Allowed, number: int) -> Messa
     audience = await audience_in(context, allowed.origin.channel)
 
     def share(tx: Transaction) -> Message | None:
-        inquiry = find_inquiry(context, tx, allowed, number)
+        inquiry = find_inquiry(tx, allowed, number)
         is_private = inquiry is not None and inquiry.thread_ts is None
         if inquiry is None or inquiry.answer is None or not is_private:
             return messages.QUESTION_GONE

@@ -28,11 +28,11 @@ from bot.inbox.send import Outgoing, send
 from bot.inbox.store import Inbox
 from bot.inbox.withdraw import take_back_last
 from bot.intent.kinds import Kind
-from bot.jobs.access import Readable, find_visible
+from bot.jobs.access import Readable, find_manageable, find_visible
 from bot.jobs.gates import ask_first
-from bot.jobs.job_words import job_of
+from bot.jobs.job_words import answer_unreadable, job_of
 from bot.jobs.messages import job_answers
-from bot.jobs.model.jobs import Review
+from bot.jobs.model.jobs import Review, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptKind, PromptRequest
 from bot.jobs.reviews import keep_review
 from bot.jobs.store.jobs import Jobs
@@ -75,11 +75,12 @@ async def act_on(
             raise
         await context.write(lambda tx: settle(context, tx, [message]))
         return
-    if heard.is_for_agent:
-        await _send(context, then, allowed, heard, message)
-        return
     target = await find_visible(then, allowed, heard.job)
-    if is_thanks:
+    if heard.job is not None and target is None:
+        await _answer_invisible(context, then, allowed, message, heard.job)
+    elif heard.is_for_agent:
+        await _send(context, then, allowed, heard, message, target)
+    elif is_thanks:
         await _react(context, message, None if heard.kind is Kind.THANKS else target)
     elif not await _is_taken_back(context, allowed, heard, message):
         await _answer_unsent(context, then, allowed, heard, message, target)
@@ -132,6 +133,17 @@ async def _react(context: Context, message: InboxMessage, reviewed: Readable | N
 
 
 # ---- answering
+
+
+async def _answer_invisible(
+    context: Context, then: Context, allowed: Allowed, message: InboxMessage, job: TrackedJob
+) -> None:
+    """Answer whatever names a job that its author may not see as if there were no such job."""
+    answer = job_answers.no_such_job(str(job.number))
+    managed = await find_manageable(then, allowed, job)
+    if managed is not None and not job.is_forgotten:
+        answer = await answer_unreadable(then, managed)
+    await _answer(context, message, "unsent", answer)
 
 
 async def _is_taken_back(
@@ -225,8 +237,12 @@ async def _send(
     allowed: Allowed,
     heard: HeardMessage,
     message: InboxMessage,
+    target: Readable | None,
 ) -> None:
-    """Send a message to the agent: as part of its author's unsent prompt, or as a new one."""
+    """Send a message to the agent: as part of its author's unsent prompt, or as a new one.
+
+    ``target``: the job that it steers or to which it belongs; None without one.
+    """
     prompt = await context.store.read(lambda tx: find_prompt_to_join(context, tx, message, heard))
     if prompt is not None and await _add(context, then, allowed, heard, message, prompt):
         return
@@ -234,13 +250,8 @@ async def _send(
         await context.write(partial(_hold_files, context, message))
         return
     held = await context.store.read(lambda tx: Inbox(tx).held_files(message))
-    target = None
-    if heard.door is not Door.FIRST and heard.job is not None:
-        target = await find_visible(then, allowed, heard.job)
-        if target is None:
-            no_job = job_answers.no_such_job(str(heard.job.number))
-            await _answer(context, message, "unsent", no_job)
-            return
+    if heard.door is Door.FIRST:
+        target = None
     held_until = None
     if message.user not in context.settings.allowed_bots:
         held_until = hold_end(context, message.said_at, message.said_at)

@@ -193,7 +193,7 @@ async def just_answer(context: Context, press: Press, draft: UnsentText) -> Answ
 async def answer_topic(context: Context, press: Press) -> Answer:
     """Answer a text that was taken as a topic. The pages stay."""
     number = number_in(press.value)
-    inquiry = await context.store.read(lambda tx: find_inquiry(context, tx, press.allowed, number))
+    inquiry = await context.store.read(lambda tx: find_inquiry(tx, press.allowed, number))
     if inquiry is None:
         return Answer(message=QUESTION_GONE)
     text = with_project(context.projects.shown(inquiry.project), from_plain(inquiry.text))

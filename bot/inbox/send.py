@@ -173,7 +173,10 @@ async def _follow_up(
     if not result.accepted:
         # Once for each message.
         occasion = f"unsent:{allowed.origin.message_ts}"
-        draft = UnsentText(allowed.origin.key, allowed.origin.thread, request.raw)
+        # With its text the button would start a job where it was said, with the words of that one.
+        is_here = job.channel == allowed.origin.channel
+        origin = allowed.origin
+        draft = UnsentText(origin.key, origin.thread, request.raw) if is_here else None
         refusal = job_answers.cannot_follow_up(job, draft)
 
         def say(tx: Transaction) -> None:

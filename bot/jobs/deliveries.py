@@ -50,8 +50,8 @@ def on_refused(
         return
     job = _find_job(tx, delivery, DeliveryKind.REPLY)
     if job is not None:
-        message = job_answers.reply_undelivered(job, refusal, context.bot_name)
         for user in job.recipients:
+            message = job_answers.reply_undelivered(job, refusal, context.bot_name, reader=user)
             key = f"{delivery.content.key}:undelivered:{user}"
             note = NewDelivery.private(key, job.channel, user, message, job=job.number)
             Outbox(tx).add(note, refusal.at)

@@ -8,7 +8,7 @@ from bot.access.admit import Allowed
 from bot.context import Context
 from bot.ids import JobNumber, Message
 from bot.intent.own_words import FoundWord
-from bot.jobs.access import Readable, find_visible, may_steer, steerable
+from bot.jobs.access import Manageable, Readable, find_manageable, may_steer, steerable
 from bot.jobs.hooks import JobHooks
 from bot.jobs.job_acts import run_again, to_withdraw, withdraw
 from bot.jobs.messages import job_answers, unsent
@@ -35,7 +35,7 @@ def job_of(word: FoundWord) -> JobNumber | None:
 
 
 async def run_job_word(
-    context: Context, allowed: Allowed, word: FoundWord, target: Readable | None
+    context: Context, allowed: Allowed, word: FoundWord, thread_job: Readable | None
 ) -> Message | None:
     """Carry out a word about a job. Return the private answer; None if the thread shows the result.
 
@@ -43,16 +43,19 @@ async def run_job_word(
         context: The store and the settings.
         allowed: The request of its author.
         word: The word.
-        target: The job of the thread. Without one it is about the job that the word names, or else
-            the newest here.
+        thread_job: The job of the thread. Without one it is about the job that the word names, or
+            else the newest here.
     """
     number = job_of(word)
+    target: Manageable | None = thread_job
     if number is not None or target is None:
         target = await _find_job(context, allowed, number, of_others=word.name == "status")
     if target is None:
         return job_answers.no_such_job(str(number)) if number else unsent.NO_JOB_HERE
     if target.job.is_forgotten:
         return job_answers.forgotten(target.job)
+    if not isinstance(target, Readable):
+        return await _answer_admin(context, word, target)
     match word.name:
         case "stop":
             return await _stop(context, target)
@@ -67,7 +70,7 @@ async def run_job_word(
 
 async def _find_job(
     context: Context, allowed: Allowed, number: JobNumber | None, *, of_others: bool
-) -> Readable | None:
+) -> Manageable | None:
     """Return the job with this number; without a number the author's newest job here.
 
     ``of_others``: or else anybody's newest here.
@@ -81,17 +84,30 @@ async def _find_job(
         newest = Jobs(tx).in_channel(channel, 1) if of_others else ()
         return Jobs(tx).latest_of(user, channel) or next(iter(newest), None)
 
-    return await find_visible(context, allowed, await context.store.read(look))
+    return await find_manageable(context, allowed, await context.store.read(look))
+
+
+async def _answer_admin(context: Context, word: FoundWord, target: Manageable) -> Message:
+    """Carry out ``stop`` about a job that an admin may not read, else show the job's state."""
+    if word.name == "stop" and await _take_back(context, target):
+        return unsent.TAKEN_BACK
+    return await answer_unreadable(context, target)
+
+
+async def _take_back(context: Context, target: Manageable) -> bool:
+    """Take back the waiting prompt of a job, if the person may decide that."""
+    waiting = await to_withdraw(context, target.job.number, target.allowed.user)
+    if waiting is None or not may_steer(context, target, waiting):
+        return False
+    return await withdraw(context, steerable(context, target, waiting))
 
 
 async def _stop(context: Context, target: Readable) -> Message:
-    """Take back the waiting prompt of a job, if the person may decide that."""
-    job = target.job
-    waiting = await to_withdraw(context, job.number, target.allowed.user)
-    if waiting is not None and may_steer(context, target, waiting):
-        if await withdraw(context, steerable(context, target, waiting)):
-            return unsent.TAKEN_BACK
-        job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(job.number))
+    """Take back the waiting prompt of a job, or return why nothing is taken back."""
+    if await _take_back(context, target):
+        return unsent.TAKEN_BACK
+    number = target.job.number
+    job = await context.store.read(lambda tx: Jobs(tx).get_or_raise(number))
     first = await context.store.read(lambda tx: Prompts(tx).starting(job.number))
     decides = first is not None and may_steer(context, target, first)
     return unsent.cannot_stop(job, may_steer=decides)
@@ -128,5 +144,22 @@ async def answer_status(context: Context, job: TrackedJob) -> Message:
     def look(tx: Transaction) -> Message:
         waiting = Waits(tx).of_job(job.number, now)
         return unsent.status_line(job, waiting, Jobs(tx).usual_time(job.project))
+
+    return await context.store.read(look)
+
+
+async def answer_unreadable(context: Context, target: Manageable) -> Message:
+    """Return the state of a job that an admin may not read, with the buttons for decisions."""
+    number = target.job.number
+    now = context.clock()
+    waiting_prompt = await to_withdraw(context, number, target.allowed.user)
+
+    def look(tx: Transaction) -> Message:
+        return job_answers.unreadable_job(
+            Jobs(tx).get_or_raise(number),
+            Waits(tx).of_job(number, now),
+            can_withdraw=waiting_prompt is not None,
+            unconfirmed=Prompts(tx).unconfirmed_of(number),
+        )
 
     return await context.store.read(look)

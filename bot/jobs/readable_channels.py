@@ -30,16 +30,13 @@ class ReadableChannels:
 
 
 async def find_to_review(context: Context, allowed: Allowed) -> ReadableChannels:
-    """Return the channels with jobs to review that a person can read; for admins all."""
-    ids = await context.store.read(lambda tx: JobLists(tx).channels_to_review(_MAX_CHANNELS + 1))
-    if allowed.user in context.settings.admins:
-        every = dict.fromkeys((allowed.origin.channel, *ids[:_MAX_CHANNELS]))
-        return ReadableChannels(tuple(every), len(ids) <= _MAX_CHANNELS)
+    """Return the channels with jobs to review that Slack lets a person read."""
+    ids = await context.store.read(lambda tx: JobLists(tx).channels_to_review(_MAX_CHANNELS))
     return await _ask_about(context, allowed, ids)
 
 
 async def find_with_jobs(context: Context, allowed: Allowed) -> ReadableChannels:
-    """Return the channels with jobs that Slack lets a person read. Admins get no others."""
+    """Return the channels with jobs that Slack lets a person read."""
     ids = await context.store.read(lambda tx: JobSearch(tx).channels_with_jobs(_MAX_CHANNELS))
     return await _ask_about(context, allowed, ids)
 

@@ -25,7 +25,7 @@ from bot.outbox.model import DeadLetter
 from bot.outbox.store import Outbox
 from bot.store import Store, Transaction
 from bot.store.personal_data import PersonalRow, read_personal_data
-from bot.store.retention import RowCounts, forget_person
+from bot.store.retention import RowCounts, count_quotations, forget_person
 
 _MAX_LENGTH = 300
 """Of a text from outside in a line."""
@@ -155,7 +155,7 @@ def _format_time(at: datetime) -> str:
 
 
 async def forget_user(store: Store, user: str) -> str:
-    """Forget a person; return the numbers of forgotten rows and of rows under way.
+    """Forget a person; return the numbers of rows: forgotten, under way, and not searched.
 
     Raises ValueError, with a text for people, if this is no user id.
     """
@@ -171,6 +171,13 @@ async def forget_user(store: Store, user: str) -> str:
     if under_way:
         report += f"\nUnder way and therefore kept: {_format_counts(under_way)}."
         report += " Run this again when that is over."
+    quotations = await count_quotations(store, person)
+    if quotations:
+        report += f"\nNot searched, of others: {_format_counts(quotations)}, which may quote {user}"
+        report += " (earlier messages of a thread, under names and not ids)."
+        report += (
+            " That goes KEEP_DAYS after their jobs, or when the person who asked is forgotten."
+        )
     return report
 
 

@@ -32,6 +32,7 @@ from bot.ids import UserId
 from bot.store.leases import LIMIT
 from bot.store.schema import (
     AnyTable,
+    OthersText,
     Owner,
     People,
     Person,
@@ -191,6 +192,16 @@ class Retention(Repository):
             counts[rule.name] = int(self.connection.execute(theirs).scalar_one())
         return +counts
 
+    def count_quotations(self, user: UserId) -> RowCounts:
+        """Return how many rows of others may hold words of a person whose id is not beside them."""
+        counts = RowCounts()
+        for rule, owner in _list_owners():
+            quoting = [is_set(each) for each in rule.table.c if isinstance(each.type, OthersText)]
+            if quoting:
+                of_others = select(func.count()).where(owner != user, or_(*quoting))
+                counts[rule.name] = int(self.connection.execute(of_others).scalar_one())
+        return +counts
+
     def forget(
         self, rule: RetentionRule, keys: Sequence[object], *, deletes: bool = False
     ) -> RowCounts:
@@ -291,6 +302,11 @@ async def forget_person(store: Store, user: UserId) -> tuple[RowCounts, RowCount
                     await asyncio.sleep(_PAUSE_SECONDS)
     await store.database.empty_log()
     return forgotten, await store.read(lambda tx: Retention(tx).under_way(user))
+
+
+async def count_quotations(store: Store, user: UserId) -> RowCounts:
+    """Return how many rows of others may quote a person, which no search by their id finds."""
+    return await store.read(lambda tx: Retention(tx).count_quotations(user))
 
 
 def _forget_mention(mention: MentionRule, keys: Sequence[object], tx: Transaction) -> RowCounts:

@@ -47,11 +47,10 @@ async def with_answer(
 ) -> Result | Message:
     """Run ``act`` on an answer for somebody who may read it. Return the message that it is missing.
 
-    An answer is as private as its channel: it is for who asked, for the people in its channel and
-    for admins.
+    An answer is as private as its channel: it is for who asked, and for the people in its channel.
     """
     question = await context.store.read(lambda tx: Questions(tx).get(number))
-    if question is None or not is_reader(context, allowed, question.user, question.channel):
+    if question is None or not is_reader(allowed, question.user, question.channel):
         return answer_messages.NOT_KEPT
     if question.state is QuestionState.WAITING:
         return answer_messages.STILL_READING

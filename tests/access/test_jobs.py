@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
+import httpx
 import pytest
 
+from tests.services import PULL_REQUEST
 from tests.talk import Talk
 from tests.talk_people import Person, Shown
 
@@ -131,7 +133,6 @@ LET_IN = pytest.mark.parametrize(
         pytest.param("Chika", "private", "docs", id="a member of the private channel"),
         pytest.param("Chika", "private", "private", id="somebody in the very channel"),
         pytest.param("Ben", "public", "docs", id="a full member, the channel being public"),
-        pytest.param("Pat", "dm", "docs", id="an admin"),
     ],
 )
 
@@ -165,13 +166,175 @@ async def test_who_may_see_a_job_gets_its_form_and_sends_it(
     talk.everything()
 
 
-async def test_who_asked_one_of_its_prompts_sees_a_job_also_after_leaving(talk: Talk) -> None:
+@HIDDEN
+@pytest.mark.parametrize("how", UNKNOWN)
+async def test_admin_outside_sees_the_state_of_a_job_and_none_of_its_words(
+    talk: Talk, hidden: str, how: str
+) -> None:
+    name = (await started(talk, hidden))[how]
+    pat = person_called(talk, "Pat")
+    told = await pat.answer_to(f"/docs-agent status {name}")
+    assert "Job 1" in told
+    assert "Slack doesn't tell me that you can read its channel" in told
+    assert told.buttons == ["Keep quiet about it"]
+    assert "secret" not in str(told.message)
+
+
+@HIDDEN
+@pytest.mark.parametrize("text", ["", "Delete everything"])
+async def test_admin_outside_does_not_steer_a_job(talk: Talk, hidden: str, text: str) -> None:
+    await started(talk, hidden)
+    pat = person_called(talk, "Pat")
+    told = await pat.answer_to(f"/docs-followup 1 {text}".strip())
+    assert "Slack doesn't tell me that you can read its channel" in told
+    assert told.endswith(text)
+    await talk.time.passes()
+    assert (talk.unread(), talk.agent_got()) == ([], [PROMPT])
+    # Nor did they become one of those who asked for it.
+    assert "secret" not in await pat.answer_to("/docs-agent status 1")
+
+
+@pytest.mark.parametrize("how", ["by button", "by word"])
+async def test_admin_outside_takes_back_a_job_that_waits(talk: Talk, how: str) -> None:
+    talk.service.says("create", 429, seconds=36_000)
+    await talk.ana.asks(PROMPT, "private")
+    await talk.time.passes()
+    pat = person_called(talk, "Pat")
+    if how == "by word":
+        asked_back = await pat.answer_to("/docs-agent stop 1")
+        await pat.presses("stop 1", on=asked_back)
+        [told] = pat.reads()
+        assert "Taken back" in told
+    else:
+        told = await pat.answer_to("/docs-agent status 1")
+        assert told.buttons == ["Withdraw"]
+        await pat.presses("Withdraw", on=told)
+        [after] = pat.reads()
+        assert f"*Withdrawn* by <@{pat.id}>" in after
+        assert (after.buttons, "secret" in str(after.message)) == ([], False)
+    await talk.time.passes()
+    assert f"*Withdrawn* by <@{pat.id}>" in talk.job(1)
+    assert talk.agent_got() == []
+    talk.everything()
+
+
+@pytest.mark.parametrize("choice", ["Send again", "Dismiss"])
+async def test_admin_outside_decides_about_an_unconfirmed_job(talk: Talk, choice: str) -> None:
+    talk.service.answer_instead("create", httpx.ReadError("cut off"))
+    await talk.ana.asks(PROMPT, "private")
+    await talk.time.passes()
+    pat = person_called(talk, "Pat")
+    told = await pat.answer_to("/docs-agent status 1")
+    assert told.buttons == ["Send again", "Dismiss"]
+    await pat.presses(choice, on=told)
+    await talk.time.passes()
+    [after] = pat.reads()
+    assert "secret" not in str(after.message)
+    assert talk.agent_got() == ([PROMPT] if choice == "Send again" else [])
+    talk.everything()
+
+
+async def test_author_of_a_follow_up_neither_sees_nor_steers_a_job_after_leaving(
+    talk: Talk,
+) -> None:
     await started(talk, "private")
     await talk.chika.replies("Mention Python 3.11", channel="private")
-    await talk.time.passes()
+    await talk.time.passes(20)
+    await talk.ends()
     talk.everything()
     talk.room("private").members.remove(talk.chika.id)
-    assert PROMPT in await talk.chika.answer_to("/docs-agent status 1")
+    await restarts(talk)
+    for line in ("status 1", "jobs review", "jobs mine", "jobs find secret"):
+        answer = await talk.chika.answer_to(f"/docs-agent {line}")
+        assert "secret" not in answer.replace("“secret”", ""), line
+        assert PULL_REQUEST not in answer, line
+    assert "that you can see" in await talk.chika.answer_to("/docs-followup 1 Delete everything")
+    await talk.time.passes(20)
+    assert talk.agent_got() == [PROMPT, "Mention Python 3.11"]
+
+
+async def test_requester_sees_a_job_also_after_leaving(talk: Talk) -> None:
+    await started(talk, "private")
+    talk.room("private").members.remove(talk.ana.id)
+    await restarts(talk)
+    assert PROMPT in await talk.ana.answer_to("/docs-agent status 1")
+
+
+@pytest.mark.parametrize("refusal", ["is_archived", "thread_not_found"])
+async def test_end_that_cannot_be_posted_shows_words_to_the_requester_alone(
+    talk: Talk, refusal: str
+) -> None:
+    await started(talk, "private")
+    await talk.chika.replies("Mention Python 3.11", channel="private")
+    await talk.time.passes(20)
+    talk.everything()
+    talk.room("private").members.remove(talk.chika.id)
+    talk.faults.refuses("chat.postMessage", refusal)
+    await talk.ends()
+    [hers] = talk.ana.reads()
+    [others] = talk.chika.reads()
+    assert (PROMPT in hers, PULL_REQUEST in hers) == (True, True)
+    assert "Job 1" in others
+    assert (PROMPT in others, PULL_REQUEST in others) == (False, False)
+    talk.everything()
+    talk.log()
+
+
+NAMING = (
+    "#{} stop",
+    "#{} status",
+    "#{} thanks",
+    "#{} no",
+    "#{} merged",
+    "#{} looks good",
+    "#{} help",
+    "#{} why?",
+    "#{} make it shorter",
+    "job {}: thanks",
+    "is job {} done?",
+    "merge job {}",
+    "retry job {}",
+)
+"""Texts that name a job, by their meaning: words, thanks, a no, questions and instructions."""
+
+
+@HIDDEN
+@pytest.mark.parametrize("where", ["docs", "dm"])
+async def test_messages_that_name_a_hidden_job_are_answered_as_for_an_unknown_one(
+    talk: Talk, hidden: str, where: str
+) -> None:
+    await started(talk, hidden)
+    await talk.ends()
+    talk.everything()
+    mention = "" if where == "dm" else "@docs-agent "
+    for text in NAMING:
+        told = []
+        for number in (1, 99):
+            said = await talk.ben.says(mention + text.format(number), where)
+            await talk.time.passes(3)
+            answers = [answer.replace(str(number), "it") for answer in talk.ben.reads()]
+            told.append((answers, talk.reactions(said)))
+        assert told[0] == told[1], text
+    assert talk.agent_got() == [PROMPT]
+    talk.everything()
+
+
+@pytest.mark.parametrize("here", ["docs", "private"])
+@pytest.mark.parametrize("how", ["typed", "said"])
+async def test_follow_up_from_elsewhere_starts_no_job_there_with_private_words(
+    talk: Talk, here: str, how: str
+) -> None:
+    await started(talk, "private")
+    await talk.ends("archived", pr_link=None)
+    talk.everything()
+    if how == "typed":
+        told = await talk.chika.answer_to("/docs-followup 1 And for Windows", here)
+    else:
+        await talk.chika.says("@docs-agent #1 And for Windows", here)
+        await talk.time.passes(20)
+        told = talk.replies(channel="private")[-1]
+    assert "Job 1 has been archived at the docs service" in told
+    assert told.buttons == (["Start a new job"] if here == "private" else [])
 
 
 @pytest.mark.parametrize("text", ["", "Delete everything"])

@@ -17,7 +17,7 @@ from bot.access.admit import not_allowed
 from bot.access.model import Access
 from sandbox.workspace.state import Json
 from tests.access.acts import ACTS, WORDS, Act, Scene, dealt
-from tests.services import ASSISTANT_KEY, DOMAIN
+from tests.services import ASSISTANT_KEY, DOMAIN, PULL_REQUEST
 from tests.talk import Talk
 from tests.talk_database import DATABASE_URL
 from tests.talk_people import Person
@@ -77,7 +77,7 @@ async def arrange(
     talk.service.passages = [{"content": "Press Rotate", "path": "keys", "metadata": None}]
     talk.service.site.fill(5, FIRST, LAST)
     await owner.types("/docs-visitors last week compare none", room)
-    await owner.types("/docs-agent ask How do I rotate an API key?", room)
+    await owner.types("/docs-agent ask How do I rotate the zinc key?", room)
     await owner.types("/docs-visitors subscribe friday 09:00 UTC", room)
     await talk.time.passes(10)
     talk.newer_version_writes("members.fingerprint", "another", all_rows=True)
@@ -153,6 +153,7 @@ class Outcome:
             post["text"] for key, post in now.items() if self._posts.get(key, post) != post
         ]
         self.forms = len(views)
+        self.form_texts = str(views)
         views.clear()
         self.is_public = bool(self.posted) or self._public() != self._calls
         after = rows()
@@ -280,25 +281,40 @@ async def test_outsiders_get_the_same_answer_about_hidden_and_unknown_work(
     talk.everything()
 
 
-READERS = [
-    *((room, True) for room in HIDDEN),
-    (Room.PUBLIC, False),
-    (Room.PRIVATE, False),
-    (Room.GROUP, False),
-]
-"""Rooms, each with admins of the bot outside of it, or with its members."""
+SHARED = (Room.PUBLIC, Room.PRIVATE, Room.GROUP)
 
 
-@pytest.mark.parametrize(("room", "is_admin"), READERS)
-async def test_members_of_the_room_and_admins_get_answers_about_anothers_work(
-    talk: Talk, room: Room, is_admin: bool
-) -> None:
-    settings = {"admins": "UPAT"} if is_admin else {}
-    scene = await arrange(talk, room, is_own=False, is_inside=not is_admin, **settings)
-    for act in dealt(NAMED, READERS.index((room, is_admin)), len(READERS)):
+@pytest.mark.parametrize("room", SHARED)
+async def test_members_of_the_room_get_answers_about_anothers_work(talk: Talk, room: Room) -> None:
+    scene = await arrange(talk, room, is_own=False)
+    for act in dealt(NAMED, SHARED.index(room), len(SHARED)):
         one, other = [await outcome_of(scene, act, number) for number in (act.about, 99)]
         assert _effects(one, act.about) != _effects(other, 99), act
     talk.everything()
+
+
+WORK = ("Write page", "zinc key", PULL_REQUEST, "job-1")
+"""Words of the work that `arrange` makes: prompts, a question, a result, and the service's id."""
+
+
+@pytest.mark.parametrize("is_admin", [True, False])
+@pytest.mark.parametrize("room", HIDDEN)
+async def test_no_act_shows_outsiders_and_admins_a_word_of_hidden_work(
+    talk: Talk, room: Room, is_admin: bool
+) -> None:
+    """Decisions of an admin are told in the room, and change nothing else that others see."""
+    settings = {"admins": "UPAT"} if is_admin else {}
+    scene = await arrange(talk, room, is_own=False, is_inside=False, **settings)
+    before = len(talk.agent_got())
+    for act in dealt(ACTS, HIDDEN.index(room), len(HIDDEN)):
+        outcome = await outcome_of(scene, act)
+        shown = str([*outcome.answers, outcome.form_texts])
+        assert not [word for word in WORK if word in shown], act
+    steered = [text for text in talk.agent_got()[before:] if "Write page" in text]
+    # An admin may send the third job again, without reading it.
+    assert steered in ([], ["Write page 3"] if is_admin else [])
+    talk.everything()
+    talk.log()  # digests of a project that the docs service does not know
 
 
 def _effects(outcome: Outcome, number: int) -> tuple[object, ...]:

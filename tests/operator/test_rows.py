@@ -156,6 +156,21 @@ async def test_person_is_forgotten_except_for_work_under_way(talk: Talk) -> None
     assert talk.kept("Add a third page") != []
 
 
+async def test_forget_names_the_prompts_of_others_that_may_quote_the_person(talk: Talk) -> None:
+    root = await talk.ben.says("The webhook page lacks the zinc secret")
+    await talk.ana.replies("@docs-agent add what Ben says to the page", root)
+    await talk.time.passes(20)
+    await talk.ends()
+    assert talk.kept("zinc secret") != []
+    report = await forget(talk, talk.ben.id)
+    assert f"Not searched, of others: prompts 1, which may quote {talk.ben.id}" in report
+    assert talk.kept("zinc secret") != [], "Ana's prompt keeps it"
+    # Of the person who asked, the conversation goes along, and nothing is left to search.
+    await forget(talk, talk.ana.id)
+    assert talk.kept("zinc secret") == []
+    assert "Not searched" not in await forget(talk, talk.ben.id)
+
+
 async def test_reviewer_is_forgotten_in_jobs_of_others(talk: Talk) -> None:
     await talk.finished()
     await talk.ben.presses("Reviewed")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
 from bot.access.admit import Allowed
 from bot.commands.command import (
@@ -25,12 +27,12 @@ from bot.context import Context
 from bot.ids import Block, ChannelId, JobNumber, PromptId
 from bot.intent.kinds import KINDS_THAT_START_JOBS, Place
 from bot.intent.vocabulary import ButtonLabel
-from bot.jobs.access import Readable, find_visible, steerable
+from bot.jobs.access import Manageable, Readable, find_visible, steerable
 from bot.jobs.ask import ask
 from bot.jobs.commands import channel_choices, job_lists, unsent
 from bot.jobs.commands.channel_choices import projects_to_choose
 from bot.jobs.commands.job_lists import see_page, status_of, turn_page
-from bot.jobs.commands.job_references import for_reader
+from bot.jobs.commands.job_references import for_manager, for_reader
 from bot.jobs.commands.limits import LIMITS
 from bot.jobs.commands.sending import SENDING
 from bot.jobs.gates import ask_first, note_start
@@ -43,11 +45,12 @@ from bot.jobs.job_acts import (
     to_withdraw,
     withdraw,
 )
+from bot.jobs.job_words import answer_unreadable
 from bot.jobs.messages import forms, status_message
 from bot.jobs.messages import job_answers as say
 from bot.jobs.messages import unsent as unsent_messages
 from bot.jobs.messages.forms import NOT_SERVED
-from bot.jobs.model.jobs import AttachThread, GapRef, Review
+from bot.jobs.model.jobs import AttachThread, GapRef, Review, TrackedJob
 from bot.jobs.model.prompts import Prompt, PromptRequest, PromptState
 from bot.jobs.reviews import review
 from bot.jobs.store.jobs import Jobs
@@ -61,9 +64,12 @@ from bot.messages.help import about_replies
 from bot.outbox.private_answers import answer_in_private
 from bot.ports import Origin, ThreadRef
 from bot.projects import Project, UnknownProject, with_project
+from bot.store import Transaction
 
 NAME = "/docs-agent"
 _MAX_FORM_CHARACTERS = 3000
+AnyTarget = TypeVar("AnyTarget", bound=Manageable)
+"""A job on which a button acts: readable, or an admin's to decide about."""
 
 
 async def _open_form(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
@@ -216,20 +222,78 @@ def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer
     """Return the handler of a button about a visible job's prompt."""
 
     async def pressed(context: Context, press: Press) -> Answer:
-        number = PromptId(number_in(press.value))
-        prompt = await context.store.read(lambda tx: Prompts(tx).get(number))
+        prompt, job = await context.store.read(lambda tx: _find_prompt(tx, press))
+        unknown = _answer_unknown(press)
         if prompt is None:
-            return _answer_unknown(press)
-        job = await context.store.read(lambda tx: Jobs(tx).get(prompt.job))
-
-        async def do_for(target: Readable) -> Answer:
-            if not prompt.asked_by:
-                return Answer(message=say.forgotten(target.job))
-            return await do(context, press, target, prompt)
-
-        return await for_reader(context, press.allowed, job, _answer_unknown(press), do_for)
+            return unknown
+        run = partial(_run_on_prompt, context, press, prompt, do)
+        return await for_reader(context, press.allowed, job, unknown, run)
 
     return pressed
+
+
+def _find_prompt(tx: Transaction, press: Press) -> tuple[Prompt | None, TrackedJob | None]:
+    """Return the prompt that a button names, and its job."""
+    prompt = Prompts(tx).get(PromptId(number_in(press.value)))
+    return prompt, Jobs(tx).get(prompt.job) if prompt else None
+
+
+async def _run_on_prompt(
+    context: Context,
+    press: Press,
+    prompt: Prompt,
+    do: Callable[[Context, Press, AnyTarget, Prompt], Awaitable[Answer]],
+    target: AnyTarget,
+) -> Answer:
+    if not prompt.asked_by:
+        return Answer(message=say.forgotten(target.job))
+    return await do(context, press, target, prompt)
+
+
+def _decides_about_job(do: Callable[[Context, Press, Manageable], Awaitable[Answer]]) -> PressRun:
+    """Return the handler of a button that decides about a prompt of a job."""
+
+    async def pressed(context: Context, press: Press) -> Answer:
+        number = JobNumber(number_in(press.value))
+        job = await context.store.read(lambda tx: Jobs(tx).get(number))
+        return await _decide(context, press, job, partial(do, context, press))
+
+    return pressed
+
+
+def _decides_about_prompt(
+    do: Callable[[Context, Press, Manageable, Prompt], Awaitable[Answer]],
+) -> PressRun:
+    """Return the handler of a button that decides about its prompt."""
+
+    async def pressed(context: Context, press: Press) -> Answer:
+        prompt, job = await context.store.read(lambda tx: _find_prompt(tx, press))
+        if prompt is None:
+            return _answer_unknown(press)
+        run = partial(_run_on_prompt, context, press, prompt, do)
+        return await _decide(context, press, job, run)
+
+    return pressed
+
+
+async def _decide(
+    context: Context,
+    press: Press,
+    job: TrackedJob | None,
+    do: Callable[[Manageable], Awaitable[Answer]],
+) -> Answer:
+    """Decide about a prompt.
+
+    An admin who may not read the thread sees the outcome in the answer.
+    """
+
+    async def decide(target: Manageable) -> Answer:
+        answer = await do(target)
+        if isinstance(target, Readable) or answer.message is not None:
+            return answer
+        return Answer(message=await answer_unreadable(context, target), replaces=True)
+
+    return await for_manager(context, press.allowed, job, _answer_unknown(press), decide)
 
 
 @on_job
@@ -283,28 +347,30 @@ async def _follow_up_anyway(
     return Answer(message=say.DECIDED_BEFORE) if result.repeated else Answer()
 
 
-@_on_prompt
-async def _send_again(context: Context, _press: Press, target: Readable, prompt: Prompt) -> Answer:
+@_decides_about_prompt
+async def _send_again(
+    context: Context, _press: Press, target: Manageable, prompt: Prompt
+) -> Answer:
     done = await send_again(context, steerable(context, target, prompt))
     is_left = prompt.state is PromptState.UNCONFIRMED and not prompt.raw
     return Answer(message=say.NO_WORDS_LEFT) if is_left else _answer_if_late(done)
 
 
-@_on_prompt
-async def _dismiss(context: Context, _press: Press, target: Readable, prompt: Prompt) -> Answer:
+@_decides_about_prompt
+async def _dismiss(context: Context, _press: Press, target: Manageable, prompt: Prompt) -> Answer:
     return _answer_if_late(await dismiss(context, steerable(context, target, prompt)))
 
 
-@on_job
-async def _withdraw(context: Context, press: Press, target: Readable) -> Answer:
+@_decides_about_job
+async def _withdraw(context: Context, press: Press, target: Manageable) -> Answer:
     prompt = await to_withdraw(context, target.job.number, press.origin.user)
     if prompt is None:
         return _answer_if_late(False)
     return _answer_if_late(await withdraw(context, steerable(context, target, prompt)))
 
 
-@on_job
-async def _keep_quiet(context: Context, _press: Press, target: Readable) -> Answer:
+@_decides_about_job
+async def _keep_quiet(context: Context, _press: Press, target: Manageable) -> Answer:
     prompt = await context.store.read(lambda tx: Prompts(tx).starting(target.job.number))
     if prompt is None:
         return _answer_if_late(False)

@@ -85,7 +85,8 @@ async def _send_to(
         private = FormState.at(invocation.origin, target.job.number).dumps()
         return Answer(modal=forms.follow_up_form([target.job], private=private, is_chosen=True))
 
-    return await for_reader(context, invocation.allowed, job, unknown, send)
+    typed = _read_typed_text(invocation, text)
+    return await for_reader(context, invocation.allowed, job, unknown, send, typed=typed)
 
 
 def _cut_text_after_name(invocation: Invocation) -> str:
@@ -126,7 +127,9 @@ async def _send(
         return Answer(message=answer)
     result = await follow_up(context, target, PromptRequest(raw))
     if not result.accepted:
-        draft = UnsentText(invocation.origin.key, None, raw)
+        # With its text the button would start a job in this channel with the words of that one.
+        is_here = result.job.channel == invocation.origin.channel
+        draft = UnsentText(invocation.origin.key, None, raw) if is_here else None
         return _answer_refused(say.cannot_follow_up(result.job, draft), invocation, raw)
     if result.same is not None:
         return Answer(message=say.same_follow_up(result.job.number, result.same))
@@ -134,12 +137,13 @@ async def _send(
 
 
 def _answer_refused(message: Message, invocation: Invocation, raw: str) -> Answer:
-    """Return a refusal, with the text to copy after a command.
+    """Return a refusal, with the text to copy after a command."""
+    return Answer(message=with_prompt(message, _read_typed_text(invocation, raw)))
 
-    A mention still shows the text.
-    """
-    text = slack_text.to_plain(raw, {}, {}) if invocation.command else ""
-    return Answer(message=with_prompt(message, text))
+
+def _read_typed_text(invocation: Invocation, raw: str) -> str:
+    """Return the text of a command; "" after a mention, which still shows it."""
+    return slack_text.to_plain(raw, {}, {}) if invocation.command else ""
 
 
 async def _submit(context: Context, submission: Submission) -> FormErrors | None:

@@ -9,10 +9,12 @@ from bot.access.admit import Allowed
 from bot.commands.command import Answer, Invocation, WordRun
 from bot.context import Context
 from bot.ids import ChannelId, JobNumber, MessageTs
-from bot.jobs.access import Readable, find_visible
+from bot.jobs.access import Manageable, Readable, find_manageable
+from bot.jobs.job_words import answer_unreadable
 from bot.jobs.messages.job_answers import forgotten, no_such_job
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.store.jobs import Jobs
+from bot.messages.blocks import with_prompt
 from bot.ports import ThreadRef
 from bot.store import Transaction
 
@@ -59,12 +61,32 @@ async def for_reader(
     job: TrackedJob | None,
     unknown: Answer,
     do: Callable[[Readable], Awaitable[Answer]],
+    *,
+    typed: str = "",
 ) -> Answer:
     """Act on a job for a person who may see it.
 
-    Others get ``unknown``.
+    Admins who may not see it get its state without words, and the others ``unknown``. ``typed``: the
+    text that an admin gets back to copy.
     """
-    target = await find_visible(context, allowed, job)
+
+    async def do_or_refuse(target: Manageable) -> Answer:
+        if isinstance(target, Readable):
+            return await do(target)
+        return Answer(message=with_prompt(await answer_unreadable(context, target), typed))
+
+    return await for_manager(context, allowed, job, unknown, do_or_refuse)
+
+
+async def for_manager(
+    context: Context,
+    allowed: Allowed,
+    job: TrackedJob | None,
+    unknown: Answer,
+    do: Callable[[Manageable], Awaitable[Answer]],
+) -> Answer:
+    """Act on a job for a person who may see it or for an admin. Others get ``unknown``."""
+    target = await find_manageable(context, allowed, job)
     if target is None:
         return unknown
     if target.job.is_forgotten:

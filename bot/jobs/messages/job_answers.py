@@ -23,7 +23,7 @@ from bot.jobs.messages.status_message import (
 )
 from bot.jobs.model.job_search import MAX_SEARCH_CHARACTERS
 from bot.jobs.model.jobs import JobState, Listed, NextStep, TrackedJob, Wait
-from bot.jobs.model.prompts import UnsentText
+from bot.jobs.model.prompts import Prompt, UnsentText
 from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
 from bot.messages.blocks import counted, number
@@ -56,13 +56,20 @@ def cannot_post(refused: NotPosted, bot_name: str, prompt: str = "") -> Message:
     return b.with_prompt(b.words(f"{text}{refusal(refused, bot_name)}"), prompt)
 
 
-def reply_undelivered(job: TrackedJob, refused: NotPosted, bot_name: str) -> Message:
-    """Return the job's state for its requester alone, after a post in its thread failed."""
-    url = b.web_address(job.pr_link)
+def reply_undelivered(
+    job: TrackedJob, refused: NotPosted, bot_name: str, *, reader: UserId
+) -> Message:
+    """Return the job's state for one person alone, after a post in its thread failed.
+
+    Only its requester gets words and a link: the others may have left the channel since.
+    """
     _, _, result = format_state(job).partition(" ")
-    if url:
-        result = f"{result} · {b.link(url, format_link_label(url))}"
-    where = f"{b.channel(job.channel)}, “{b.quoted(job.text, 80)}”"
+    where = b.channel(job.channel)
+    if reader == job.requester:
+        url = b.web_address(job.pr_link)
+        if url:
+            result = f"{result} · {b.link(url, format_link_label(url))}"
+        where = f"{where}, “{b.quoted(job.text, 80)}”"
     if refused.meaning is Refusal.THREAD_GONE:
         text = f"The thread of {name(job.number)} is gone, so here: {result} ({where})."
     else:
@@ -401,6 +408,42 @@ def forgotten(job: TrackedJob) -> Message:
         f":no_entry: {name(job.number)} is over, and I no longer have its prompt and its result. "
         "Nothing was sent. Ask me in the channel for a new one."
     )
+
+
+def unreadable_job(
+    job: TrackedJob,
+    waiting: Sequence[Wait],
+    *,
+    can_withdraw: bool,
+    unconfirmed: Prompt | None = None,
+) -> Message:
+    """Return the answer to an admin about a job that they may not read, without a word of it.
+
+    Args:
+        job: The job.
+        waiting: Its pending work.
+        can_withdraw: A prompt of it is not sent yet.
+        unconfirmed: Its prompt about which a person decides, if there is one.
+    """
+    sign, _, state = format_state(job).partition(" ")
+    facts = [f"{sign} {name(job.number)} · {state}", b.mention(job.requester)]
+    facts.append(b.moment(job.ended_at or job.asked_at))
+    lines = [
+        " · ".join(facts),
+        *wait_lines(waiting),
+        "Slack doesn't tell me that you can read its channel, so I show no words of it.",
+    ]
+    number = str(job.number)
+    buttons = []
+    if can_withdraw:
+        buttons.append(b.button("Withdraw", b.Action.WITHDRAW, number))
+    if unconfirmed is not None:
+        if unconfirmed.raw:
+            buttons.append(b.button("Send again", b.Action.SEND_AGAIN, str(unconfirmed.id)))
+        buttons.append(b.button("Dismiss", b.Action.DISMISS, str(unconfirmed.id)))
+    if job.state is JobState.WORKING:
+        buttons.append(b.button("Keep quiet about it", b.Action.KEEP_QUIET, number))
+    return b.with_buttons("\n".join(lines), buttons)
 
 
 def no_such_job(named: str) -> Message:

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, and_, case, func, literal_column, not_, or
 from bot.ids import ChannelId
 from bot.jobs.model.jobs import NEEDS_DECISION, JobScope, JobState, Listed, NextStep, TrackedJob
 from bot.jobs.store.jobs import AWAITS_REVIEW, DERIVED_COLUMNS, IS_OPEN, OLDEST, Jobs
-from bot.jobs.store.tables import jobs, prompts
+from bot.jobs.store.tables import jobs
 from bot.store.leases import one_of, read_rows
 from bot.store.schema import Repository
 
@@ -75,9 +75,8 @@ def _is_visible(scope: JobScope) -> ColumnElement[bool]:
     if scope.is_mine:
         terms.append(jobs.c.requester == scope.reader)
     if scope.readable is not None:
-        asked_by_reader = select(prompts.c.job).where(prompts.c.asked_by == scope.reader)
-        theirs = or_(jobs.c.requester == scope.reader, jobs.c.number.in_(asked_by_reader))
-        terms.append(or_(jobs.c.channel.in_(scope.readable), theirs))
+        is_theirs = jobs.c.requester == scope.reader
+        terms.append(or_(jobs.c.channel.in_(scope.readable), is_theirs))
     if len(terms) == 1:
         raise ValueError("somebody else's jobs are listed by their channel")
     return and_(*terms)

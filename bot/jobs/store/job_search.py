@@ -10,7 +10,7 @@ from bot.ids import ChannelId, JobNumber, UserId
 from bot.jobs.model.job_search import SearchedJob
 from bot.jobs.model.jobs import TrackedJob
 from bot.jobs.store.jobs import DERIVED_COLUMNS, Jobs
-from bot.jobs.store.tables import jobs, prompts
+from bot.jobs.store.tables import jobs
 from bot.store.leases import read_rows
 from bot.store.schema import Repository
 
@@ -42,17 +42,11 @@ class JobSearch(Repository):
     def newest(
         self, channels: Collection[ChannelId], reader: UserId, limit: int
     ) -> Sequence[JobNumber]:
-        """Return the numbers of the newest jobs of some channels, or with prompts of the reader."""
+        """Return the numbers of the newest jobs of some channels, or of the reader."""
         numbers = set[JobNumber]()
         for channel in channels:
             numbers.update(self._select_numbers(jobs.c.channel == channel, limit))
         numbers.update(self._select_numbers(jobs.c.requester == reader, limit))
-        theirs = (
-            select(prompts.c.job)
-            .where(prompts.c.asked_by == reader)
-            .order_by(prompts.c.asked_at.desc())
-        )
-        numbers.update(self.connection.execute(theirs.limit(limit)).scalars())
         return sorted(numbers, reverse=True)[:limit]
 
     def _select_numbers(self, condition: ColumnElement[bool], limit: int) -> Sequence[JobNumber]:

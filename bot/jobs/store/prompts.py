@@ -295,9 +295,6 @@ class Prompts(Rows[Prompt]):
         has_earlier = self._has(prompts.c.asked_by == job.requester, prompts.c.job < job.number)
         return not has_earlier
 
-    def has_asked(self, user: UserId, job: JobNumber) -> bool:
-        return self._has(and_(prompts.c.job == job, prompts.c.asked_by == user))
-
     def save(self, prompt: Prompt, new: Prompt, *, owner: str | None = None) -> None:
         """Write a step of a prompt's lifecycle and free its lease.
 
@@ -487,6 +484,10 @@ class Prompts(Rows[Prompt]):
     def unsettled_of(self, job: JobNumber) -> Sequence[Prompt]:
         """Return a job's prompts that are new, waiting or being sent, oldest first."""
         return self._all(and_(prompts.c.job == job, prompts.c.state.in_(UNSETTLED)))
+
+    def unconfirmed_of(self, job: JobNumber) -> Prompt | None:
+        """Return a job's newest prompt about which a person decides; None if there is none."""
+        return self._newest(prompts.c.job == job, prompts.c.state == PromptState.UNCONFIRMED)
 
     def with_key(self, key: RequestKey) -> Prompt | None:
         """Return the prompt of the request with this key; None when there is none."""

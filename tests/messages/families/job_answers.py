@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bot.ids import ChannelId, JobNumber, Message, Refusal, RequestKey
+from bot.ids import ChannelId, JobNumber, Message, PromptId, Refusal, RequestKey
 from bot.jobs.messages import job_answers as say
 from bot.jobs.model.jobs import (
     JobState,
@@ -18,7 +18,7 @@ from bot.jobs.model.jobs import (
     Waiting,
     WaitReason,
 )
-from bot.jobs.model.prompts import UnsentText
+from bot.jobs.model.prompts import Prompt, PromptKind, UnsentText
 from bot.jobs.model.quota import Budget
 from bot.outbox.model import NotPosted
 from bot.projects import Project
@@ -45,6 +45,27 @@ def limits(
 ) -> say.Limits:
     """Return both limits of a project."""
     return replace(say.Limits(used, 100, HALF_PAST, waiting, mine, calls), **more)
+
+
+def unreadable() -> Mapping[str, Message]:
+    """Return the answers to admins about jobs that they may not read."""
+    waits = [Wait(Waiting.PROMPT, WaitReason.LIMIT, NOW, HALF_PAST)]
+    doubt = [Wait(Waiting.PROMPT, WaitReason.PERSON, NOW)]
+    asked = Prompt(PromptId(9), JobNumber(42), PromptKind.START, ANA, "Add <it>", NOW)
+
+    def answer(state: JobState, waiting: Sequence[Wait] = (), **more: Any) -> Message:
+        values = {"can_withdraw": False, **more}
+        return say.unreadable_job(job(state), waiting, **values)
+
+    return {
+        "unreadable: waits": answer(JobState.WAITING, waits, can_withdraw=True),
+        "unreadable: works": answer(JobState.WORKING),
+        "unreadable: unconfirmed": answer(JobState.UNCONFIRMED, doubt, unconfirmed=asked),
+        "unreadable: unconfirmed, without words": answer(
+            JobState.UNCONFIRMED, doubt, unconfirmed=replace(asked, raw="")
+        ),
+        "unreadable: over": answer(JobState.PULL_REQUEST),
+    }
 
 
 def lists(jobs: list[tuple[TrackedJob, str | None]]) -> Mapping[str, Message]:
@@ -150,11 +171,17 @@ def samples() -> Mapping[str, object]:
         "a prompt too long to give back": say.cannot_post(archived, "b", "word " * 5_000).text[
             :160
         ],
-        "undelivered: the thread is gone": say.reply_undelivered(job(), gone, "docs-agent"),
-        "undelivered: archived": say.reply_undelivered(failed, archived, "docs-agent"),
+        "undelivered: the thread is gone": say.reply_undelivered(
+            job(), gone, "docs-agent", reader=ANA
+        ),
+        "undelivered: archived": say.reply_undelivered(failed, archived, "docs-agent", reader=ANA),
+        "undelivered, for somebody else who asked": say.reply_undelivered(
+            job(), archived, "docs-agent", reader=BEN
+        ),
         **lists([(job(), PERMALINK), (failed, None)]),
         **searches([(job(), PERMALINK), (failed, None)]),
         **statuses(),
+        **unreadable(),
         "no such channel": say.NO_SUCH_CHANNEL,
         "forgotten": say.forgotten(job()),
         "no such job": [say.no_such_job("#43"), say.no_such_job("the <other> one")],
@@ -215,6 +242,6 @@ def samples() -> Mapping[str, object]:
             say.REPEATED_REQUEST,
         ],
         "nobody of the readers": say.reply_undelivered(
-            job(requester=ANA, pr_link=None), gone, "docs-agent"
+            job(requester=ANA, pr_link=None), gone, "docs-agent", reader=ANA
         ),
     }
