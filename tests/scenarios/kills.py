@@ -21,8 +21,8 @@ from tests.scenarios.places import Kind, kind_of
 from tests.scenarios.story import Json, Story, is_late_refusal
 from tests.scenarios.timeouts import KILLED_LEASE_SECONDS, STEADY
 
-_AT_ONCE = 10
-_TRIES = 5
+_AT_ONCE = 5
+_TRIES = 8
 _QUIET_SECONDS = 0.6
 """The silence after the end."""
 _SEED = 1
@@ -116,18 +116,22 @@ class Theatre:
         )
         await started(pid, folder / "first")
         acting = asyncio.create_task(tale.act(story))
-        await wait_for(
-            "the end or the kill",
-            lambda: tale.is_over(story) or not is_alive(pid) or _is_refused(story),
-        )
-        await _insist_on_speed(story, pid, acting)
-        if is_alive(pid):
-            # The place may follow the last message, when the bot stores its post.
-            await asyncio.sleep(_QUIET_SECONDS)
-        await stop(pid)
-        if killed := {"stopped": True} not in lines(folder / "first"):
-            await self._start_again(story, folder, acting)
-        await tale.check(story, await acting)
+        try:
+            await wait_for(
+                "the end or the kill",
+                lambda: tale.is_over(story) or not is_alive(pid) or _is_refused(story, acting),
+            )
+            if is_alive(pid):
+                # The place may follow the last message, when the bot stores its post.
+                await asyncio.sleep(_QUIET_SECONDS)
+            await stop(pid)
+            if killed := {"stopped": True} not in lines(folder / "first"):
+                await self._start_again(story, folder, acting)
+            elif _is_refused(story, acting):
+                raise _TooSlowError
+            await tale.check(story, await acting)
+        finally:
+            acting.cancel()
         return killed
 
     async def _start_again(
@@ -144,24 +148,23 @@ class Theatre:
         answers = await acting
         await wait_for(
             "each acknowledged act",
-            lambda: self.tale.is_settled(story, answers) or _is_refused(story),
+            lambda: self.tale.is_settled(story, answers) or _is_answered_late(story),
         )
-        await _insist_on_speed(story, pid, acting)
         await asyncio.sleep(_QUIET_SECONDS)
         await stop(pid)
+        if _is_answered_late(story):
+            raise _TooSlowError
 
 
-def _is_refused(story: Story) -> bool:
+def _is_refused(story: Story, acting: asyncio.Task[Sequence[Json]]) -> bool:
+    """Return whether an act was refused, or not acknowledged in time by a bot that goes on."""
+    if _is_answered_late(story):
+        return True
+    return acting.done() and not all(answer.get("ok", True) for answer in acting.result())
+
+
+def _is_answered_late(story: Story) -> bool:
     return any(map(is_late_refusal, story.state.ephemerals.values()))
-
-
-async def _insist_on_speed(story: Story, pid: int, acting: asyncio.Task[Sequence[Json]]) -> None:
-    """Stop the bot and raise if the person was told that somebody's answer came too late."""
-    if _is_refused(story):
-        await stop(pid)
-        acting.cancel()
-        await asyncio.wait([acting])
-        raise _TooSlowError
 
 
 async def requests(world: World) -> Counter[str]:

@@ -110,20 +110,20 @@ class Story:
     async def asked(self, prompt: str, channel: str = DOCS, user: str = ANA) -> Json:
         """Ask for a job and return the root message of its thread.
 
-        On a busy machine the stand-in of Slack, or the database, may answer too late: then the
-        person looks whether the job begins all the same, and types it again.
+        On a busy machine the bot, the stand-in of Slack, or the database, may answer too late: then
+        the person looks whether the job begins all the same, and types it again.
         """
         before = len(self.roots(channel))
         for _ in range(_TRIES):
             notes_before = len(self.private(user))
             answer = await self.command("/docs-agent", prompt, user, channel)
-            assert answer["ok"], answer
-            found = await self.until(
-                partial(self._find_root_or_refusal, channel, before, user, notes_before),
-                "a root message",
-            )
-            if found.get("bot_id"):
-                return found
+            if answer["ok"]:
+                found = await self.until(
+                    partial(self._find_root_or_refusal, channel, before, user, notes_before),
+                    "a root message",
+                )
+                if found.get("bot_id"):
+                    return found
             await asyncio.sleep(_LATE_SECONDS)
             if roots := self.roots(channel)[before:]:
                 return roots[0]
