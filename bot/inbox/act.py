@@ -77,7 +77,7 @@ async def act_on(
         return
     target = await find_visible(then, allowed, heard.job)
     if heard.job is not None and target is None:
-        await _answer_invisible(context, then, allowed, message, heard.job)
+        await _answer_invisible(context, then, allowed, heard, message, heard.job)
     elif heard.is_for_agent:
         await _send(context, then, allowed, heard, message, target)
     elif is_thanks:
@@ -136,13 +136,18 @@ async def _react(context: Context, message: InboxMessage, reviewed: Readable | N
 
 
 async def _answer_invisible(
-    context: Context, then: Context, allowed: Allowed, message: InboxMessage, job: TrackedJob
+    context: Context,
+    then: Context,
+    allowed: Allowed,
+    heard: HeardMessage,
+    message: InboxMessage,
+    job: TrackedJob,
 ) -> None:
     """Answer whatever names a job that its author may not see as if there were no such job."""
     answer = job_answers.no_such_job(str(job.number))
     managed = await find_manageable(then, allowed, job)
     if managed is not None and not job.is_forgotten:
-        answer = await answer_unreadable(then, managed)
+        answer = await answer_unreadable(then, managed, is_unsent=heard.is_for_agent)
     await _answer(context, message, "unsent", answer)
 
 

@@ -89,7 +89,7 @@ async def find_visible(
 async def find_manageable(
     context: Context, allowed: Allowed, job: TrackedJob | None
 ) -> Manageable | None:
-    """Return a job that somebody may see, and for admins every job; None for an unknown job."""
+    """Return a job that somebody may see, and for admins any job; else None."""
     target = await find_visible(context, allowed, job)
     if target is None and job is not None and prove_admin(context, allowed) is not None:
         return Manageable(allowed, job, maker=_MAKER)

@@ -148,8 +148,13 @@ async def answer_status(context: Context, job: TrackedJob) -> Message:
     return await context.store.read(look)
 
 
-async def answer_unreadable(context: Context, target: Manageable) -> Message:
-    """Return the state of a job that an admin may not read, with the buttons for decisions."""
+async def answer_unreadable(
+    context: Context, target: Manageable, *, is_unsent: bool = False
+) -> Message:
+    """Return the state of a job that an admin may not read, with the buttons for decisions.
+
+    ``is_unsent``: the admin wanted to send it a follow-up.
+    """
     number = target.job.number
     now = context.clock()
     waiting_prompt = await to_withdraw(context, number, target.allowed.user)
@@ -160,6 +165,7 @@ async def answer_unreadable(context: Context, target: Manageable) -> Message:
             Waits(tx).of_job(number, now),
             can_withdraw=waiting_prompt is not None,
             unconfirmed=Prompts(tx).unconfirmed_of(number),
+            is_unsent=is_unsent,
         )
 
     return await context.store.read(look)

@@ -175,9 +175,7 @@ async def forget_user(store: Store, user: str) -> str:
     if quotations:
         report += f"\nNot searched, of others: {_format_counts(quotations)}, which may quote {user}"
         report += " (earlier messages of a thread, under names and not ids)."
-        report += (
-            " That goes KEEP_DAYS after their jobs, or when the person who asked is forgotten."
-        )
+        report += " They go KEEP_DAYS after their jobs, or when the person who asked is forgotten."
     return report
 
 

@@ -182,16 +182,50 @@ async def test_admin_outside_sees_the_state_of_a_job_and_none_of_its_words(
 
 @HIDDEN
 @pytest.mark.parametrize("text", ["", "Delete everything"])
-async def test_admin_outside_does_not_steer_a_job(talk: Talk, hidden: str, text: str) -> None:
-    await started(talk, hidden)
+@pytest.mark.parametrize("how", ["number", "service id"])
+async def test_admin_outside_does_not_steer_a_job(
+    talk: Talk, hidden: str, how: str, text: str
+) -> None:
+    """Nor does the text go to the admin's own job in the channel."""
+    name = (await started(talk, hidden))[how]
     pat = person_called(talk, "Pat")
-    told = await pat.answer_to(f"/docs-followup 1 {text}".strip())
+    await pat.asks("Add Mine", "public")
+    await talk.time.passes()
+    talk.everything()
+    told = await pat.answer_to(f"/docs-followup {name} {text}".strip(), "public")
     assert "Slack doesn't tell me that you can read its channel" in told
+    assert ("Nothing was sent." in told) is bool(text)
     assert told.endswith(text)
     await talk.time.passes()
-    assert (talk.unread(), talk.agent_got()) == ([], [PROMPT])
+    assert (talk.unread(), talk.agent_got()) == ([], [PROMPT, "Add Mine"])
     # Nor did they become one of those who asked for it.
     assert "secret" not in await pat.answer_to("/docs-agent status 1")
+
+
+async def test_mention_of_an_admin_outside_steers_no_job(talk: Talk) -> None:
+    await started(talk, "private")
+    pat = person_called(talk, "Pat")
+    await pat.says("@docs-agent #1 Delete everything", "public")
+    await talk.time.passes(20)
+    [told] = pat.reads()
+    assert "Nothing was sent." in told
+    assert "secret" not in str(told.message)
+    assert talk.agent_got() == [PROMPT]
+    talk.everything()
+
+
+async def test_admin_outside_who_decides_too_late_reads_the_outcome(talk: Talk) -> None:
+    talk.service.says("create", 429, seconds=36_000)
+    await talk.ana.asks(PROMPT, "private")
+    await talk.time.passes()
+    pat = person_called(talk, "Pat")
+    told = await pat.answer_to("/docs-agent status 1")
+    await talk.ana.presses("Withdraw", on=Shown.of(talk.root(channel="private")))
+    await pat.presses("Withdraw", on=told)
+    [after] = pat.reads()
+    assert f"*Withdrawn* by <@{talk.ana.id}>" in after
+    assert (after.buttons, "secret" in str(after.message)) == ([], False)
+    talk.everything()
 
 
 @pytest.mark.parametrize("how", ["by button", "by word"])

@@ -18,6 +18,13 @@ don't move the changelog yet
 we shouldn't delete the FAQ
 can you please not change the pricing page
 no need to update the changelog
+change nothing on the pricing page
+please make no changes to the pricing page
+no changes to the FAQ please
+please avoid changing the pricing page
+ändere nichts an der Preisseite
+bitte keine Änderungen an der Preisseite
+verander niets aan de prijspagina
 bitte ändere die Preisseite nicht
 ändere die Preisseite bitte nicht
 bitte nicht die Preisseite ändern
@@ -64,6 +71,9 @@ don't just delete the table, replace it with a list
 don't forget to add a table of limits
 don't use the word "simply" on the quickstart page
 let's not call it beta anymore, rename it to preview
+make no changes to the intro but add a table
+add a note that there are no changes to the API
+avoid the word "simply" on the quickstart page
 add a note: do not delete the key
 add a warning that you should not change the key
 remove the paragraph that says do not change the key

@@ -284,12 +284,13 @@ async def _decide(
 ) -> Answer:
     """Decide about a prompt.
 
-    An admin who may not read the thread sees the outcome in the answer.
+    An admin who may not read the thread sees the outcome, or an earlier decision, in the answer.
     """
 
     async def decide(target: Manageable) -> Answer:
         answer = await do(target)
-        if isinstance(target, Readable) or answer.message is not None:
+        is_told_by_thread = answer.message in (None, say.DECIDED_BEFORE)
+        if isinstance(target, Readable) or not is_told_by_thread:
             return answer
         return Answer(message=await answer_unreadable(context, target), replaces=True)
 

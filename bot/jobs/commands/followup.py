@@ -20,7 +20,7 @@ from bot.commands.command import (
 )
 from bot.context import Context
 from bot.ids import JobNumber, Message, is_direct_message
-from bot.jobs.access import Readable, find_visible
+from bot.jobs.access import Readable, find_manageable, find_visible
 from bot.jobs.ask import follow_up, takes_follow_ups
 from bot.jobs.commands.job_references import LINK, NUMBER, find_job, for_reader
 from bot.jobs.messages import forms
@@ -53,7 +53,7 @@ async def _send_to_guessed(
     text = invocation.full_text
     first_word = slack_text.to_plain(text, {}, {}).split(maxsplit=1)[0]
     job = await find_job(context, first_word)
-    if await find_visible(context, invocation.allowed, job) is not None:
+    if await find_manageable(context, invocation.allowed, job) is not None:
         return await _send_to(context, invocation, job, Answer())
     user = invocation.origin.user
     channel = invocation.origin.channel
@@ -85,8 +85,15 @@ async def _send_to(
         private = FormState.at(invocation.origin, target.job.number).dumps()
         return Answer(modal=forms.follow_up_form([target.job], private=private, is_chosen=True))
 
-    typed = _read_typed_text(invocation, text)
-    return await for_reader(context, invocation.allowed, job, unknown, send, typed=typed)
+    return await for_reader(
+        context,
+        invocation.allowed,
+        job,
+        unknown,
+        send,
+        typed=_read_typed_text(invocation, text),
+        is_follow_up=bool(text),
+    )
 
 
 def _cut_text_after_name(invocation: Invocation) -> str:

@@ -63,17 +63,19 @@ async def for_reader(
     do: Callable[[Readable], Awaitable[Answer]],
     *,
     typed: str = "",
+    is_follow_up: bool = False,
 ) -> Answer:
     """Act on a job for a person who may see it.
 
     Admins who may not see it get its state without words, and the others ``unknown``. ``typed``: the
-    text that an admin gets back to copy.
+    text that an admin gets back to copy. ``is_follow_up``: the act would send a text to the job.
     """
 
     async def do_or_refuse(target: Manageable) -> Answer:
         if isinstance(target, Readable):
             return await do(target)
-        return Answer(message=with_prompt(await answer_unreadable(context, target), typed))
+        answer = await answer_unreadable(context, target, is_unsent=is_follow_up)
+        return Answer(message=with_prompt(answer, typed))
 
     return await for_manager(context, allowed, job, unknown, do_or_refuse)
 

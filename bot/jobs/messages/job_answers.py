@@ -22,8 +22,8 @@ from bot.jobs.messages.status_message import (
     wait_lines,
 )
 from bot.jobs.model.job_search import MAX_SEARCH_CHARACTERS
-from bot.jobs.model.jobs import JobState, Listed, NextStep, TrackedJob, Wait
-from bot.jobs.model.prompts import Prompt, UnsentText
+from bot.jobs.model.jobs import JobState, Listed, NextStep, TrackedJob, Wait, WaitReason
+from bot.jobs.model.prompts import Prompt, PromptKind, UnsentText
 from bot.jobs.model.quota import Budget
 from bot.messages import blocks as b
 from bot.messages.blocks import counted, number
@@ -410,12 +410,17 @@ def forgotten(job: TrackedJob) -> Message:
     )
 
 
+_REASONS_FOR_AUTHORS = (WaitReason.HELD, WaitReason.PERSON)
+"""Reasons whose words tell a prompt's author, or the people of its thread, what they can do."""
+
+
 def unreadable_job(
     job: TrackedJob,
     waiting: Sequence[Wait],
     *,
     can_withdraw: bool,
     unconfirmed: Prompt | None = None,
+    is_unsent: bool = False,
 ) -> Message:
     """Return the answer to an admin about a job that they may not read, without a word of it.
 
@@ -424,15 +429,17 @@ def unreadable_job(
         waiting: Its pending work.
         can_withdraw: A prompt of it is not sent yet.
         unconfirmed: Its prompt about which a person decides, if there is one.
+        is_unsent: The admin wanted to send the job a follow-up.
     """
     sign, _, state = format_state(job).partition(" ")
     facts = [f"{sign} {name(job.number)} · {state}", b.mention(job.requester)]
     facts.append(b.moment(job.ended_at or job.asked_at))
-    lines = [
-        " · ".join(facts),
-        *wait_lines(waiting),
-        "Slack doesn't tell me that you can read its channel, so I show no words of it.",
-    ]
+    lines = [" · ".join(facts)]
+    lines += wait_lines([wait for wait in waiting if wait.reason not in _REASONS_FOR_AUTHORS])
+    if unconfirmed is not None and unconfirmed.kind is not PromptKind.START:
+        lines.append("The agent may or may not have a follow-up to it.")
+    refusal = "Slack doesn't tell me that you can read its channel, so I show no words of it."
+    lines.append(f"{refusal} Nothing was sent." if is_unsent else refusal)
     number = str(job.number)
     buttons = []
     if can_withdraw:

@@ -50,6 +50,7 @@ def limits(
 def unreadable() -> Mapping[str, Message]:
     """Return the answers to admins about jobs that they may not read."""
     waits = [Wait(Waiting.PROMPT, WaitReason.LIMIT, NOW, HALF_PAST)]
+    held = [Wait(Waiting.PROMPT, WaitReason.HELD, NOW, HALF_PAST)]
     doubt = [Wait(Waiting.PROMPT, WaitReason.PERSON, NOW)]
     asked = Prompt(PromptId(9), JobNumber(42), PromptKind.START, ANA, "Add <it>", NOW)
 
@@ -59,10 +60,17 @@ def unreadable() -> Mapping[str, Message]:
 
     return {
         "unreadable: waits": answer(JobState.WAITING, waits, can_withdraw=True),
+        "unreadable: held": answer(JobState.WAITING, held, can_withdraw=True),
+        "unreadable: a follow-up was not sent": answer(JobState.PULL_REQUEST, is_unsent=True),
         "unreadable: works": answer(JobState.WORKING),
         "unreadable: unconfirmed": answer(JobState.UNCONFIRMED, doubt, unconfirmed=asked),
         "unreadable: unconfirmed, without words": answer(
             JobState.UNCONFIRMED, doubt, unconfirmed=replace(asked, raw="")
+        ),
+        "unreadable: an unconfirmed follow-up": answer(
+            JobState.PULL_REQUEST,
+            doubt,
+            unconfirmed=replace(asked, kind=PromptKind.FOLLOW_UP),
         ),
         "unreadable: over": answer(JobState.PULL_REQUEST),
     }
