@@ -76,8 +76,9 @@ def find_own_word(utterance: Utterance, vocabulary: Vocabulary, command: str) ->
             return FoundWord(words[0].name, text, tuple(word.command for word in words))
         typed = _find_label(text, utterance, vocabulary)
         typed = typed or _find_phrase(text, utterance, vocabulary)
-        if typed is None and _SUBSCRIPTIONS in vocabulary.names:
-            typed = _SUBSCRIPTIONS if _sets_digest_time(text, utterance.lexicon) else None
+        may_be_digest = _SUBSCRIPTIONS in vocabulary.names and utterance.place not in JOB_THREADS
+        if typed is None and may_be_digest and _sets_digest_time(text, utterance.lexicon):
+            typed = _SUBSCRIPTIONS
         if typed is not None:
             return _to_found_word(typed, vocabulary, command)
     if wanted in vocabulary.names and (

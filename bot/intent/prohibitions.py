@@ -93,11 +93,20 @@ def ends_with_negated_verb(text: str, lexicon: Lexicon) -> bool:
 
 
 def leaves_unchanged(text: str, lexicon: Lexicon) -> bool:
-    """Return whether a request is to change nothing: "please leave the page as it is"."""
+    """Return whether a request is to change nothing: "please leave the page as it is".
+
+    "Leave a note that the key stays as it is" asks for something new.
+    """
     start = skip_fillers(text, lexicon)
     request = skip_requests(start, lexicon)
     request = request[len(lexicon.shared_requests.match(request)) :].lstrip()
-    if not lexicon.leave_verbs.opens(start) and not lexicon.leave_verbs.opens(request):
+    if not (leaves_known_thing(start, lexicon) or leaves_known_thing(request, lexicon)):
         return False
     ends = (text, strip_ending(text, lexicon))
     return any(lexicon.unchanged_endings.find_ending(end) is not None for end in ends)
+
+
+def leaves_known_thing(request: str, lexicon: Lexicon) -> bool:
+    """Return whether a request begins as "leave the page" does, and not as "leave a note"."""
+    verb = lexicon.leave_verbs.match(request)
+    return bool(verb) and not lexicon.indefinite_articles.opens(request[len(verb) :].lstrip())
