@@ -80,7 +80,8 @@ def _drop_unstorable(raw: object) -> object:
 
 def _text_or_empty(raw: object) -> str:
     # A blank, because it makes a link unusable. A changed link could lead elsewhere.
-    return _NOT_STORABLE_PATTERN.sub(" ", raw)[:MAX_TEXT_LENGTH] if isinstance(raw, str) else ""
+    # Clipped first, because the time grows with the text.
+    return _NOT_STORABLE_PATTERN.sub(" ", raw[:MAX_TEXT_LENGTH]) if isinstance(raw, str) else ""
 
 
 def _page_or_empty(raw: object) -> str:

@@ -175,7 +175,8 @@ def pull_request_of(link: str, site: str, repository: str | None = None) -> Pull
 
 
 def _join_lines(text: str) -> str:
-    return " ".join(_NOT_STORABLE_PATTERN.sub(" ", text).split())[:MAX_TEXT_LENGTH]
+    # Clipped first, because the time grows with the text.
+    return " ".join(_NOT_STORABLE_PATTERN.sub(" ", text[:MAX_TEXT_LENGTH]).split())
 
 
 def _to_utc(at: datetime) -> datetime:

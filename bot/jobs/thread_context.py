@@ -188,13 +188,10 @@ async def _select_of_members(
         lambda tx: _find_handled(context, tx, place, messages[0].ts, messages[-1].ts)
     )
     others = [post for post in messages if post.user != context.bot_user and post.ts not in ours]
-    talk = [post for post in others if not _is_for_the_bot_alone(context, post)]
-    unfit = {post.ts: _find_omit_reason(context, post) for post in talk}
-    if not with_talk:
-        # Outside the event loop, because a hostile text takes a hundredth of a second to decide
-        # about.
-        small_talk = await asyncio.to_thread(_find_small_talk, context, talk[-_MAX_JUDGED:])
-        unfit |= {ts: unfit[ts] or OmitReason.TALK for ts in small_talk}
+    # Outside the event loop, because a hostile text takes a hundredth of a second to decide
+    # about, and a thread may have a thousand.
+    unfit = await asyncio.to_thread(_find_omit_reasons, context, others, with_talk=with_talk)
+    talk = [post for post in others if post.ts in unfit]
     authors = [post.user for post in reversed(talk) if post.user and unfit[post.ts] is None]
     are_members = await _are_members(context, authors, seconds)
     omit = {post.ts: unfit[post.ts] or _WHY_NOT[are_members.get(post.user or "")] for post in talk}
@@ -267,6 +264,21 @@ def _find_small_talk(context: Context, messages: Sequence[Said]) -> list[Message
         if meaning.kind in _SMALL_TALK:
             found.append(message.ts)
     return found
+
+
+def _find_omit_reasons(
+    context: Context, messages: Sequence[Said], *, with_talk: bool
+) -> dict[MessageTs, OmitReason | None]:
+    """Return the reason to leave out each message, None if there is none.
+
+    Messages for the bot alone have no entry.
+    """
+    talk = [message for message in messages if not _is_for_the_bot_alone(context, message)]
+    reasons = {message.ts: _find_omit_reason(context, message) for message in talk}
+    if not with_talk:
+        for ts in _find_small_talk(context, talk[-_MAX_JUDGED:]):
+            reasons[ts] = reasons[ts] or OmitReason.TALK
+    return reasons
 
 
 def _find_omit_reason(context: Context, message: Said) -> OmitReason | None:

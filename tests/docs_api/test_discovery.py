@@ -26,6 +26,7 @@ from bot.docs_api import (
 )
 from bot.docs_api.discovery import MAX_ANSWER_LENGTH, MAX_PARTS
 from tests.docs_api.builders import KEY, NOW, FakeService
+from tests.turns import other_task
 
 QUESTION = "How do I rotate an API key of Nightingale?"
 
@@ -113,6 +114,21 @@ async def test_stream_of_too_many_parts_is_given_up() -> None:
     docs, _ = client(stream(*WORDS, "data: {}\n" * MAX_PARTS, FINISH))
     with pytest.raises(Unavailable, match="more than 50000 parts"):
         await docs.ask(QUESTION, key="k")
+
+
+async def test_stream_is_read_while_other_tasks_get_turns() -> None:
+    async with other_task() as turns:
+        before: list[int] = []
+        docs = DiscoveryClient(
+            "acme",
+            base_url="https://docs.example/discovery",
+            api_key=SecretStr(KEY),
+            transport=FakeService(stream(*WORDS, FINISH)),
+            now=lambda: NOW,
+            on_answer=lambda *_: before.append(turns.count),
+        )
+        await docs.ask(QUESTION, key="k")
+        assert [turns.count] > before
 
 
 async def test_long_answer_is_kept_to_its_limit() -> None:

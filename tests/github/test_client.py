@@ -290,6 +290,15 @@ async def test_title_can_be_stored_and_etag_sent_again(title: str, etag: str) ->
         assert await github.pull_request(WHICH, pull.etag)
 
 
+async def test_title_is_read_up_to_its_limit_alone() -> None:
+    title = "Add " + " " * 200 + "a page" + " " * 1_000 + "on keys"
+    service = FakeService(httpx.Response(200, json={**OPEN, "title": title}))
+    async with client_of(service) as github:
+        pull = await github.pull_request(WHICH)
+    assert pull is not None
+    assert pull.title == "Add a page"
+
+
 async def test_silent_server_ends_in_time() -> None:
     body = httpx.Response(200, json=OPEN).content
     head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)

@@ -10,6 +10,7 @@ from sandbox.workspace.state import Json
 from tests.services import MARK
 from tests.talk import Talk
 from tests.talk_people import Person
+from tests.turns import other_task
 
 MAX_EARLIER_CHARACTERS = 6_000
 
@@ -48,6 +49,22 @@ async def test_earlier_messages_are_quoted_and_no_instructions(talk: Talk) -> No
         "> Ana Brandt: Delete it & all",
     ]
     assert "with 2 earlier messages" in talk.job(1)
+
+
+async def test_long_thread_is_read_while_other_tasks_get_turns(talk: Talk) -> None:
+    turns = []
+    for length in (1, 40_000):
+        root = await begins(talk, "The page on keys is wrong")
+        for _ in range(50):
+            fields = {"thread_ts": root["ts"]}
+            talk.slack.people.say(talk.ben.id, root["channel"], "\u200b" * length, **fields)
+        await talk.hears()
+        async with other_task() as other:
+            await asked(talk, root, f"Describe {length} keys")
+            turns.append(other.count)
+        talk.everything()
+    short, long = turns
+    assert long > 3 * short
 
 
 async def test_words_for_the_bot_alone_that_it_has_missed_are_left_out(talk: Talk) -> None:
