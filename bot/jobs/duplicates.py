@@ -43,6 +43,7 @@ async def find_duplicate(
     the bot asks about it elsewhere. ``besides``: the prompt's own job.
     """
     place = allowed.origin.channel
+    user = allowed.user
     target = target_of(slack_text.to_plain(raw, {}, {}))
     if not target.pages and not target.subject:
         return None
@@ -51,7 +52,7 @@ async def find_duplicate(
         of_project = project or context.project_of(tx, place).id
         duplicates = []
         for job in Jobs(tx).list_targets(of_project, _MAX_DUPLICATES):
-            is_own = job.requester == allowed.user
+            is_own = job.requester == user
             if job.number == besides or (is_own and job.text.strip() == raw.strip()):
                 continue
             has_page = job.shares_page(target)

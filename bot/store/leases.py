@@ -44,6 +44,8 @@ FREE_LEASE: dict[str, None] = {"claimed_by": None, "claimed_until": None}
 """Column values that free a row's lease."""
 
 Item = TypeVar("Item")
+AnyRow = TypeVar("AnyRow", bound=RowMapping | Sequence[object])
+"""A row with access to its columns by their names: a mapping, or SQLAlchemy's tuple."""
 log = structlog.get_logger(__name__)
 
 
@@ -154,9 +156,9 @@ def claim(
 
 
 def read_rows(
-    table: AnyTable, rows: Iterable[RowMapping], read: Callable[[RowMapping], Item]
+    table: AnyTable, rows: Iterable[AnyRow], read: Callable[[AnyRow], Item]
 ) -> list[Item]:
-    """Return the records of rows.
+    """Return the records of rows, which have the key among their columns.
 
     Rows that ``read`` cannot read are logged and left out.
 
@@ -168,9 +170,8 @@ def read_rows(
         try:
             items.append(read(row))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            log.error(
-                "row_not_readable", table=table.name, row=row[key], reason=type(error).__name__
-            )
+            number = row[key] if isinstance(row, RowMapping) else getattr(row, key)
+            log.error("row_not_readable", table=table.name, row=number, reason=type(error).__name__)
     return items
 
 

@@ -86,3 +86,13 @@ async def test_unknown_zones_stop_no_digest_of_others(talk: Talk) -> None:
     assert len(digests(talk)) == 1
     assert unreadable(talk) == {"subscriptions"}
     talk.everything()
+
+
+async def test_pull_request_of_a_newer_version_hides_no_other_job_on_the_page(talk: Talk) -> None:
+    await talk.ana.asks("Shorten the rate limits page")
+    await talk.ben.asks("Shorten the webhooks page", "partners")
+    talk.newer_version_writes("jobs.pull_request", '{"newer": 1}')
+    answer = await talk.ana.answer_to("/docs-agent Add a table to the webhooks page", "partners")
+    assert "Job 2" in answer
+    assert unreadable(talk) == {"jobs"}
+    talk.everything()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 
 from bot.ids import JobNumber, UserId
@@ -20,38 +19,50 @@ class Target(NamedTuple):
     """The subject of the new page that the text asks for; empty for another request."""
 
 
-@lru_cache(500)
 def target_of(text: str) -> Target:
-    """Return the target of a text. Each new request is compared with those of all open jobs."""
+    """Return the target of a text."""
     return Target(find_named_pages(text), find_new_subject(summary_of(text)))
 
 
 class JobTarget(NamedTuple):
-    """The target of a job. A named tuple, since each new request reads a hundred of them."""
+    """The target of a job. A named tuple, since each new request is compared with a hundred."""
 
     number: JobNumber
     requester: UserId
     text: str
     """The beginning of the job's first prompt."""
-    gap_title: str | None
-    """The title of the job's content gap; None for another job."""
-    pull_request: PullRequestSnapshot | None
+    pages: frozenset[str]
+    """The pages that the job's prompt names, and those that its pull request changes."""
+    subject: Subject
+    """The subject of the new page that its content gap, or else its prompt, asks for."""
+    pull_request_subject: Subject
+    """The same of the title of its pull request; empty without one."""
+
+    @classmethod
+    def of_job(
+        cls,
+        number: JobNumber,
+        requester: UserId,
+        text: str,
+        gap_title: str | None,
+        pull_request: PullRequestSnapshot | None,
+    ) -> JobTarget:
+        """Return the target of a job by the beginning of its prompt, its gap and its pull request."""
+        pages = find_named_pages(text)
+        subject = find_new_subject(summary_of(gap_title or text))
+        if pull_request is None:
+            return cls(number, requester, text, pages, subject, frozenset())
+        changed = [*pull_request.paths, *(line.page for line in pull_request.lines)]
+        pages |= {page_at(path) for path in changed}
+        title_subject = find_new_subject(summary_of(pull_request.title))
+        return cls(number, requester, text, pages, subject, title_subject)
 
     def shares_page(self, target: Target) -> bool:
         """Return whether the job's prompt names, or its pull request changes, a page of a target."""
-        if not target.pages:
-            return False
-        pages = target_of(self.text).pages
-        if self.pull_request is not None:
-            changed = [*self.pull_request.paths, *(line.page for line in self.pull_request.lines)]
-            pages |= {page_at(path) for path in changed}
-        return not pages.isdisjoint(target.pages)
+        return not self.pages.isdisjoint(target.pages)
 
     def adds_same_page(self, target: Target) -> bool:
         """Return whether the job adds the new page of a target."""
-        if is_same_subject(target.subject, target_of(self.gap_title or self.text).subject):
+        if is_same_subject(target.subject, self.subject):
             return True
-        pull_request = self.pull_request
-        if pull_request is None:
-            return False
-        return is_same_subject(target.subject, target_of(pull_request.title).subject)
+        return is_same_subject(target.subject, self.pull_request_subject)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from operator import itemgetter
 from typing import Unpack, cast
 
 from sqlalchemy import (
     ColumnElement,
+    Text,
     and_,
     bindparam,
     case,
@@ -20,7 +23,7 @@ from sqlalchemy import (
     select,
     true,
 )
-from sqlalchemy.engine import RowMapping
+from sqlalchemy import cast as cast_column
 
 from bot.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
 from bot.jobs.model import lifecycle
@@ -132,8 +135,12 @@ _MAX_TARGET_CHARACTERS = 2_000
 """Of a prompt; more than a request has that is compared with it (``UnsentText.LONGEST``)."""
 _BEGINNING = func.substr(jobs.c.text, 1, _MAX_TARGET_CHARACTERS, type_=jobs.c.text.type)
 _UNREVIEWED_TARGETS = _NEWEST_UNREVIEWED.add_columns(
-    jobs.c.requester, _BEGINNING.label("text"), jobs.c.gap, jobs.c.pull_request
+    jobs.c.requester,
+    _BEGINNING.label("text"),
+    cast_column(jobs.c.gap, Text),
+    cast_column(jobs.c.pull_request, Text),
 )
+"""The same with the columns that ``_read_target`` reads. Its cache needs the JSON as text."""
 _WITH_NUMBER = select(jobs, *DERIVED_COLUMNS).where(jobs.c.number == bindparam("this"))
 _TO_REMIND = (
     select(jobs, *DERIVED_COLUMNS)
@@ -183,16 +190,26 @@ def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
     )
 
 
-def _read_target(row: RowMapping) -> JobTarget:
-    gap = row["gap"]
-    snapshot = row["pull_request"]
-    return JobTarget(
-        row["number"],
-        row["requester"],
-        row["text"],
-        gap["title"] if gap else None,
-        None if snapshot is None else cast("PullRequestSnapshot", SNAPSHOT.read(snapshot)),
-    )
+@lru_cache(500)
+def _read_target(
+    number: JobNumber, requester: UserId, text: str, gap: str | None, pull_request: str | None
+) -> JobTarget:
+    """Return the target of a job by the stored values of its columns.
+
+    Each new request reads a hundred jobs, of which few have changed since the last one.
+
+    Args:
+        number: The number of the job.
+        requester: The person who asked for it.
+        text: The beginning of its prompt.
+        gap: The JSON of its content gap; None for another job.
+        pull_request: The JSON of its pull request; None without one.
+    """
+    snapshot = None
+    if pull_request is not None:
+        snapshot = cast("PullRequestSnapshot", SNAPSHOT.read(json.loads(pull_request)))
+    gap_title = json.loads(gap)["title"] if gap else None
+    return JobTarget.of_job(number, requester, text, gap_title, snapshot)
 
 
 class Jobs(Rows[TrackedJob]):
@@ -309,8 +326,8 @@ class Jobs(Rows[TrackedJob]):
     def list_targets(self, project: ProjectId, limit: int) -> Sequence[JobTarget]:
         """Return the targets of a project's newest jobs that are open or to review."""
         values = {"of_project": project, LIMIT.key: limit}
-        rows = self.connection.execute(_UNREVIEWED_TARGETS, values).mappings().all()
-        return read_rows(jobs, rows, _read_target)
+        rows = self.connection.execute(_UNREVIEWED_TARGETS, values).all()
+        return read_rows(jobs, rows, lambda row: _read_target(*row))
 
     def newest(self, limit: int, **only: Unpack[JobFilter]) -> Sequence[TrackedJob]:
         """Return the newest jobs of all channels that have these values.
