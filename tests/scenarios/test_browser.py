@@ -14,6 +14,8 @@ from tests.scenarios.story import Story
 PRIVATE = ".eye"
 """Slack's own line "Only visible to you"."""
 PROMPT = "/docs-agent Add a quickstart for the Python SDK"
+READ_PULL_REQUEST = re.compile(r"Pull request ready.*PR #1 · \+\d+ −\d+")
+"""A status message once the bot has read the pull request; a moment before it has a button, too."""
 pytestmark = needs_chromium
 
 
@@ -279,7 +281,7 @@ async def test_a_job_leaves_room_on_the_screen_at_each_of_its_steps(
     job = page.get_by_role("log", name="Messages").get_by_role("article")
     await expect(job).to_contain_text("Working on it")
     assert await height_of(job) <= 90
-    await expect(job).to_contain_text("Pull request ready")
+    await expect(job).to_contain_text(READ_PULL_REQUEST)
     replies = job.get_by_role("button", name=re.compile("1 reply"))
     await expect(replies).to_be_visible()
     assert await height_of(job) - await height_of(replies) <= 90
@@ -307,6 +309,7 @@ async def test_a_job_about_searches_leaves_room_on_the_screen(page: Page) -> Non
     await job.get_by_role("button", name=re.compile("1 reply")).click()
     thread = page.get_by_role("log", name="Replies").get_by_role("article")
     await expect(thread).to_have_count(2)
+    await expect(thread.first).to_contain_text(READ_PULL_REQUEST)
     assert sum([await height_of(one) for one in await thread.all()]) <= 330
 
 

@@ -72,10 +72,6 @@ class Made:
             tx.connection.execute(s.jobs.insert(), self.jobs)
             tx.connection.execute(s.prompts.insert(), self.prompts)
 
-    def askers(self, job: dict[str, Any]) -> set[UserId]:
-        """Return the people with a prompt of a job."""
-        return {prompt["asked_by"] for prompt in self.prompts if prompt["job"] == job["number"]}
-
     def step(self, job: dict[str, Any], reader: UserId) -> NextStep:
         """Return what is to be done about a job, without a query."""
         if job["review"]:
@@ -115,7 +111,7 @@ class Made:
             return False
         if scope.readable is None or job["channel"] in scope.readable:
             return True
-        return scope.reader in self.askers(job) | {job["requester"]}
+        return bool(job["requester"] == scope.reader)
 
 
 def _is_wanted(step: NextStep, job: dict[str, Any], only: Listed | None) -> bool:
