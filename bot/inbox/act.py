@@ -28,7 +28,7 @@ from bot.inbox.send import Outgoing, send
 from bot.inbox.store import Inbox
 from bot.inbox.withdraw import take_back_last
 from bot.intent.kinds import Kind
-from bot.jobs.access import Readable, find_manageable, find_visible
+from bot.jobs.access import Manageable, Readable, find_manageable
 from bot.jobs.gates import ask_first
 from bot.jobs.job_words import answer_unreadable, job_of
 from bot.jobs.messages import job_answers
@@ -75,9 +75,10 @@ async def act_on(
             raise
         await context.write(lambda tx: settle(context, tx, [message]))
         return
-    target = await find_visible(then, allowed, heard.job)
+    managed = await find_manageable(then, allowed, heard.job)
+    target = managed if isinstance(managed, Readable) else None
     if heard.job is not None and target is None:
-        await _answer_invisible(context, then, allowed, heard, message, heard.job)
+        await _answer_invisible(context, then, heard, message, heard.job, managed)
     elif heard.is_for_agent:
         await _send(context, then, allowed, heard, message, target)
     elif is_thanks:
@@ -138,14 +139,16 @@ async def _react(context: Context, message: InboxMessage, reviewed: Readable | N
 async def _answer_invisible(
     context: Context,
     then: Context,
-    allowed: Allowed,
     heard: HeardMessage,
     message: InboxMessage,
     job: TrackedJob,
+    managed: Manageable | None,
 ) -> None:
-    """Answer whatever names a job that its author may not see as if there were no such job."""
+    """Answer whatever names a job that its author may not see as if there were no such job.
+
+    ``managed``: the job for an admin.
+    """
     answer = job_answers.no_such_job(str(job.number))
-    managed = await find_manageable(then, allowed, job)
     if managed is not None and not job.is_forgotten:
         answer = await answer_unreadable(then, managed, is_unsent=heard.is_for_agent)
     await _answer(context, message, "unsent", answer)
