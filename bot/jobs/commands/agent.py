@@ -70,6 +70,11 @@ NAME = "/docs-agent"
 _MAX_FORM_CHARACTERS = 3000
 AnyTarget = TypeVar("AnyTarget", bound=Manageable)
 """A job on which a button acts: readable, or an admin's to decide about."""
+AccessCheck = Callable[
+    [Context, Press, TrackedJob | None, Callable[[AnyTarget], Awaitable[Answer]]],
+    Awaitable[Answer],
+]
+"""Acts on a job for a person who may; others get an answer that says so."""
 
 
 async def _open_form(context: Context, invocation: Invocation, _match: re.Match[str]) -> Answer:
@@ -205,75 +210,74 @@ def _answer_unknown(press: Press) -> Answer:
 
 def on_job(do: Callable[[Context, Press, Readable], Awaitable[Answer]]) -> PressRun:
     """Return the handler of a button about a visible job."""
-
-    async def pressed(context: Context, press: Press) -> Answer:
-        number = JobNumber(number_in(press.value))
-        job = await context.store.read(lambda tx: Jobs(tx).get(number))
-
-        async def do_for(target: Readable) -> Answer:
-            return await do(context, press, target)
-
-        return await for_reader(context, press.allowed, job, _answer_unknown(press), do_for)
-
-    return pressed
-
-
-def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer]]) -> PressRun:
-    """Return the handler of a button about a visible job's prompt."""
-
-    async def pressed(context: Context, press: Press) -> Answer:
-        prompt, job = await context.store.read(lambda tx: _find_prompt(tx, press))
-        unknown = _answer_unknown(press)
-        if prompt is None:
-            return unknown
-        run = partial(_run_on_prompt, context, press, prompt, do)
-        return await for_reader(context, press.allowed, job, unknown, run)
-
-    return pressed
-
-
-def _find_prompt(tx: Transaction, press: Press) -> tuple[Prompt | None, TrackedJob | None]:
-    """Return the prompt that a button names, and its job."""
-    prompt = Prompts(tx).get(PromptId(number_in(press.value)))
-    return prompt, Jobs(tx).get(prompt.job) if prompt else None
-
-
-async def _run_on_prompt(
-    context: Context,
-    press: Press,
-    prompt: Prompt,
-    do: Callable[[Context, Press, AnyTarget, Prompt], Awaitable[Answer]],
-    target: AnyTarget,
-) -> Answer:
-    if not prompt.asked_by:
-        return Answer(message=say.forgotten(target.job))
-    return await do(context, press, target, prompt)
+    return _at_job(_show, do)
 
 
 def _decides_about_job(do: Callable[[Context, Press, Manageable], Awaitable[Answer]]) -> PressRun:
     """Return the handler of a button that decides about a prompt of a job."""
+    return _at_job(_decide, do)
 
-    async def pressed(context: Context, press: Press) -> Answer:
-        number = JobNumber(number_in(press.value))
-        job = await context.store.read(lambda tx: Jobs(tx).get(number))
-        return await _decide(context, press, job, partial(do, context, press))
 
-    return pressed
+def _on_prompt(do: Callable[[Context, Press, Readable, Prompt], Awaitable[Answer]]) -> PressRun:
+    """Return the handler of a button about a visible job's prompt."""
+    return _at_prompt(_show, do)
 
 
 def _decides_about_prompt(
     do: Callable[[Context, Press, Manageable, Prompt], Awaitable[Answer]],
 ) -> PressRun:
     """Return the handler of a button that decides about its prompt."""
+    return _at_prompt(_decide, do)
+
+
+def _at_job(
+    check: AccessCheck[AnyTarget], do: Callable[[Context, Press, AnyTarget], Awaitable[Answer]]
+) -> PressRun:
+    """Return the handler of a button with the number of a job."""
 
     async def pressed(context: Context, press: Press) -> Answer:
-        prompt, job = await context.store.read(lambda tx: _find_prompt(tx, press))
-        if prompt is None:
-            return _answer_unknown(press)
-        run = partial(_run_on_prompt, context, press, prompt, do)
-        return await _decide(context, press, job, run)
+        number = JobNumber(number_in(press.value))
+        job = await context.store.read(lambda tx: Jobs(tx).get(number))
+        return await check(context, press, job, partial(do, context, press))
 
     return pressed
+
+
+def _at_prompt(
+    check: AccessCheck[AnyTarget],
+    do: Callable[[Context, Press, AnyTarget, Prompt], Awaitable[Answer]],
+) -> PressRun:
+    """Return the handler of a button with the number of a prompt."""
+
+    async def pressed(context: Context, press: Press) -> Answer:
+        number = PromptId(number_in(press.value))
+
+        def find(tx: Transaction) -> tuple[Prompt | None, TrackedJob | None]:
+            prompt = Prompts(tx).get(number)
+            return prompt, Jobs(tx).get(prompt.job) if prompt else None
+
+        prompt, job = await context.store.read(find)
+        if prompt is None:
+            return _answer_unknown(press)
+
+        async def do_for(target: AnyTarget) -> Answer:
+            if not prompt.asked_by:
+                return Answer(message=say.forgotten(target.job))
+            return await do(context, press, target, prompt)
+
+        return await check(context, press, job, do_for)
+
+    return pressed
+
+
+async def _show(
+    context: Context,
+    press: Press,
+    job: TrackedJob | None,
+    do: Callable[[Readable], Awaitable[Answer]],
+) -> Answer:
+    """Act on a job for a person who may see it."""
+    return await for_reader(context, press.allowed, job, _answer_unknown(press), do)
 
 
 async def _decide(
