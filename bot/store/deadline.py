@@ -148,10 +148,6 @@ class WorkQueue:
         work = Work(function, deadline)
         self._waiting.append(cast("Work[object]", work))
         self._pool.submit(self._serve)
-        if work.outcome.done():
-            # A pool may run functions in place. Other tasks get their turn here, as they do below.
-            await asyncio.sleep(0)
-            return work.outcome.result()
         done = asyncio.wrap_future(work.outcome)
         done.add_done_callback(_retrieve_error)
         left_seconds = None if deadline is None else max(deadline.left_seconds(), 0.0)
